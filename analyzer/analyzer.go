@@ -1,12 +1,12 @@
-// Package analyzer judges recorded A2A traffic by the rules of the protocol.
+// Package analyzer checks recorded A2A traffic against the rules of the protocol.
 //
 //	result, err := analyzer.Judge(ctx, source)
 //
-// judges what is in a capture, and Follow one that is being recorded. A source is a capture of any format, which
+// Judge checks a finished capture, and Follow one that is being recorded. A source is a capture of any format, which
 // a2atap/proxy/capture/open opens, or the record of taps that are still open (a2atap/proxy/record).
 //
-// What stands behind it: package rules has the catalogue, analysis is what rules are written in, engine runs them,
-// judgment says what that came to, and report writes it down in each format. In tests, use package analyzertest.
+// Package rules has the catalogue, analysis has the types to write rules with, and engine runs the rules. Package
+// judgment has the results, and report writes them in each format. In tests, use package analyzertest.
 package analyzer
 
 import (
@@ -26,13 +26,13 @@ type (
 	Rule = analysis.Rule
 	// A Finding is a place in the traffic where a rule is broken.
 	Finding = analysis.Finding
-	// A Place is where in an exchange something stands.
+	// A Place is a location in an exchange.
 	Place = analysis.Place
 	// A Severity says how much a finding matters.
 	Severity = analysis.Severity
-	// A Result is what judging a capture came to: findings, what was observed, and how the calls came out.
+	// A Result is the result of checking a capture: findings, coverage, and the outcome of the calls.
 	Result = judgment.Result
-	// A Verdict is that in a word, with its reason; see Result.Verdict.
+	// A Verdict is the result in a word, with its reason; see Result.Verdict.
 	Verdict = judgment.Verdict
 )
 
@@ -50,8 +50,9 @@ func Judge(ctx context.Context, source capture.Source, more ...*Rule) (*Result, 
 	return engine.Run(ctx, slices.Concat(rules.All, more), source, nil)
 }
 
-// Follow judges a recording while it goes on, until it or the context ends, and calls each with every finding as it is
-// made. The result has no findings if each is given. See Judge for errors; the end of the context is none.
+// Follow checks a recording in progress until the recording or the context ends, and calls each with every finding as
+// it is made. If each is not nil, the result has no findings. See Judge for errors; the end of the context is not an
+// error.
 func Follow(ctx context.Context, source capture.Source, each func(Finding), more ...*Rule) (*Result, error) {
 	return engine.Follow(ctx, slices.Concat(rules.All, more), source, each)
 }

@@ -24,6 +24,6 @@ func Example() {
 	}
 	fmt.Println(result.Verdict(analyzer.Error))
 	// Output:
-	// 1.response.event[2]#/result/statusUpdate/status/state: status "TASK_STATE_WORKING" after event 1 ended the task as "TASK_STATE_COMPLETED"; expected the stream to close, at most after one final Task [stream-closed-on-terminal]
-	// findings: 1 error, 0 warnings, 0 notes in 1 exchange, 1 judged; 1 of 1 call succeeded
+	// 1.response.event[2]#/result/statusUpdate/status/state: status "TASK_STATE_WORKING" after event 1 ended the task as "TASK_STATE_COMPLETED"; expected the stream to close after at most one final Task [stream-closed-on-terminal]
+	// findings: 1 error, 0 warnings, 0 notes in 1 exchange, 1 checked; 1 of 1 call succeeded
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // connect connects to an agent, with TLS for the name if that is asked for, where protocols are offered. Before any
-// byte is sent, refuse may say why the connection must not be used.
+// byte is sent, refuse may return an error if the connection must not be used.
 func (p *Proxy) connect(ctx context.Context, address string, secure bool, name string,
 	refuse func(net.Conn) error, protocols ...string,
 ) (net.Conn, error) {
@@ -19,7 +19,7 @@ func (p *Proxy) connect(ctx context.Context, address string, secure bool, name s
 	defer cancel()
 	conn, err := p.dialer.Dial(ctx, address, secure, name, refuse, protocols...)
 	if why := relay.Exhausted(err); why != "" {
-		p.notice("agents cannot be reached for the moment: " + why)
+		p.notice("agents are currently unreachable: " + why)
 	}
 	return conn, err
 }
@@ -38,31 +38,31 @@ func (p *Proxy) advise(err error, address string) string {
 	return advice
 }
 
-// certificateAsked tells the user of an agent that asks for a client certificate, of which there is none.
+// certificateAsked tells the user that an agent asks for a client certificate, which is missing.
 func (p *Proxy) certificateAsked(address string) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		host = address
 	}
-	p.notice(fmt.Sprintf("%s asks for a client certificate: if it insists, no request gets through until one is given "+
-		"with --client-cert FILE; a forward proxy leaves the connection alone with --tunnel %s", address, host))
+	p.notice(fmt.Sprintf("%s asks for a client certificate: if it is required, requests fail until you provide one "+
+		"with --client-cert FILE; with --tunnel %s a forward proxy does not intercept the connection", address, host))
 }
 
-// unverified tells the user whom --insecure has let pass.
+// unverified tells the user which server --insecure has accepted.
 func (p *Proxy) unverified(address string, why error) {
-	p.notice(fmt.Sprintf("INSECURE: %s is not known to be the agent, and is taken for it: %v", address, why))
+	p.notice(fmt.Sprintf("INSECURE: %s is treated as the agent without proof: %v", address, why))
 }
 
-// upgraded tells the user, once for an agent and a protocol, that a connection goes on unobserved.
+// upgraded tells the user, once for an agent and a protocol, that a connection continues unobserved.
 func (p *Proxy) upgraded(agent, protocol string) {
 	if protocol != "" {
-		p.notice(fmt.Sprintf("a connection to %s was upgraded to %s: what follows on it passes, and is not observed",
+		p.notice(fmt.Sprintf("a connection to %s was upgraded to %s: further traffic on it is forwarded, not observed",
 			agent, protocol))
 	}
 }
 
-// dialWebhook returns what connects to webhooks. What lets agents be taken for themselves, and us for their client, is
-// not for these.
+// dialWebhook returns the function that connects to webhooks. Webhooks get neither the settings that accept agents
+// without verification nor the client certificate.
 func (p *Proxy) dialWebhook() func(context.Context, relay.Target) (net.Conn, error) {
 	dialer := &outbound.Dialer{Roots: p.opts.RootCAs, Proxy: p.opts.Upstream}
 	return func(ctx context.Context, to relay.Target) (net.Conn, error) {
@@ -72,7 +72,7 @@ func (p *Proxy) dialWebhook() func(context.Context, relay.Target) (net.Conn, err
 	}
 }
 
-// refuseLoop refuses connections that would come back to us.
+// refuseLoop refuses connections that would come back to the proxy.
 func (p *Proxy) refuseLoop(to string) func(net.Conn) error {
 	return func(conn net.Conn) error {
 		if self := p.isSelf(conn.LocalAddr(), conn.RemoteAddr()); self != "" {

@@ -149,5 +149,5 @@ func accept(t *testing.T, l net.Listener) net.Conn {
 	return conn
 }
 
-// noRoots trusts nobody.
+// noRoots trusts no certificate authority.
 func noRoots(o *proxy.Options) { o.RootCAs = x509.NewCertPool() }

@@ -173,7 +173,7 @@ func clientLeaves(t *testing.T, r road) {
 
 // Whatever keeps us from the agent, the client gets our mark and the record a fault.
 func noAgent(t *testing.T, r road) {
-	silent := (way{}).listen(t).Addr().String() // whose connections nobody accepts
+	silent := (way{}).listen(t).Addr().String() // whose connections are never accepted
 	plain := newAgent(t, func(http.ResponseWriter, *http.Request) {}).Listener.Addr().String()
 	tests := map[string]struct {
 		agent  string
@@ -242,7 +242,7 @@ func hostsThatDiffer(t *testing.T, r road) {
 	case !r.forward && (status != 421 || mark != relay.KindRefused || x.Fault == nil),
 		r.forward && (status != 200 || mark != "" || !noted),
 		r.forward && !r.secure && !r.http2 && (text != p.agent || now(x)["request.header[Host]"] != p.agent ||
-			!strings.Contains(x.Notes[0], ", the request's target "+p.agent)):
+			!strings.Contains(x.Notes[0], ", and the request target "+p.agent)):
 		t.Errorf("got %d %s %s, notes %q", status, mark, text, x.Notes)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"os"
 	"slices"
 	"strconv"
 	"sync"
@@ -19,20 +20,19 @@ import (
 const (
 	callerWait    = 100 * time.Millisecond // from when a connection is accepted, that its recording waits for a name
 	callerTimeout = 2 * time.Second        // of one look
-	callerRate    = 20                     // looks in any second, at most
-	callerLong    = 10 * time.Millisecond  // of a look: longer ones
-	callerShare   = 10                     // take one part of the time in so many, at most
+	callerShare   = 10                     // looks take at most 1/callerShare of the time,
+	callerSaved   = time.Second            // with at most this much of it at once
 	maxCallers    = 4096                   // connections that wait for a look
-	callerRetry   = time.Second            // that nobody is looked for after a look at which no agent could be recognised
+	callerRetry   = time.Second            // without searches, after a look that could recognize no agent
 )
 
-// callers finds out which clients of this machine are agents themselves: those whose process listens where exactly one
-// agent of a tap lives. Of the others it finds out on which ports they listen: another recorder of this machine may
-// know the agent there. It looks at all connections that wait, together, on a goroutine of its own that ends when there
-// are none.
+// callers finds out which clients on this machine are agents themselves: those whose process listens at the address of
+// exactly one agent of a tap. For the other clients, it finds the ports that they listen on, since another recorder on
+// this machine may know the agent there. It looks at all waiting connections together, on its own goroutine, which ends
+// when no connection waits.
 //
-// An agent that calls itself through its own tap is not looked for: that is what a test does which has both ends in one
-// process, and to call it the agent would say less than its User-Agent does.
+// callers does not search for an agent that calls itself through its own tap. Tests that have both ends in one process
+// do that, and the agent's name would tell less than the User-Agent does.
 type callers struct {
 	proxy    *Proxy
 	patience time.Duration // that a recording has with the search for a client
@@ -41,7 +41,8 @@ type callers struct {
 	mu      sync.Mutex
 	waiting []*search
 	running bool
-	warm    bool      // who listens for agents should be known before somebody asks
+	warm    bool      // look for the agents' processes before the first search needs them
+	seen    []string  // agents whose processes were seen at the last look; nil before the first one
 	idle    time.Time // until when no look is worth it
 	pace    pace
 }
@@ -49,30 +50,36 @@ type callers struct {
 // A search is for the process of one caller.
 type search struct {
 	recording.Caller
-	pair process.Pair
-	tap  string // the agent that it calls, as families of taps are named; empty for any
-	conn *recording.Conn
+	pair  process.Pair
+	above []int  // instead of pair: the processes above a tool, the nearest first
+	tap   string // the agent that it calls, as families of taps are named; empty for any
+	conn  *recording.Conn
 }
 
-// A finding is what came of a look.
+// A finding is the result of a look.
 type finding struct {
-	recognisable bool // it is known of an agent, or of who else listens, which process it is
+	recognizable bool    // the process of an agent, or of another listener, is known
+	agents       [][]int // of each the processes that were seen
 	callers      []caller
 }
 
-// A caller is who made a connection.
+// A caller is the process that made a connection.
 type caller struct {
 	agent    int
 	relation process.Relation
+	seen     bool     // its process was found, or it is not one of the agents whose processes were found
 	ports    []uint16 // on which its process listens
 }
 
-// How the process of a client is known to be that of an agent.
+// How a client's process was recognized as an agent's.
 var byProcess = map[process.Relation]string{
 	process.Same:   "socket of the agent's process",
 	process.Child:  "socket of a child of the agent's process",
 	process.Parent: "socket of the parent of the agent's process",
 }
+
+// byStart means that a client was recognized as the process that started a tool.
+const byStart = "its process started the tool"
 
 func newCallers(p *Proxy) *callers {
 	var finder process.Finder
@@ -81,11 +88,12 @@ func newCallers(p *Proxy) *callers {
 	) (finding, error) {
 		var f finding
 		survey, err := finder.Find(ctx, agents, connections)
-		f.recognisable = survey.Recognisable()
+		f.recognizable = survey.Recognisable()
+		f.agents = survey.Holders
 		f.callers = slices.Grow(f.callers, len(connections))[:len(connections)]
 		for i := range f.callers {
 			f.callers[i].agent, f.callers[i].relation = survey.Caller(i)
-			f.callers[i].ports = survey.Ports(i)
+			f.callers[i].seen, f.callers[i].ports = survey.Seen(i), survey.Ports(i)
 		}
 		return f, err
 	}}
@@ -99,24 +107,42 @@ func (c *callers) look(client net.Conn, tap string, conn *recording.Conn) {
 	if c.proxy.opts.NoCallers || from == nil || to == nil || !from.IP.IsLoopback() && !from.IP.Equal(to.IP) {
 		return
 	}
-	now := time.Now()
-	one := &search{
-		Caller: recording.Caller{
-			Until: now.Add(c.patience), Done: make(chan struct{}), Home: capture.Home{Machine: process.Machine()},
-		},
-		pair: process.Pair{Local: from.AddrPort(), Remote: to.AddrPort()}, tap: tap, conn: conn,
+	c.begin(&search{pair: process.Pair{Local: from.AddrPort(), Remote: to.AddrPort()}, tap: tap, conn: conn})
+}
+
+// lookAbove begins the search for the client of a tool: the nearest process above the tool that is an agent's.
+func (c *callers) lookAbove(above []int, tool string, conn *recording.Conn) {
+	if at := slices.Index(above, os.Getpid()); at >= 0 { // what started this recorder did not start the tool
+		above = above[:at]
+	}
+	if c.proxy.opts.NoCallers || len(above) == 0 {
+		return
+	}
+	c.begin(&search{above: above, tap: tool, conn: conn})
+}
+
+// begin begins a search. It does not wait.
+func (c *callers) begin(one *search) {
+	now, conn, tap := time.Now(), one.conn, one.tap
+	one.Caller = recording.Caller{
+		Until: now.Add(c.patience), Done: make(chan struct{}), Home: capture.Home{Machine: process.Machine()},
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.waiting) >= maxCallers || now.Before(c.idle) {
+	if now.Before(c.idle) {
 		return
 	}
-	conn.Caller = &one.Caller
+	conn.Caller, one.InDoubt = &one.Caller, c.mayBeAgent(tap)
+	if len(c.waiting) >= maxCallers {
+		one.Unseen = one.InDoubt
+		close(one.Done)
+		return
+	}
 	c.waiting = append(c.waiting, one)
 	c.start()
 }
 
-// reached notes at which address an agent was reached. If it is not known who listens there, it is worth a look again.
+// reached notes the address at which an agent was reached. If the listener there is unknown, it allows another look.
 func (c *callers) reached(t *Tap, remote net.Addr) {
 	at, ok := remote.(*net.TCPAddr)
 	if !ok || strconv.Itoa(at.Port) != t.agent.Port {
@@ -129,8 +155,8 @@ func (c *callers) reached(t *Tap, remote net.Addr) {
 	c.prepare()
 }
 
-// prepare looks who listens for the agents, so that it is known when they call: a connection can be over in less time
-// than that takes. Serve must be running.
+// prepare looks for the processes that listen for the agents, so that they are known when the agents call: a connection
+// can be over before a look is. Serve must be running.
 func (c *callers) prepare() {
 	if c.proxy.opts.NoCallers {
 		return
@@ -141,7 +167,7 @@ func (c *callers) prepare() {
 	c.start()
 }
 
-// start sees to it that somebody looks. The caller holds c.mu.
+// start starts the looking goroutine unless it runs. The caller holds c.mu.
 func (c *callers) start() {
 	if !c.running {
 		c.running = true
@@ -149,7 +175,7 @@ func (c *callers) start() {
 	}
 }
 
-// run looks until nobody waits.
+// run looks until no connection waits.
 func (c *callers) run() {
 	ctx := c.proxy.ctx
 	for {
@@ -174,13 +200,13 @@ func (c *callers) run() {
 		c.waiting, c.warm = nil, false
 		c.mu.Unlock()
 		begun := time.Now()
-		if recognisable := c.lookAt(ctx, batch); !recognisable {
+		if recognizable := c.lookAt(ctx, batch); !recognizable {
 			c.mu.Lock()
 			c.idle = time.Now().Add(callerRetry)
 			c.mu.Unlock()
 		}
 		ended := time.Now()
-		if len(batch) == 0 { // who asks next should not wait because of what was done beforehand
+		if len(batch) == 0 { // work done in advance must not delay the next search
 			ended = begun
 		}
 		c.mu.Lock()
@@ -189,12 +215,12 @@ func (c *callers) run() {
 	}
 }
 
-// lookAt looks once, for all of a batch. It reports whether an agent could be recognised, whoever calls.
+// lookAt looks once, for a whole batch. It reports whether an agent could be recognized as a caller at all.
 func (c *callers) lookAt(ctx context.Context, batch []*search) bool {
 	defer func() {
 		for _, one := range batch {
 			close(one.Done)
-			if one.Name != "" || len(one.Home.Ports) > 0 {
+			if one.Name != "" || len(one.Home.Ports) > 0 || one.InDoubt && !one.Unseen {
 				one.conn.Recognised()
 			}
 		}
@@ -207,16 +233,65 @@ func (c *callers) lookAt(ctx context.Context, batch []*search) bool {
 	ctx, cancel := context.WithTimeout(ctx, callerTimeout)
 	defer cancel()
 	found, err := c.find(ctx, addresses, pairs)
-	if err != nil { // whatever it is, the client goes by its User-Agent
+	if err != nil {
+		for _, one := range batch { // at the end of a recording in which no look succeeded, no client is an agent
+			one.Unseen = one.InDoubt && (c.seen != nil || c.proxy.ctx.Err() == nil)
+		}
 		return ctx.Err() != nil
 	}
+	seen := make([]string, 0, len(names))
+	for i, name := range names {
+		if len(found.agents[i]) > 0 {
+			seen = append(seen, name)
+		}
+	}
+	c.mu.Lock()
+	c.seen = seen
+	c.mu.Unlock()
 	for i, one := range batch {
-		one.Home.Ports = found.callers[i].ports
+		if one.above != nil {
+			one.Name, one.How = agentAbove(one.above, names, found.agents)
+			continue
+		}
+		one.Home.Ports, one.Unseen = found.callers[i].ports, !found.callers[i].seen && oneBut(one.tap, seen)
 		if by := found.callers[i]; by.relation != process.None && names[by.agent] != one.tap {
 			one.Name, one.How = names[by.agent], byProcess[by.relation]
 		}
 	}
-	return found.recognisable
+	return found.recognizable
+}
+
+// agentAbove returns the name of the only agent that the nearest agent's process among those above a tool is, and how it
+// was recognized. The first process of a system adopts all orphans, and is above everything.
+func agentAbove(above []int, names []string, holders [][]int) (name, how string) {
+	for _, pid := range above {
+		for i, of := range holders {
+			if pid == 1 || !slices.Contains(of, pid) {
+				continue
+			}
+			if name != "" {
+				return "", ""
+			}
+			name, how = names[i], byStart
+		}
+		if name != "" {
+			break
+		}
+	}
+	return name, how
+}
+
+// mayBeAgent reports whether an agent whose process is known may be the client of a tap. Before the first look all may.
+// The caller holds c.mu.
+func (c *callers) mayBeAgent(tap string) bool {
+	if c.seen != nil {
+		return oneBut(tap, c.seen)
+	}
+	return slices.ContainsFunc(c.proxy.Taps(), func(t *Tap) bool { return t.family != tap })
+}
+
+func oneBut(name string, names []string) bool {
+	return slices.ContainsFunc(names, func(other string) bool { return other != name })
 }
 
 // agents returns the agents behind the taps, and where on this machine they may listen.
@@ -239,8 +314,8 @@ func (c *callers) agents() (names []string, addresses [][]netip.AddrPort) {
 	return names, addresses
 }
 
-// addresses returns where the agent listens, as far as that is known without asking anybody: a name other than those of
-// this machine's own is known when the agent was reached by it.
+// addresses returns where the agent listens, as far as known without name resolution: a name other than this machine's
+// is known after the agent was reached by it.
 func (t *Tap) addresses() []netip.AddrPort {
 	if at := t.reached.Load(); at != nil {
 		return []netip.AddrPort{*at}
@@ -272,29 +347,18 @@ func localAddresses() map[netip.Addr]bool {
 	return all
 }
 
-// A pace keeps looks apart: there are at most callerRate in any second. They are taken as they are asked for, since a
-// connection may be over soon, and all that wait for the next are looked at together. What makes a look long, such as a
-// machine with very many processes, makes it rare.
-type pace struct {
-	last [callerRate]time.Time // when the last looks began, the oldest at next
-	next int
-	rest time.Time // no look before
-}
+// A pace limits the cost of looks. A look starts as soon as it is requested, because the connection may close soon; one
+// look serves all connections that wait. If looks are slow, for example on a machine with many processes, there are fewer
+// of them. The zero pace is ready to use.
+type pace struct{ paid time.Time } // until when the share of looks is used up
 
 // wait returns how long the next look has to wait; it need not if that is not more than 0.
-func (p *pace) wait(now time.Time) time.Duration {
-	wait := p.rest.Sub(now)
-	if oldest := p.last[p.next]; !oldest.IsZero() {
-		wait = max(wait, oldest.Add(time.Second).Sub(now))
-	}
-	return wait
-}
+func (p *pace) wait(now time.Time) time.Duration { return p.paid.Add(-callerSaved).Sub(now) }
 
 // took notes a look.
 func (p *pace) took(begun, ended time.Time) {
-	p.last[p.next] = begun
-	p.next = (p.next + 1) % callerRate
-	if took := ended.Sub(begun); took > callerLong {
-		p.rest = ended.Add((callerShare - 1) * took)
+	if p.paid.Before(begun) {
+		p.paid = begun
 	}
+	p.paid = p.paid.Add(callerShare * ended.Sub(begun))
 }

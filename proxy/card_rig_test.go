@@ -22,8 +22,8 @@ type rawAgent struct {
 	answer func(method, target string) string
 }
 
-// newRawAgent starts an agent that gives the answer to every request, as it stands. ADDR in it is the agent's
-// host:port, PORT its port.
+// newRawAgent starts an agent that gives the answer to every request, unmodified. ADDR in it is the agent's host:port,
+// PORT its port.
 func newRawAgent(t *testing.T, answer string) *rawAgent {
 	t.Helper()
 	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)

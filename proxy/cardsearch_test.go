@@ -160,7 +160,7 @@ func TestCardFoundAgain(t *testing.T) {
 	}
 }
 
-// What may be a card is held no longer than it takes to see that it is none, nor than a bound.
+// An answer that may be a card is held only until it proves not to be one, and for a bounded time.
 func TestAnswersAreNotHeldUp(t *testing.T) {
 	t.Parallel()
 	const begin = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -214,7 +214,7 @@ func TestAnswersAreNotHeldUp(t *testing.T) {
 	}
 }
 
-// A connection goes on as it should after an answer that was held for too long, with a bound on answers too.
+// A connection continues normally after an answer that was held for too long, also with a bound on answers.
 func TestAfterAnAnswerThatTookLong(t *testing.T) {
 	t.Parallel()
 	slow := make(chan struct{})

@@ -14,7 +14,7 @@ import (
 	"a2atap/proxy/recording"
 )
 
-// A TapSpec says where a tap listens and which agent is behind it.
+// A TapSpec has the listening address of a tap and the agent behind it.
 type TapSpec struct {
 	Name   string   // of the agent; made of letters, digits, '.', '_' and '-', or host:port of the agent
 	Agent  *url.URL // of the agent: http or https, without user information and fragment
@@ -24,7 +24,7 @@ type TapSpec struct {
 // ParseTap reads the value of the flag --agent, [NAME=]URL[@[HOST:]PORT]. Without NAME the agent is named host:port;
 // without a listening address the tap listens on a free port of 127.0.0.1, and without HOST on 127.0.0.1.
 //
-// The last '@' always begins the listening address; one in the URL's path is written %40. IPv6 addresses stand in
+// The last '@' always begins the listening address; one in the URL's path is written %40. IPv6 addresses are in
 // brackets. Errors show what to write instead.
 func ParseTap(flag string) (TapSpec, error) {
 	spec, err := parseTap(flag)
@@ -34,8 +34,8 @@ func ParseTap(flag string) (TapSpec, error) {
 	return spec, nil
 }
 
-// withoutPassword takes out of a message what can be a password in the URL of a flag: what stands before an @ that
-// begins no listening address, or is not a port.
+// withoutPassword removes from a message what may be a password in the URL of a flag: the text before an @ that does
+// not begin a listening address, or that is not a port.
 func withoutPassword(message, flag string) string {
 	_, rest, found := strings.Cut(flag, "://")
 	if !found {
@@ -101,7 +101,7 @@ func cutName(flag string) (name, rest string, err error) {
 		return "", flag, nil
 	}
 	if !recording.ValidName(name) {
-		return "", "", fmt.Errorf("the name %q is not made of letters, digits, '.', '_' and '-'; write NAME=URL", name)
+		return "", "", fmt.Errorf("the name %q has characters other than letters, digits, '.', '_' and '-'; write NAME=URL", name)
 	}
 	return name, rest, nil
 }
@@ -129,7 +129,7 @@ func parseListen(s string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// A noSchemeError says that a URL begins with its host.
+// A noSchemeError means that a URL begins with its host.
 type noSchemeError struct{ corrected string }
 
 func (e *noSchemeError) Error() string { return "the URL has no scheme" }
@@ -159,7 +159,7 @@ func parseAgentURL(s string) (*url.URL, error) {
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, fmt.Errorf("unknown scheme %q; use http or https", u.Scheme)
 	case u.User != nil:
-		return nil, errors.New("the URL has user information, which would not reach the agent; let the client send " +
+		return nil, errors.New("the URL has user information, which is not sent to the agent; let the client send " +
 			"its credentials, and write the URL without the part before @")
 	case u.Hostname() == "":
 		return nil, fmt.Errorf("the URL %q has no host; write http://HOST:PORT", s)

@@ -25,7 +25,7 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// Plain HTTP inside CONNECT is observed like any other; so is what comes together with CONNECT.
+// Plain HTTP inside CONNECT is observed like any other, and so are bytes that arrive together with CONNECT.
 func TestPlainHTTPInsideConnect(t *testing.T) {
 	agent := newAgent(t, func(rw http.ResponseWriter, r *http.Request) { io.WriteString(rw, r.Method+" "+r.Host) })
 	addr := agent.Listener.Addr().String()
@@ -83,7 +83,7 @@ func TestRequestsArePinnedToConnect(t *testing.T) {
 	}
 	if !strings.HasPrefix(notes[0], "TLS is for example.com inside CONNECT to "+addr) ||
 		strings.Contains(notes[0], "|") ||
-		notes[1] != "Host is elsewhere.example inside CONNECT to "+addr+": the request went to the latter" ||
+		notes[1] != "Host is elsewhere.example inside CONNECT to "+addr+": the request was sent to the latter" ||
 		!strings.HasPrefix(notes[2], "Host is example.com:") {
 		t.Errorf("notes %q", notes)
 	}
@@ -176,7 +176,7 @@ func TestForwardListenErrors(t *testing.T) {
 	}
 }
 
-// A client that does not trust our authority fails, and the user is told why and what to do.
+// A client that does not trust a2atap's authority fails, and the user learns why and what to do.
 func TestClientThatDoesNotTrustUs(t *testing.T) {
 	agent := (way{true}).agent(t, func(http.ResponseWriter, *http.Request) {})
 	f := newForwardRig(t, nil)
@@ -187,7 +187,7 @@ func TestClientThatDoesNotTrustUs(t *testing.T) {
 	}
 	if text := f.notice(); !strings.Contains(text, agent.Listener.Addr().String()) ||
 		!strings.Contains(text, "a2atap ca install") || !strings.Contains(text, "a2atap ca env") ||
-		!strings.Contains(text, "tunnelled from now on, and not observed") {
+		!strings.Contains(text, "are tunneled and not observed") {
 		t.Errorf("notice %q", text)
 	}
 	f.follow(isClosed)

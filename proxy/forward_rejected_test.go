@@ -36,13 +36,13 @@ func TestRejectedCertificate(t *testing.T) {
 	for i, x := range f.record() {
 		switch i {
 		case 1, 2:
-			expectTunnel(t, x, agent.Listener.Addr().String(), "has rejected our certificate", some, some)
+			expectTunnel(t, x, agent.Listener.Addr().String(), "rejected a2atap's certificate", some, some)
 		case 3:
 			if x.Client.Name != "planner" || string(x.Response.Body.Data) != "hi" {
 				t.Errorf("recorded %+v of a client that trusts us", x)
 			}
 		default:
-			if x.Fault == nil || !strings.Contains(x.Fault.Detail, "rejected our certificate") {
+			if x.Fault == nil || !strings.Contains(x.Fault.Detail, "rejected a2atap's certificate") {
 				t.Errorf("exchange %d: %v", i+1, x.Fault)
 			}
 		}

@@ -167,7 +167,7 @@ func expectEnd(r io.Reader) error {
 	return err
 }
 
-// ownAnswer reads an answer of ours and returns its status, its mark and what it says.
+// ownAnswer reads one of a2atap's own answers and returns its status, its mark and its text.
 func ownAnswer(t *testing.T, r io.Reader) (status int, mark, text string) {
 	t.Helper()
 	answer := must.Get(http.ReadResponse(bufio.NewReader(r), nil))(t)

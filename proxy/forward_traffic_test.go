@@ -89,7 +89,7 @@ func TestForwardSeveralAgents(t *testing.T) {
 	expect.Same(t, "agents", want, got)
 }
 
-// An agent's 100 is not waited for longer than without us, and after 101 the bytes are somebody else's.
+// An agent's 100 is not waited for longer than without the proxy, and after 101 the bytes belong to another protocol.
 func TestForwardExpectAndUpgrade(t *testing.T) {
 	bothWays(t, func(t *testing.T, w way) {
 		listener := w.listen(t)

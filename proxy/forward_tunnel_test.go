@@ -41,7 +41,7 @@ func newEcho(t *testing.T, hello string) string {
 	return listener.Addr().String()
 }
 
-// some is a number of bytes that nobody knows, but not few.
+// some is an unknown number of bytes, but not a small one.
 const some = -1
 
 // expectTunnel checks that the record of a tunnel says that nothing was observed, how much passed, and holds none of
@@ -142,7 +142,7 @@ func TestTunnelHTTP2(t *testing.T) {
 	expect.Error(t, "an agent that is not TLS has answered", expect.Err(client.Get("https://"+agent)))
 	client.CloseIdleConnections()
 	f.follow(isClosed)
-	expectTunnel(t, f.record()[0], agent, "HTTP/2, not decoded: the client speaks h2 and not HTTP/1.1", some, some)
+	expectTunnel(t, f.record()[0], agent, "HTTP/2, not decoded: the client uses h2 instead of HTTP/1.1", some, some)
 }
 
 func TestTunnelToNobody(t *testing.T) {
@@ -192,5 +192,5 @@ func TestTunnelWhereTheAgentBegins(t *testing.T) {
 	must.Do(t, conn.(*net.TCPConn).CloseWrite())
 	expect.OK(t, expectEnd(conn))
 	f.follow(isClosed)
-	expectTunnel(t, f.record()[0], agent, "waited 20ms for the agent to begin", 4, 15)
+	expectTunnel(t, f.record()[0], agent, "waited 20ms for the agent to send first", 4, 15)
 }

@@ -83,7 +83,7 @@ func TestCardOverGRPC(t *testing.T) {
 					}
 					return
 				}
-				// The address of the provider is nobody's to call.
+				// The address of the provider is never called, so it stays.
 				to := strings.ReplaceAll(expand(r.tap(0).Addr()), "http://"+r.tap(0).Addr()+"/p", "http://"+at+"/p")
 				expect.Same(t, "", append(messageOf(t, method.Answer, to), unknown...), got)
 				expect.Equal(t, x.Rewrites, 2, len(now(x)))
@@ -167,8 +167,8 @@ func TestWebhooksOverGRPC(t *testing.T) {
 	}
 }
 
-// A request that is too large to be held, or of an agent elsewhere, passes as it came, and it is said if it carries a
-// config, or may.
+// A request that is too large to be held, or that belongs to an agent elsewhere, passes as it came. If it carries a
+// config, or may carry one, the user gets a notice.
 func TestWebhooksOverGRPCUnseen(t *testing.T) {
 	path := "/lf.a2a.v1.A2AService/SendMessage"
 	method, _ := grpc.MethodOf(path)

@@ -84,7 +84,7 @@ type asking struct {
 	done   chan struct{}
 }
 
-// askBeside posts a body beside the test.
+// askBeside posts a body in parallel with the test.
 func askBeside(ctx context.Context, c *http.Client, url, body string) *asking {
 	a := &asking{done: make(chan struct{})}
 	go func() {
@@ -136,7 +136,8 @@ func newWitness(t *testing.T, answer string) *witness {
 	return w
 }
 
-// What is held is let go, edited or dropped: the other side gets just that, and the record says so and blames nobody.
+// A held message is released, edited or dropped. The other side gets exactly the result, and the record notes it and
+// blames no one.
 func TestHold(t *testing.T) {
 	t.Parallel()
 	edited := strings.Replace(askOnce, `"params":{}`, `"params":{"x":1}`, 1)
@@ -276,7 +277,7 @@ func TestHeldWhileTheAgentCloses(t *testing.T) {
 	}
 }
 
-// When the recorder ends, what is held goes on.
+// When the recorder ends, held messages are released.
 func TestHeldWhenTheProxyStops(t *testing.T) {
 	t.Parallel()
 	agent, desk := newWitness(t, wholeAnswer), hold.NewDesk()
@@ -306,7 +307,7 @@ func TestPassesWhatCannotBeHeld(t *testing.T) {
 		}, "streams are not held"},
 		{"a long request", hold.Want{Requests: true, Match: all}, func(c *http.Client, url string) (*http.Response, error) {
 			return c.Post(url, "application/json", strings.NewReader(strings.Repeat(" ", 2*hold.MaxBody)+askOnce))
-		}, "messages of more than a mebibyte are not held"},
+		}, "messages of more than 1 MiB are not held"},
 		{"Expect", hold.Want{Requests: true, Match: all}, func(c *http.Client, url string) (*http.Response, error) {
 			r, err := http.NewRequest("POST", url, strings.NewReader(askOnce))
 			if err != nil {
@@ -418,7 +419,7 @@ func TestHoldManyAtOnce(t *testing.T) {
 	}
 }
 
-// Over TLS nothing is different: what is held goes on, also where the agent has closed its connection meanwhile.
+// Over TLS, nothing is different: held messages are released, even if the agent has closed its connection meanwhile.
 func TestHoldOverTLS(t *testing.T) {
 	t.Parallel()
 	agent := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -452,7 +453,7 @@ func TestHoldOverTLS(t *testing.T) {
 	}
 }
 
-// What comes by ways on which nothing is held passes, and the desk says so.
+// Messages on paths where nothing can be held pass, and the desk names the reason.
 func TestWaysOnWhichNothingIsHeld(t *testing.T) {
 	t.Parallel()
 	all := &hold.Want{Requests: true, Answers: true, Match: func(*capture.Exchange) bool { return true }}
@@ -483,10 +484,10 @@ func TestWaysOnWhichNothingIsHeld(t *testing.T) {
 	client := newClient(t)
 	through := must.Get(url.Parse(f.forward.URL()))(t)
 	client.Transport.(*http.Transport).Proxy = http.ProxyURL(through)
-	passes(desk, client, newAgent(t, echo).URL+"/", "what comes through the forward proxy is not held")
+	passes(desk, client, newAgent(t, echo).URL+"/", "traffic through the forward proxy is not held")
 }
 
-// An agent that is gone when a request goes on is not there, and that is what the record says.
+// If an agent is gone when a held request is released, the record reports that the agent is missing.
 func TestHeldUntilTheAgentIsGone(t *testing.T) {
 	t.Parallel()
 	agent := newAgent(t, func(w http.ResponseWriter, r *http.Request) { io.Copy(w, r.Body) })

@@ -138,8 +138,8 @@ func TestHostRefusalSaysWhatToDo(t *testing.T) {
 	expect.Equal(t, r.notices, 1, len(r.notices))
 }
 
-// Beside a target in absolute form Host is ignored: a client that takes a tap for its proxy is told what it needs, and one
-// that wants another scheme of the forward proxy is not told to have a host allowed.
+// With a target in absolute form, Host is ignored. A client that uses a tap as its proxy learns what it needs instead.
+// A client that asks the forward proxy for another scheme is not told to allow a host.
 func TestAbsoluteTargetsSayWhatToDo(t *testing.T) {
 	agent := newAgent(t, func(http.ResponseWriter, *http.Request) { t.Error("the agent was asked") })
 	r := newRig(t, nil, "booker="+agent.URL)
@@ -185,7 +185,7 @@ func TestHostsOnAllAddresses(t *testing.T) {
 	}
 }
 
-// What the forward proxy answers itself is for its own hosts alone; what passes through it is for any.
+// The forward proxy's own answers are for its own hosts alone; traffic through it may name any host.
 func TestHostsOfForward(t *testing.T) {
 	t.Parallel()
 	for name, test := range namedRequests {
@@ -217,7 +217,7 @@ func TestHostsOfForward(t *testing.T) {
 	})
 }
 
-// Servers of ours that are not taps, as those of playback and of the reference agents, let in the same.
+// a2atap's servers that are not taps, such as playback and the reference agents, accept the same hosts.
 func TestCheckHosts(t *testing.T) {
 	var allowed proxy.Options
 	allowHosts(t, toldHosts...)(&allowed, nil)

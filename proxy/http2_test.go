@@ -80,13 +80,13 @@ func TestHTTP2ThroughTap(t *testing.T) {
 	}
 }
 
-// An agent on TLS that does not speak HTTP/2 is said to a client that does.
+// If an agent on TLS does not speak HTTP/2, a client that does gets an error with that reason.
 func TestHTTP2ToAgentWithout(t *testing.T) {
 	agent := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(agent.Close)
 	r := newRig(t, func(o *proxy.Options, _ *recording.Options) { o.RootCAs = rootsOf(agent) }, "old="+agent.URL)
 	res, got := get(t, newHTTP2Client(t), r.tap(0).URL())
-	if res.StatusCode != 502 || !strings.Contains(got, "does not speak HTTP/2") && !strings.Contains(got, "protocol") {
+	if res.StatusCode != 502 || !strings.Contains(got, "does not support HTTP/2") && !strings.Contains(got, "protocol") {
 		t.Errorf("got %d, %s", res.StatusCode, got)
 	}
 	if x := r.record()[0]; x.Fault == nil || x.Fault.Side != "agent" {

@@ -95,7 +95,7 @@ type result struct {
 	code   string // of HTTP/2, with which the stream was reset
 }
 
-// askHTTP2 posts a body, and returns what came of it.
+// askHTTP2 posts a body, and returns the result.
 func askHTTP2(t *testing.T, ctx context.Context, c *http.Client, url, kind, body string) (got result) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, "POST", url, strings.NewReader(body))
@@ -204,7 +204,7 @@ func TestFaultsOverHTTP2(t *testing.T) {
 	}
 }
 
-// checkFaulted checks that an exchange says what fault was made, and blames nobody else.
+// checkFaulted checks that an exchange names the fault that was made, and blames no one else.
 func checkFaulted(t *testing.T, x *capture.Exchange, fault, broken string) {
 	t.Helper()
 	if !strings.HasPrefix(strings.ToLower(x.FaultMade()), strings.ToLower(fault)) {
@@ -268,7 +268,7 @@ func TestFaultsOfAnotherWire(t *testing.T) {
 	r := newRig(t, withFaults(t, "a:grpc-status=ABORTED@#1"), "a="+agent.URL)
 	c, url := newHTTP2Client(t), "http://"+r.tap(0).Addr()
 	expect.Equal(t, "", wholeAnswer, askHTTP2(t, context.Background(), c, url, "application/json", askOnce).text)
-	want := "tap a: --fault grpc-status=ABORTED@#1 is made in calls over gRPC alone; a client calls over HTTP/2"
+	want := "tap a: --fault grpc-status=ABORTED@#1 applies only to calls over gRPC; a client calls over HTTP/2"
 	expect.Equal(t, "told", want, r.notice())
 	for i, want := range []string{"10", "0"} {
 		expect.Equal(t, fmt.Sprintf("call %d", i+1),

@@ -84,7 +84,7 @@ func TestFaultThatLastsWhenTheProxyStops(t *testing.T) {
 	}
 }
 
-// Which calls get a fault is told by operation and number, and all others pass on the same connection.
+// Operation and number select the calls that get a fault; all other calls on the same connection pass.
 func TestWhichCallsGetFaults(t *testing.T) {
 	agent := newTalker(t)
 	r := newRig(t, withFaults(t, "a:status=500@SendMessage#2", "a:status=501@#4..5", "b:status=502",

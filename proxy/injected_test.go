@@ -71,7 +71,7 @@ func withFaults(t *testing.T, flags ...string) func(*proxy.Options, *recording.O
 	}
 }
 
-// askFor posts a body and returns what came of it. The error is that of the call or of the body.
+// askFor posts a body and returns the result. err is the error of the call or of the body.
 func askFor(t *testing.T, c *http.Client, url, body string) (status int, h http.Header, text string, err error) {
 	t.Helper()
 	resp, err := c.Post(url, "application/json", strings.NewReader(body))

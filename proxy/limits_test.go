@@ -54,8 +54,8 @@ func TestLimits(t *testing.T) {
 	expect.Equal(t, "limits are counted as losses", 0, r.recorder.Stats().LostBytes)
 }
 
-// A head that is longer than we take is refused by us, and says so, whatever the agent would do: client and record can
-// tell it from an answer of the agent.
+// The tap refuses a head beyond its limit, and reports so, whatever the agent would do. Client and record can tell the
+// refusal from an answer of the agent.
 func TestHugeHead(t *testing.T) {
 	agent := newAgent(t, func(http.ResponseWriter, *http.Request) { t.Error("the agent was asked") })
 	r := newRig(t, nil, "booker="+agent.URL)
@@ -67,7 +67,7 @@ func TestHugeHead(t *testing.T) {
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	if err != nil || answer.StatusCode != 431 || answer.Header.Get("X-A2atap") != relay.KindRefused ||
-		answer.Header.Get("Server") != "a2atap" || !strings.Contains(string(text), "than this proxy takes") ||
+		answer.Header.Get("Server") != "a2atap" || !strings.Contains(string(text), "than this proxy accepts") ||
 		strings.Contains(string(text), "correct the client") {
 		t.Errorf("got %s, %v, %s, %v", answer.Status, answer.Header, text, err)
 	}

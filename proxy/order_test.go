@@ -14,8 +14,8 @@ import (
 	"a2atap/proxy/must"
 )
 
-// TestOrderIsCausal lets clients act upon what they have read, over every way in: nothing that they do stands in the
-// record before what they had read, nor before its time.
+// TestOrderIsCausal lets clients react to what they have read, over every path. Nothing that they do is in the record
+// before what they had read, nor before its time.
 func TestOrderIsCausal(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"tap", "plain", "intercepted"} {
@@ -120,8 +120,8 @@ func (c *caller) converse(next chan<- struct{}) {
 	must.Get(io.Copy(io.Discard, in))(c.t)
 }
 
-// checkOrder holds steps against the order in which their exchanges, one after the other, must stand. With events the
-// first exchange is a stream, each event of which is followed by another exchange.
+// checkOrder compares steps with the required order of their exchanges, one after the other. With events, the first
+// exchange is a stream, and another exchange follows each of its events.
 func checkOrder(t *testing.T, steps []capture.Step, events bool) {
 	t.Helper()
 	var open, opened, seen int

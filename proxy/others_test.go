@@ -69,12 +69,12 @@ func TestFurtherTapsAreLimited(t *testing.T) {
 	expect.Equal(t, "name", "localhost:1", taps[1].Name())
 	notes := r.record()[0].Notes
 	if len(notes) != 100-32 || !strings.Contains(notes[0], "which is not tapped: traffic there is not observed (32 "+
-		"further taps are open already") {
+		"additional taps are already open") {
 		t.Errorf("got %d notes, the first %q", len(notes), notes)
 	}
 }
 
-// What no tap stands for stays and is reported at once, once, and with each exchange.
+// An address without a tap stays unmodified and is reported at once, once, and with each exchange.
 func TestAddressesThatAreNotTapped(t *testing.T) {
 	agent := newRawAgent(t, "")
 	card := `{"url":"https://booker.example/a2a","preferredTransport":"JSONRPC","additionalInterfaces":[` +
@@ -99,8 +99,8 @@ func TestAddressesThatAreNotTapped(t *testing.T) {
 	} {
 		notice := want[i]
 		if alias != "" {
-			notice += "; if it leads to booker, too, add --alias booker=" + alias +
-				", and if it is another agent, --agent NAME=" + alias
+			notice += "; if it also leads to booker, add --alias booker=" + alias +
+				"; if it is another agent, add --agent NAME=" + alias
 		}
 		expect.Equal(t, "notice", notice, r.notice())
 	}
@@ -138,8 +138,8 @@ func TestAddressesOfGRPC(t *testing.T) {
 	}
 }
 
-// A client of gRPC is told by its configuration to speak TLS, not by host:port: no tap in the clear takes the place of an
-// agent on TLS then.
+// A gRPC client learns from its configuration, not from host:port, to use TLS. So a tap in the clear does not replace
+// an agent on TLS then.
 func TestAddressOfGRPCWithTLS(t *testing.T) {
 	var card string
 	agent := newHTTP2Agent(t, true, func(w http.ResponseWriter, _ *http.Request) {
@@ -154,7 +154,7 @@ func TestAddressOfGRPCWithTLS(t *testing.T) {
 	expect.Equal(t, "", strings.Replace(card, "grpcs://"+address, "grpc://"+r.tap(0).Addr(), 1), got)
 	want := []string{
 		"booker advertises " + address + " (gRPC)" + capture.NotTapped +
-			" (the tap there speaks no TLS, and without a scheme clients may)",
+			" (the tap there does not use TLS, and clients may do so without a scheme)",
 		"booker advertises 127.0.0.1:1 (gRPC)" + capture.NotTapped,
 	}
 	if diff := cmp.Diff(want, r.record()[0].Notes); diff != "" || len(r.proxy.Taps()) != 1 {

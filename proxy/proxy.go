@@ -17,6 +17,7 @@ import (
 	"a2atap/proxy/internal/card"
 	"a2atap/proxy/listener"
 	"a2atap/proxy/outbound"
+	"a2atap/proxy/stdio"
 	"a2atap/proxy/webhook"
 )
 
@@ -24,16 +25,17 @@ import (
 type Proxy struct {
 	opts        Options
 	dialer      *outbound.Dialer // to agents
-	hooks       *webhook.Hooks   // nil if webhooks go past us
+	hooks       *webhook.Hooks   // nil if webhooks bypass the taps
 	inFlight    inFlight
 	served      sync.WaitGroup
 	callbacks   chan func()   // calls of OnTap and OnNotice
 	stopTimeout time.Duration // with a capture that holds up the end of Serve
 	callers     *callers
+	tools       *stdio.Listener // nil if tools cannot join
 
 	mu      sync.Mutex
 	taps    []*Tap
-	forward *forward.Proxy // nil if there is none; set by New
+	forward *forward.Proxy // nil without a forward proxy; set by New
 	aliases map[hostname.Origin]*Tap
 	noticed map[string]bool           // notices
 	ctx     context.Context           // of the connections, nil before Serve
@@ -45,7 +47,7 @@ type Proxy struct {
 // screen.
 const maxNotices = 1000
 
-// Forward returns the forward proxy, nil if there is none.
+// Forward returns the forward proxy, nil if the proxy has none.
 func (p *Proxy) Forward() *forward.Proxy { return p.forward }
 
 func (p *Proxy) tap(name string) *Tap {
@@ -68,7 +70,7 @@ func (p *Proxy) names() string {
 	return strings.Join(names, ", ")
 }
 
-// Taps returns the taps, those that opened by themselves after those that were asked for.
+// Taps returns the taps: first the configured ones, then those that opened by themselves.
 func (p *Proxy) Taps() []*Tap {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -103,7 +105,7 @@ func (p *Proxy) callback(call func()) {
 type inFlight struct {
 	mu   sync.Mutex
 	n    int
-	zero chan struct{} // to be closed at zero, if somebody waits
+	zero chan struct{} // to be closed at zero; nil if no one waits
 }
 
 func (f *inFlight) add(n int) {
@@ -128,7 +130,7 @@ func (f *inFlight) drained() <-chan struct{} {
 	return zero
 }
 
-// isSelf reports whether a connection to remote goes to a listening address of ours, and names it; "" if it does not.
+// isSelf returns the name of the proxy's own listening address that a connection to remote reaches, else "".
 func (p *Proxy) isSelf(local, remote net.Addr) string {
 	for _, t := range p.Taps() {
 		if t.listener.Reaches(local, remote) {
@@ -141,15 +143,15 @@ func (p *Proxy) isSelf(local, remote net.Addr) string {
 	return ""
 }
 
-// A Tap is one listening address and the agent behind it. It maps origin to origin: the path of a request is that which
-// the client asked for.
+// A Tap is one listening address and the agent behind it. It maps origin to origin: it leaves the path of a request
+// unmodified.
 type Tap struct {
 	proxy       *Proxy
 	spec        TapSpec
 	agent       hostname.Origin
 	listener    *listener.Listener
 	cards       *card.Site      // for the agent's card
-	hooks       *webhook.Site   // leads webhooks through the tap; nil if they go past us
+	hooks       *webhook.Site   // leads webhooks through the tap; nil if they bypass it
 	misdirected sync.Once       // the user was told of a request for another host
 	further     bool            // it opened by itself
 	family      string          // the name that further taps of the same agent begin with

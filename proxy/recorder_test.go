@@ -72,8 +72,8 @@ func observeExchange(c *recording.Conn, x, n int) {
 	c.Ended(x)
 }
 
-// While the capture is stuck traffic goes on; what finds no room is counted, by exchange where its beginning was
-// recorded, and reported once. When the capture goes on, so does the record.
+// While the capture is stuck, traffic continues. Traffic without room in the queue is counted, by exchange if the
+// beginning was recorded, and reported once. When the capture continues, so does the record.
 func TestFullQueuePasses(t *testing.T) {
 	sink := &testSink{gate: make(chan struct{}), entered: make(chan struct{}, 1000)}
 	told := make(chan error, 10)
@@ -115,8 +115,8 @@ func TestFullQueuePasses(t *testing.T) {
 	}
 }
 
-// A body far beyond the limit takes no room in the queue that others need, and what the limit leaves out is not a
-// loss. An event stream has no such limit.
+// A body far beyond the limit takes no room in the queue that others need, and the part beyond the limit is not a loss.
+// An event stream has no such limit.
 func TestLargeBodyLeavesRoom(t *testing.T) {
 	sink := &testSink{gate: make(chan struct{}), entered: make(chan struct{}, 1000)}
 	r := recording.New(recording.Options{

@@ -22,7 +22,7 @@ func length(body string) string {
 		"%d\r\nX-Last: 2\r\n\r\n%s", len(body), body)
 }
 
-// sized is length for bodies in which ADDR and PORT stand.
+// sized is length for bodies that contain ADDR and PORT.
 func (a *rawAgent) sized(body string) func(string, string) string {
 	answer := length(a.expand(body))
 	return func(string, string) string { return answer }

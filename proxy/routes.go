@@ -18,9 +18,9 @@ import (
 // maxFurtherTaps is how many taps may open by themselves: a card can name any number of ports.
 const maxFurtherTaps = 32
 
-// route finds the tap that stands for an address that the card of an agent names. It opens a further tap where the
-// address is on the agent's host. The text is a notice for the user where no tap does; both are zero where there is
-// nothing to say, as for an address that is a tap already, or one without a host, which comes to the tap anyway.
+// route finds the tap for an address that an agent's card names. It opens a further tap if the address is on the
+// agent's host. text is a notice for the user if no tap serves the address. Both results are zero if no notice is
+// needed: for an address that is a tap already, or for one without a host, which reaches the tap anyway.
 func (p *Proxy) route(from *Tap, address card.URL) (to *Tap, text string) {
 	foreign := from.notTapped(address)
 	if address.IsPath() {
@@ -37,7 +37,7 @@ func (p *Proxy) route(from *Tap, address card.URL) (to *Tap, text string) {
 	// An address without a scheme leaves it to the client whether it speaks TLS, and that of an agent on TLS does.
 	if u.Scheme == "" && cmp.Or(to, from).spec.Agent.Scheme == "https" {
 		if to != nil {
-			foreign += " (the tap there speaks no TLS, and without a scheme clients may)"
+			foreign += " (the tap there does not use TLS, and clients may do so without a scheme)"
 		}
 		return nil, foreign
 	}
@@ -86,7 +86,7 @@ func (p *Proxy) tapAt(at hostname.Origin) *Tap {
 	return nil
 }
 
-// openFurther opens a tap in front of another port of an agent's host. It listens on a free port beside the first. The
+// openFurther opens a tap in front of another port of an agent's host, on a free port at the first tap's address. The
 // caller holds p.mu.
 func (p *Proxy) openFurther(from *Tap, u *url.URL, at hostname.Origin) (*Tap, error) {
 	if err := p.failed[at]; err != nil {
@@ -99,7 +99,7 @@ func (p *Proxy) openFurther(from *Tap, u *url.URL, at hostname.Origin) (*Tap, er
 		}
 	}
 	if further == maxFurtherTaps {
-		return nil, fmt.Errorf("%d further taps are open already; name the agent with --agent", further)
+		return nil, fmt.Errorf("%d additional taps are already open; name the agent with --agent", further)
 	}
 	if p.stopped || p.ctx == nil {
 		return nil, errors.New("the recording has ended")
@@ -146,8 +146,8 @@ func (t *Tap) routeCard(address card.URL, used string, local net.Addr) (authorit
 	return to.listener.At(local), notice
 }
 
-// leaveCard is card.Site.Route where cards pass as they came: it names the addresses of gRPC, where clients go past us.
-// For the other bindings whoever wants the cards so has led the client here.
+// leaveCard is card.Site.Route if cards pass unchanged: it reports gRPC addresses, where clients bypass the tap. For
+// the other bindings, the user who wants unchanged cards has directed the client to the tap.
 func (t *Tap) leaveCard(address card.URL, _ string, _ net.Addr) (authority, notice string) {
 	if !address.IsGRPC() {
 		return "", ""
@@ -158,7 +158,7 @@ func (t *Tap) leaveCard(address card.URL, _ string, _ net.Addr) (authority, noti
 	return "", t.notTapped(address)
 }
 
-// notTapped says that an address in the agent's card leads past us.
+// notTapped returns the note that an address in the agent's card bypasses the taps.
 func (t *Tap) notTapped(address card.URL) string {
 	return t.Name() + " advertises " + address.String() + capture.NotTapped
 }
@@ -173,7 +173,7 @@ func (t *Tap) noticeOfCard(text string) {
 	t.proxy.notice(text)
 }
 
-// aliasAdvice says which flags lead an address through a tap; nothing if no flag takes it.
+// aliasAdvice returns the flags that lead an address through a tap; nothing if no flag does.
 func aliasAdvice(agent, address string) string {
 	plain, isGRPC := strings.CutSuffix(address, " (gRPC)")
 	if isGRPC && !strings.Contains(plain, "://") {
@@ -186,7 +186,7 @@ func aliasAdvice(agent, address string) string {
 	if _, err := ParseAlias(alias); err != nil {
 		return ""
 	}
-	return fmt.Sprintf("; if it leads to %s, too, add --alias %s, and if it is another agent, --agent NAME=%s", agent, alias,
+	return fmt.Sprintf("; if it also leads to %s, add --alias %s; if it is another agent, add --agent NAME=%s", agent, alias,
 		plain)
 }
 

@@ -19,7 +19,7 @@ import (
 
 // New opens the listening addresses of all taps. Serve must be called next, or Close.
 //
-// The error says which tap could not be opened, why, and what to do.
+// The error tells which tap could not be opened, why, and what to do.
 func New(opts Options) (*Proxy, error) {
 	if opts.Recorder == nil {
 		return nil, errors.New("open taps: there is no recorder")
@@ -66,7 +66,7 @@ func setDefault(d *time.Duration, to time.Duration) {
 func (p *Proxy) open() error {
 	for _, spec := range p.opts.Taps {
 		if p.tap(spec.Name) != nil {
-			return fmt.Errorf("open tap %s: there are two agents of that name; give each a NAME= of its own", spec.Name)
+			return fmt.Errorf("open tap %s: there are two agents of that name; give each a separate NAME=", spec.Name)
 		}
 		t, err := p.listen(spec)
 		if err != nil {
@@ -77,8 +77,8 @@ func (p *Proxy) open() error {
 	for _, t := range p.taps {
 		t.faults = injection.PlanFor(t.Name(), p.opts.Faults)
 		if other := p.tapAt(t.agent); other != nil {
-			return fmt.Errorf("open tap %s: its agent %s is the tap of %s itself, which would be a loop; "+
-				"give the address at which the agent really listens", t.Name(), t.spec.Agent, other.Name())
+			return fmt.Errorf("open tap %s: its agent %s is the tap of %s itself, which would loop; "+
+				"use the address at which the agent itself listens", t.Name(), t.spec.Agent, other.Name())
 		}
 	}
 	for _, a := range p.opts.Aliases {
@@ -88,6 +88,7 @@ func (p *Proxy) open() error {
 		}
 		p.aliases[hostname.OriginOf(a.URL)] = t
 	}
+	p.openTools()
 	if p.opts.Forward == nil {
 		return nil
 	}
@@ -96,7 +97,7 @@ func (p *Proxy) open() error {
 	return err
 }
 
-// openForward opens the forward proxy beside the taps.
+// openForward opens the forward proxy in addition to the taps.
 func (p *Proxy) openForward(spec forward.Spec) (*forward.Proxy, error) {
 	f, err := forward.Open(forward.Options{
 		Spec: spec, Recorder: p.opts.Recorder,
@@ -122,14 +123,14 @@ func (p *Proxy) openForward(spec forward.Spec) (*forward.Proxy, error) {
 // forwarded counts what is in flight through the forward proxy.
 func (p *Proxy) forwarded(n int) {
 	if p.opts.Hold != nil && n > 0 {
-		p.opts.Hold.Pass("what comes through the forward proxy is not held")
+		p.opts.Hold.Pass("traffic through the forward proxy is not held")
 	}
 	p.inFlight.add(n)
 }
 
 // Serve accepts connections until ctx ends. Then it closes the listening addresses, gives the exchanges in flight
-// Options.Grace to end, breaks off those that remain (the record says so), and returns in bounded time. It is called
-// once.
+// Options.Grace to end, breaks off the rest, which the record notes, and returns in bounded time. It must be called
+// only once.
 func (p *Proxy) Serve(ctx context.Context) error {
 	connections, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
@@ -141,6 +142,9 @@ func (p *Proxy) Serve(ctx context.Context) error {
 	if f := p.forward; f != nil {
 		p.served.Go(func() { f.Serve(connections, &p.served) })
 	}
+	if l := p.tools; l != nil {
+		p.served.Go(func() { l.Serve(connections, &p.served, p.serveTool) })
+	}
 	p.mu.Unlock()
 	p.callers.prepare()
 	callbacksDone := make(chan struct{})
@@ -151,8 +155,11 @@ func (p *Proxy) Serve(ctx context.Context) error {
 		}
 	}()
 	<-ctx.Done()
-	if p.opts.Hold != nil { // what is held goes on while it can
+	if p.opts.Hold != nil { // held messages are released while they can still pass
 		p.opts.Hold.Close()
+	}
+	if p.tools != nil {
+		p.tools.End()
 	}
 	p.Close()
 	if p.opts.Grace > 0 {
@@ -179,7 +186,7 @@ func (p *Proxy) serve(t *Tap) {
 	p.served.Go(func() { t.listener.Accept(ctx, &p.served, p.notice, t.relay) })
 }
 
-// Close closes the listening addresses. Connections go on until the context of Serve ends.
+// Close closes the listening addresses. Connections continue until the context of Serve ends.
 func (p *Proxy) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -190,6 +197,9 @@ func (p *Proxy) Close() {
 	if p.forward != nil {
 		p.forward.Close()
 	}
+	if p.tools != nil {
+		p.tools.Close()
+	}
 }
 
 // defaultStopTimeout is how long a capture under policy Wait may hold up connections when the proxy stops.
@@ -197,7 +207,8 @@ const defaultStopTimeout = 5 * time.Second
 
 // listen opens a tap.
 func (p *Proxy) listen(spec TapSpec) (*Tap, error) {
-	// Clients that a file of hosts or an option of theirs leads here name the agent itself, which then hears nothing new.
+	// Accept the agent's own name. A hosts file or an option leads some clients here by that name, and the agent then
+	// gets the Host that it would get without a tap.
 	names := []string{spec.Agent.Hostname()}
 	for _, a := range p.opts.Aliases {
 		if a.Name == spec.Name {
@@ -205,8 +216,8 @@ func (p *Proxy) listen(spec TapSpec) (*Tap, error) {
 		}
 	}
 	l, err := listener.Open(listener.Spec{
-		Address: spec.Listen, What: "tap " + spec.Name, Itself: "this tap", Where: "after @ (without one, a free port is taken)",
-		Danger: "anybody who reaches it reaches the agent", AllowRemote: p.opts.AllowRemote, Names: names,
+		Address: spec.Listen, What: "tap " + spec.Name, Itself: "this tap", Where: "after @ (without one, a free port is used)",
+		Danger: "anyone who can reach it can reach the agent", AllowRemote: p.opts.AllowRemote, Names: names,
 		AllowHosts: p.opts.AllowHosts,
 	})
 	if err != nil {

@@ -33,7 +33,7 @@ func TestStreamIsRecordedAsItPasses(t *testing.T) {
 	if err != nil || line != "data: first\n" {
 		t.Fatalf("got %q, %v", line, err)
 	}
-	// The first event is in the capture before the agent goes on.
+	// The first event is in the capture before the agent continues.
 	var first time.Duration
 	r.follow(func(s capture.Step) bool {
 		e, ok := s.What.(capture.ResponseEvent)

@@ -60,7 +60,8 @@ func TestStopDespiteStuckCapture(t *testing.T) {
 	expect.OK(t, recorder.Close(context.Background()))
 }
 
-// After a panic of ours the relay tells nothing more of a connection: what it has left open is closed and said.
+// After a panic in a2atap, the relay reports nothing more about a connection. The recorder closes its open exchanges
+// and notes why.
 func TestAbandon(t *testing.T) {
 	sink := new(capture.Memory)
 	recorder := recording.New(recording.Options{Sink: sink})

@@ -28,8 +28,8 @@ func (t *Tap) Agent() *url.URL { return t.spec.Agent }
 // Addr returns the listening address, host:port.
 func (t *Tap) Addr() string { return t.listener.Addr() }
 
-// URL returns what a client is to use in place of the agent's URL: the tap's origin and the agent's path and query. A
-// tap that listens on all addresses names the loopback one.
+// URL returns the URL for clients instead of the agent's: the tap's origin with the agent's path and query. For a tap
+// on all addresses it has the loopback address.
 func (t *Tap) URL() string {
 	u := *t.spec.Agent
 	u.Scheme, u.Host = "http", t.listener.At(nil)
@@ -39,9 +39,9 @@ func (t *Tap) URL() string {
 // relay serves one connection.
 func (t *Tap) relay(ctx context.Context, client net.Conn) {
 	l := newLink(t, client)
-	err := t.session(l, client).Serve(ctx) // what it says of exchanges is in the record
+	err := t.session(l, client).Serve(ctx) // the record has its errors about exchanges
 	if l.abandon() > 0 {
-		t.proxy.notice(fmt.Sprintf("tap %s: recording of a connection has failed, its traffic went on: %v", t.Name(),
+		t.proxy.notice(fmt.Sprintf("tap %s: recording of a connection failed, its traffic was still forwarded: %v", t.Name(),
 			err))
 	}
 }
@@ -82,7 +82,7 @@ func (t *Tap) overHTTP2(cfg relay.Config, l *link, client net.Conn) relay.Config
 		conn, err := t.dialFor(ctx, client, "h2")
 		if session, ok := conn.(*tls.Conn); ok && session.ConnectionState().NegotiatedProtocol != "h2" {
 			conn.Close()
-			return nil, errors.New("it does not speak HTTP/2 (ALPN, RFC 7301)")
+			return nil, errors.New("it does not support HTTP/2 (ALPN, RFC 7301)")
 		}
 		if l.faults != nil && err == nil {
 			conn = l.faults.WrapHTTP2(ctx, conn)
@@ -106,7 +106,7 @@ func (t *Tap) dialFor(ctx context.Context, client net.Conn, protocols ...string)
 	return conn, err
 }
 
-// dial connects to the agent. The connection is refused if it would come back to us.
+// dial connects to the agent. It refuses a connection that would come back to the proxy.
 func (t *Tap) dial(ctx context.Context, protocols ...string) (net.Conn, error) {
 	u := t.spec.Agent
 	refuse := t.proxy.refuseLoop(u.Host)
@@ -119,21 +119,21 @@ func (t *Tap) dial(ctx context.Context, protocols ...string) (net.Conn, error) {
 	}, protocols...)
 }
 
-// peer returns the agent as the record names it.
+// peer returns the agent's peer for the record.
 func (t *Tap) peer() capture.Peer {
 	return capture.Peer{Name: t.spec.Name, Addr: hostname.HostPort(t.spec.Agent), URL: t.spec.Agent.String()}
 }
 
-// A link is one client connection through a tap: it records what passes, tells those who edit it, and counts what is in
-// flight.
+// A link is one client connection through a tap. It records the traffic, passes it to the editors, and counts exchanges
+// in flight.
 type link struct {
 	*recording.Conn
 	tap    *Tap
 	local  net.Addr
 	cards  *card.Editor
-	hooks  *webhook.Editor     // nil if webhooks go past us
+	hooks  *webhook.Editor     // nil if webhooks bypass the tap
 	faults *injection.Injector // that makes faults in its answers; nil for none
-	held   *hold.Line          // what the user holds of it; nil if nothing can be
+	held   *hold.Line          // holds the user's messages; nil if none can be held
 }
 
 var _ relay.StreamObserver = (*link)(nil)
@@ -151,7 +151,7 @@ func newLink(t *Tap, client net.Conn) *link {
 	if t.faults != nil {
 		l.faults = injection.New(t.faults, l.Fact, func(text string) { t.proxy.notice("tap " + t.Name() + ": " + text) })
 	}
-	if desk := t.proxy.opts.Hold; desk != nil && l.faults == nil { // faults are told what passes when it does
+	if desk := t.proxy.opts.Hold; desk != nil && l.faults == nil { // fault injection must see traffic as it passes
 		l.held = desk.Line(t.peer(), l.Fact, l.NameNow)
 	}
 	t.proxy.callers.look(client, t.family, l.Conn)
@@ -289,8 +289,8 @@ func (l *link) Ended(x int) {
 	}
 }
 
-// abandon ends what the relay has left open, which it does only after a panic of ours: it reports nothing more then. It
-// returns how many exchanges there were.
+// abandon ends the exchanges that the relay has left open, which happens only after a panic: the relay then reports
+// nothing more. It returns their number.
 func (l *link) abandon() int {
 	n := l.Conn.Abandon()
 	l.tap.proxy.inFlight.add(-n)

@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,7 +12,76 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/must"
+	"a2atap/proxy/recording"
 )
+
+// Calls of models and MCP servers are recorded by what they are, unless only A2A is wanted, and never make their server
+// an agent of which everything is recorded.
+func TestCallsBesideA2A(t *testing.T) {
+	const (
+		prompt = `{"model":"m","messages":[{"role":"user","content":"hi"}]}`
+		tool   = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"weather"}}`
+		other  = `{"plan":"x"}`
+	)
+	packed := gzipped(t, tool)
+	for _, tt := range []struct {
+		name, path, coding, ask string
+		kept, strict            bool // recorded with bodies; also with OnlyA2A
+	}{
+		{"a model, by its path", "/v1/chat/completions", "", prompt, true, false},
+		{"a model, by its path, with a prompt that cannot be read", "/v1/chat/completions", "gzip", "x", true, false},
+		{"a model, by its shape", "/think", "", prompt, true, false},
+		{"a model, by its shape, compressed", "/think", "gzip", gzipped(t, prompt), true, false},
+		{"a tool", "/mcp", "", tool, true, false},
+		{"a tool, compressed", "/mcp", "gzip", packed, true, false},
+		{"another protocol over JSON-RPC", "/rpc", "", `{"jsonrpc":"2.0","id":1,"method":"x"}`, true, true},
+		{"a call, compressed", "/rpc", "gzip", gzipped(t, `{"jsonrpc":"2.0","params":{"message":{"messageId":"m"}}}`), true, true},
+		{"A2A 0.3 over gRPC", "/a2a.v1.A2AService/GetTask", "", "", true, true},
+		{"something else, compressed", "/x", "gzip", gzipped(t, other), false, false},
+	} {
+		for _, scope := range []recording.Scope{recording.Recognized, recording.OnlyA2A} {
+			t.Run(fmt.Sprint(tt.name, scope), func(t *testing.T) {
+				agent := way{}.agent(t, func(w http.ResponseWriter, r *http.Request) {
+					io.Copy(io.Discard, r.Body)
+					w.Header().Set("Content-Type", "application/json")
+					io.WriteString(w, `{}`)
+				})
+				f := newForwardRig(t, func(o *proxy.Options) { o.Forward.Bodies = scope })
+				for _, ask := range [][3]string{{tt.path, tt.coding, tt.ask}, {"/x", "", other}} {
+					req := must.Get(http.NewRequestWithContext(t.Context(), "POST", agent.URL+ask[0], strings.NewReader(ask[2])))(t)
+					if ask[1] != "" {
+						req.Header.Set("Content-Encoding", ask[1])
+					}
+					if ask[2] == "" {
+						req.Header.Set("Content-Type", "application/grpc")
+					}
+					resp := must.Get(f.client("").Do(req))(t)
+					io.Copy(io.Discard, resp.Body)
+					resp.Body.Close()
+				}
+				record, kept := f.record(), tt.kept
+				if scope == recording.OnlyA2A {
+					kept = tt.strict
+				}
+				if got := string(record[0].Request.Body.Data) == tt.ask && len(record[0].Response.Body.Data) == 2; got != kept {
+					t.Errorf("recorded with bodies: %v, want %v", got, kept)
+				}
+				if more := len(record[1].Request.Body.Data) > 0; more && !tt.strict {
+					t.Error("another exchange with the server is recorded with its body")
+				}
+			})
+		}
+	}
+}
+
+func gzipped(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	must.Get(io.WriteString(w, text))(t)
+	must.Do(t, w.Close())
+	return b.String()
+}
 
 // What has nothing to do with A2A passes the forward proxy with its bodies unrecorded; A2A is recorded whole, by what
 // the request says, by what the answer says, and by who has answered in A2A before.
@@ -46,7 +116,7 @@ func TestOnlyA2AIsKept(t *testing.T) {
 		{"a well-known card", "GET", "/.well-known/agent-card.json", "", "", asHTML, "<p>none</p>", true},
 		{"events of a task", "POST", "/x", "", `{"odd":1}`, asEvent, update, true},
 		{"a notification", "POST", "/hook", "X-A2A-Notification-Token", `{"id":"t"}`, "", "", true},
-		{"compressed", "POST", "/x", "Content-Encoding", "\x1f\x8b", asJSON, `{}`, true},
+		{"compressed", "POST", "/x", "Content-Encoding", "\x1f\x8b", asJSON, `{}`, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			agent := way{}.agent(t, func(w http.ResponseWriter, r *http.Request) {
@@ -58,7 +128,7 @@ func TestOnlyA2AIsKept(t *testing.T) {
 				w.Header().Set("Content-Type", tt.kind)
 				io.WriteString(w, tt.say)
 			})
-			f := newForwardRig(t, func(o *proxy.Options) { o.Forward.OnlyA2A = true })
+			f := newForwardRig(t, func(o *proxy.Options) { o.Forward.Bodies = recording.OnlyA2A })
 			// A second exchange with the same agent has no sign of its own, and is kept if the first one is.
 			for _, ask := range []struct{ method, path, header, body string }{
 				{tt.method, tt.path, tt.header, tt.ask}, {"POST", "/v1/chat", "", prompt},

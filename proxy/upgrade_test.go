@@ -12,8 +12,8 @@ import (
 	"a2atap/proxy/must"
 )
 
-// A WebSocket passes a tap byte for byte, in both directions and however long. The record says that it began, and holds
-// nothing of it; the user is told at once.
+// A WebSocket passes a tap byte for byte, in both directions, for any time. The record notes that it began, and holds
+// none of its contents; the user gets a notice at once.
 func TestWebSocketPassesUnobserved(t *testing.T) {
 	const (
 		ask  = "GET /ws HTTP/1.1\r\nHost: HOST\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"

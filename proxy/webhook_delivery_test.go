@@ -129,7 +129,7 @@ func TestDeliveryAfterRestart(t *testing.T) {
 	}
 }
 
-// A webhook that is down is its own fault, and the agent is told so.
+// If a webhook is down, the webhook is at fault, and the agent gets an error that names it.
 func TestDeliveryToNobody(t *testing.T) {
 	agent := newTaker(t, nil)
 	r := newRig(t, withWebhooks, "booker="+agent.URL)
@@ -245,7 +245,7 @@ func TestWebhookOfAnAgent(t *testing.T) {
 	}
 }
 
-// Wherever an answer names an address of ours, the client gets its own URL, and so does the record.
+// Wherever an answer contains one of the tap's addresses, the client gets its own URL, and so does the record.
 func TestAnswersNameTheClientsWebhook(t *testing.T) {
 	const own = "http://127.0.0.1:9/h?x=1"
 	text := func(url string) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"url":%q}}`, url) }

@@ -87,8 +87,8 @@ var configRequests = []struct{ name, target, body string }{
 		`"url":"HOOK","url":"HOOK"}}`},
 }
 
-// In each request only the tokens of the URLs change, whether its length is declared or not. The record has what the
-// client sent, and beside it what was written instead.
+// In each request only the tokens of the URLs change, whether its length is declared or not. The record has the
+// client's original, and also what was written instead.
 func TestWebhookURLsAreReplaced(t *testing.T) {
 	for _, test := range configRequests {
 		for _, chunked := range []bool{false, true} {
@@ -152,7 +152,7 @@ func TestRequestsWithoutWebhooks(t *testing.T) {
 	}
 }
 
-// Where a webhook cannot be led through the tap, its URL passes as it came, and the link says so.
+// If a webhook cannot be led through the tap, its URL passes as it came, and the link reports that.
 func TestWebhooksNotObserved(t *testing.T) {
 	const local = "http://127.0.0.1:9/h"
 	zipped := func(s string) string {
@@ -168,8 +168,8 @@ func TestWebhooksNotObserved(t *testing.T) {
 		header     []string
 		want       string
 	}{
-		{"https", setConfig("https://127.0.0.1:9/h"), nil, "the webhook is not on plain HTTP; give --webhook-url URL"},
-		{"elsewhere", setConfig("http://hooks.example/h"), nil, "the webhook is not on this machine; give --webhook-url"},
+		{"https", setConfig("https://127.0.0.1:9/h"), nil, "the webhook is not on plain HTTP; set --webhook-url to a URL"},
+		{"elsewhere", setConfig("http://hooks.example/h"), nil, "the webhook is not on this machine; set --webhook-url"},
 		{"no URL", setConfig("ftp://127.0.0.1/"), nil, "the webhook has no http or https URL"},
 		{"too long", setConfig(local + strings.Repeat("x", 3000)), nil, "is too long"},
 		{"compressed", zipped(setConfig(local)), []string{"Content-Encoding", "gzip"}, "is compressed"},

@@ -26,7 +26,7 @@ func withWebhooks(o *proxy.Options, _ *recording.Options) {
 	o.Webhooks = &webhook.Spec{Key: hookKey}
 }
 
-// A taker is a server that keeps what it was sent, and answers as it is told.
+// A taker is a server that keeps the requests that it receives, and gives the configured answer.
 type taker struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -74,7 +74,7 @@ func (k *taker) last(t *testing.T) string {
 
 var addressOfOurs = regexp.MustCompile(`https?://[^"\s]*?/\.a2atap/webhook/[A-Za-z0-9_-]+`)
 
-// given returns the addresses of ours in a text.
+// given returns the tap's addresses in a text.
 func given(text string) []string { return addressOfOurs.FindAllString(text, -1) }
 
 // post sends JSON to a URL.

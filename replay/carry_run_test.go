@@ -19,7 +19,8 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// A booker is an agent that mints a booking number, and gives the booking only to who names the number and the task.
+// A booker is an agent that creates a booking number. It returns the booking only to clients that name the number and
+// the task.
 type booker struct {
 	mu     sync.Mutex
 	n      int
@@ -60,8 +61,8 @@ func (b *booker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		`{"jsonrpc":"2.0","id":%s,"result":{"task":{"id":%q,"contextId":"c","status":{"state":%q},"metadata":{"booking":%q}}}}`, call.ID, task, state, booking)
 }
 
-// Opaque values are carried as roles are: a number from one answer, and a task id outside of its role. Words in text
-// that happen to be the same are not.
+// Opaque values are carried like values with roles: a number from one answer, and a task id outside its role. Equal
+// words in texts are not.
 func TestReplayCarriesOpaqueValues(t *testing.T) {
 	t.Parallel()
 	agent := &booker{series: "recorded0"}

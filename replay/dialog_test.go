@@ -4,10 +4,11 @@ import (
 	"context"
 	"time"
 
+	"a2atap/proxy/a2a"
 	"a2atap/replay/client"
 )
 
-// dialog goes on with what it has: a task by its id, a conversation by its context, lists by each filter.
+// dialog continues with its objects: a task by its id, a conversation by its context, lists by each filter.
 var dialog = over(func(ctx context.Context, c *client.Client) {
 	task := sent(c.Send(ctx, client.Text("multi-turn start"), client.SendOptions{}))
 	if task == nil {
@@ -16,7 +17,7 @@ var dialog = over(func(ctx context.Context, c *client.Client) {
 	further := client.Text("more")
 	further.TaskID = task.ID
 	c.Send(ctx, further, client.SendOptions{}) //nolint:errcheck // see tour
-	c.Ask(ctx, client.GetTask, task)           //nolint:errcheck // see tour
+	c.Ask(ctx, a2a.GetTask, task)              //nolint:errcheck // see tour
 	beside := client.Text("task-lifecycle please")
 	beside.ContextID = task.ContextID
 	c.Send(ctx, beside, client.SendOptions{}) //nolint:errcheck // see tour
@@ -31,5 +32,5 @@ var dialog = over(func(ctx context.Context, c *client.Client) {
 			c.List(ctx, l) //nolint:errcheck // see tour
 		}
 	}
-	c.Ask(ctx, client.CancelTask, task) //nolint:errcheck // see tour
+	c.Ask(ctx, a2a.CancelTask, task) //nolint:errcheck // see tour
 })

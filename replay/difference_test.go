@@ -38,7 +38,7 @@ func edited(t testing.TB, src capture.Source, edit func(x *capture.Exchange)) *c
 	return must.Get(capture.ReadMemory(capture.Info{Name: "edited"}, iter.Seq2[*capture.Exchange, error](exchanges)))(t)
 }
 
-// replaceIn replaces text in the answer of an exchange, and reports whether it was there.
+// replaceIn replaces text in the answer of an exchange, and reports whether it found the text.
 func replaceIn(x *capture.Exchange, was, now string) bool {
 	found := false
 	replace := func(b []byte) []byte {
@@ -161,7 +161,7 @@ var differenceTests = []struct {
 	},
 }
 
-// One thing that the agent does otherwise is one difference, with its place and a JSON diff of that place alone.
+// Each change in the agent's answers is one difference, with its place and a JSON diff of that place alone.
 func TestReplayNamesTheDifference(t *testing.T) {
 	t.Parallel()
 	src := record(t, agenttest.Start(t, "spec", refagent.Options{}), twoTasks(t, client.JSONRPC10))
@@ -186,7 +186,7 @@ func TestReplayNamesTheDifference(t *testing.T) {
 	}
 }
 
-// Two ids that changed places are a difference, in each of the two answers.
+// Two swapped ids are a difference in each of the two answers.
 func TestReplayFindsSwappedIDs(t *testing.T) {
 	t.Parallel()
 	for _, w := range refWays {
@@ -219,7 +219,7 @@ func TestReplayFindsSwappedIDs(t *testing.T) {
 	}
 }
 
-// swapIDs puts the task and context id of one of two answers in the place of the other's.
+// swapIDs swaps the task and context ids of two answers.
 func swapIDs(data []byte, answers [][]byte) []byte {
 	for _, member := range []string{`"id":"`, `"contextId":"`} {
 		var ids [][]byte
@@ -240,7 +240,7 @@ func swapIDs(data []byte, answers [][]byte) []byte {
 	return data
 }
 
-// A rule that the live agent breaks, and the recorded one did not, is a difference; one that both break is none.
+// A rule that the live agent breaks, and the recorded one did not, is a difference; one that both break is not.
 func TestReplayFindsNewFindings(t *testing.T) {
 	t.Parallel()
 	talk := twoTasks(t, client.JSONRPC10)
@@ -262,7 +262,7 @@ func TestReplayFindsNewFindings(t *testing.T) {
 	}
 }
 
-// What cannot be sent again is left out, and said.
+// Requests that cannot be sent again are left out and reported.
 func TestReplayLeavesOut(t *testing.T) {
 	t.Parallel()
 	agent := agenttest.Start(t, "spec", refagent.Options{})
@@ -274,13 +274,13 @@ func TestReplayLeavesOut(t *testing.T) {
 		{"body not recorded", func(x *capture.Exchange) {
 			x.Request.Body.Data, x.Request.Body.Dropped = x.Request.Body.Data[:5], 10
 		}, "not recorded completely"},
-		{"no answer", func(x *capture.Exchange) { x.Response = nil }, "no answer"},
+		{"no answer", func(x *capture.Exchange) { x.Response = nil }, "its answer was not recorded"},
 		{"another protocol", func(x *capture.Exchange) {
 			x.Request.Body.Data = []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 		}, "not an A2A request"},
 		{"a fault made on request", func(x *capture.Exchange) {
 			x.Notes = append(x.Notes, capture.FaultMadeHere+"content-type=text/html")
-		}, "a fault was made in its answer"},
+		}, "a fault was injected into its answer"},
 		{"refused by the proxy", func(x *capture.Exchange) {
 			x.Response, x.Fault = nil, &capture.TransportFault{Kind: "refused", Side: "proxy"}
 		}, "did not reach the agent"},
@@ -313,7 +313,7 @@ func TestReplayLeavesOut(t *testing.T) {
 	}
 }
 
-// A task that was made before the recording began is nobody's to make again.
+// A task from before the recording cannot be created again.
 func TestReplayLeavesOutOlderTasks(t *testing.T) {
 	t.Parallel()
 	agent := agenttest.Start(t, "spec", refagent.Options{})

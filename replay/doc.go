@@ -10,12 +10,12 @@
 //
 // Three principles:
 //
-//   - Values that the agent created are carried. A task id in the recording stands for the task id that the live agent
+//   - Values that the agent created are carried. A task id in the recording represents the task id that the live agent
 //     gave in the same place; it is replaced wherever the client sent it as a whole value, and never inside text.
-//   - Comparison is by meaning. Answers are equal if they come to the same outcome with ids renamed consistently: two
+//   - Comparison is by meaning. Answers are equal if they have the same outcome with ids renamed consistently: two
 //     fresh ids are not a difference, two swapped ids are one.
 //   - Order is causal. A request waits for whatever its client had seen when it was sent: an answer, or an event in the
-//     middle of a stream that went on.
+//     middle of a stream that continued.
 //
 // # Caveats
 //

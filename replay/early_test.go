@@ -19,8 +19,8 @@ import (
 	"a2atap/replay/playback"
 )
 
-// suite asks a server of the dialect before 0.1 what its conformance suite asks, and returns what it saw. With faults
-// of the client's own, such as unknown methods, it leaves out what no client of good will asks.
+// suite runs the requests of the conformance suite against a server of the dialect before 0.1, and returns its
+// observations. Without client faults, such as unknown methods, it omits requests that no correct client sends.
 func suite(t *testing.T, agent string) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -95,8 +95,8 @@ func suite(t *testing.T, agent string) []string {
 	return seen
 }
 
-// The traffic of a faultless server of somebody else's is clean; replayed it does not differ, and played back it is the
-// same for a client.
+// The traffic of a faultless third-party server is clean. A replay shows no difference, and playback shows a client
+// the same.
 func TestEarlyAgentThroughATap(t *testing.T) {
 	t.Parallel()
 	var seen []string
@@ -106,7 +106,7 @@ func TestEarlyAgentThroughATap(t *testing.T) {
 	for i := range result.Findings {
 		t.Errorf("found %s", &result.Findings[i])
 	}
-	const atLeast = 1 + 12 // the card, and calls where each task has come to its state when it is first looked at
+	const atLeast = 1 + 12 // the card, and calls if each task has reached its state when it is first read
 	if v := result.Verdict(analysis.Note); v.Status != judgment.StatusClean || v.Judged < atLeast {
 		t.Errorf("judged %s", v)
 	}

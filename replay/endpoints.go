@@ -1,23 +1,16 @@
 package replay
 
 import (
-	"context"
 	"fmt"
-	"net"
-	"net/http"
 	"net/url"
 	"strings"
 	"sync"
 
 	"a2atap/proxy/a2a"
-	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/hostname"
-	"a2atap/proxy/outbound"
 	"a2atap/replay/client"
 	"a2atap/replay/compare"
-	"a2atap/replay/limits"
-	"a2atap/replay/live"
 )
 
 // An address is where a request goes: scheme and authority, and the target in origin form.
@@ -25,41 +18,6 @@ type address struct {
 	scheme string // "http" or "https"
 	host   string // host:port
 	target string
-}
-
-// A doer sends a request and records what comes of it.
-type doer interface {
-	Do(ctx context.Context, method string, head, body []byte) *capture.TransportFault
-	From() string // the address from which it was sent, host and port; empty if it was not
-}
-
-// open returns what sends a request to the address: over a connection of its own or, for gRPC, over HTTP/2. What the
-// call has beside its connection holds for both.
-func (w *wires) open(ctx context.Context, at address, binding a2a.Binding, call *live.Call) (doer, error) {
-	call.Limits = w.limits
-	if binding != a2a.GRPC {
-		var err error
-		call.Conn, err = live.Dial(ctx, w.dialer, at.host, at.scheme == "https", call.Timeout)
-		return call, err
-	}
-	w.once.Do(func() { w.http2 = live.NewHTTP2(w.dialer) })
-	return &live.Message{Call: call, Over: w.http2, Origin: at.scheme + "://" + at.authority()}, nil
-}
-
-// wires are how agents are reached. It is safe for concurrent use.
-type wires struct {
-	dialer *outbound.Dialer
-	limits limits.Limits // of each answer
-	once   sync.Once
-	http2  *http.Transport // nil until it is needed
-}
-
-// close closes the connections that are shared.
-func (w *wires) close() {
-	w.once.Do(func() {})
-	if w.http2 != nil {
-		w.http2.CloseIdleConnections()
-	}
 }
 
 // authority returns what the Host field says: the port only where it is not the scheme's own (RFC 9110 section 4.2.3).
@@ -72,11 +30,12 @@ func (a address) authority() string {
 // agent's base; cards that show both agents' interfaces correct that. It is safe for concurrent use.
 type endpoints struct {
 	live    *url.URL
-	private *client.Options // says where credentials may go that requests have; nil if they have none
+	private *client.Options // limits where requests' credentials may go; nil if there are no credentials
+	stay    bool            // requests go only to the origin of live
 
 	mu    sync.Mutex
 	moved map[string]moved // by the escaped path of a recorded interface
-	rpc   *moved           // where gRPC is spoken, which has no paths; nil if that is not known to be elsewhere
+	rpc   *moved           // address of gRPC, which has no paths; nil unless it is known to be another one
 }
 
 // A moved interface is where the live agent has it.
@@ -90,20 +49,9 @@ func newEndpoints(to string) (*endpoints, error) {
 		return nil, fmt.Errorf("invalid agent URL %q; write http://HOST:PORT/PATH", to)
 	}
 	if u.User != nil {
-		return nil, fmt.Errorf("the agent URL %s holds credentials; give them separately", u.Redacted())
+		return nil, fmt.Errorf("the agent URL %s contains credentials; give them separately", u.Redacted())
 	}
 	return &endpoints{live: u, moved: map[string]moved{}}, nil
-}
-
-// hostPort returns the authority of a URL with its port.
-func hostPort(u *url.URL) string {
-	if u.Port() != "" {
-		return u.Host
-	}
-	if u.Scheme == "https" {
-		return net.JoinHostPort(u.Hostname(), "443")
-	}
-	return net.JoinHostPort(u.Hostname(), "80")
 }
 
 // locate returns where a recorded request to an agent goes now. The agent's URL may be empty.
@@ -112,7 +60,7 @@ func (e *endpoints) locate(agentURL, target string) address {
 		target = u.RequestURI()
 	}
 	path, query, hasQuery := strings.Cut(target, "?")
-	at := address{scheme: e.live.Scheme, host: hostPort(e.live)}
+	at := address{scheme: e.live.Scheme, host: hostname.HostPort(e.live)}
 	if _, is := grpc.MethodOf(path); is {
 		e.mu.Lock()
 		if e.rpc != nil {
@@ -148,8 +96,8 @@ func (e *endpoints) movedFor(path string) (rest string, m moved, ok bool) {
 	return rest, m, ok
 }
 
-// rebase puts what is below the recorded agent's base below the live one's. An address without a path stands for the
-// origin, and what is not below the base, such as a card at the root, stays.
+// rebase moves a path from below the recorded agent's base to below the live one's. An address without a path means the
+// origin; paths outside the base, such as a card at the root, stay the same.
 func (e *endpoints) rebase(agentURL, path string) string {
 	base, live := basePath(agentURL), strings.TrimRight(e.live.EscapedPath(), "/")
 	if live == "" || below(path, live) && base == "" {
@@ -193,7 +141,7 @@ func (e *endpoints) learn(recorded, live a2a.Card) (notes []string) {
 	return notes
 }
 
-// moveRPC notes where gRPC is spoken now.
+// moveRPC notes the current address of gRPC.
 func (e *endpoints) moveRPC(was a2a.Interface, live a2a.Card) (notes []string) {
 	to, ok := compare.SameInterface(was, live.Interfaces)
 	if !ok {
@@ -226,15 +174,19 @@ func (e *endpoints) move(from, to *url.URL) string {
 // follow returns where an address of the live card is, or a note that it is not followed there.
 func (e *endpoints) follow(to *url.URL) (m moved, note string) {
 	if !sameMachine(to.Hostname(), e.live.Hostname()) || to.Scheme != "http" && to.Scheme != "https" {
-		return m, fmt.Sprintf("the card advertises %s, which is not at %s: it is not followed there", to, e.live.Host)
+		return m, fmt.Sprintf("the card advertises %s, which is not at %s, so requests are not sent there", to, e.live.Host)
 	}
-	m = moved{to.Scheme, hostPort(to), strings.TrimRight(to.EscapedPath(), "/")}
+	m = moved{to.Scheme, hostname.HostPort(to), strings.TrimRight(to.EscapedPath(), "/")}
 	if to.Port() == e.live.Port() {
-		m.scheme, m.host = e.live.Scheme, hostPort(e.live) // one agent in several spellings
+		m.scheme, m.host = e.live.Scheme, hostname.HostPort(e.live) // one agent in several spellings
 	}
-	if at := m.scheme + "://" + m.host; e.private != nil && !e.private.Trusts(e.live.String(), at) {
-		return m, fmt.Sprintf("the card advertises %s, and credentials are for %s alone: it is not followed there; "+
-			"--credentials-to %s has them sent there, too", to, e.live.Host, at)
+	at := m.scheme + "://" + m.host
+	if only := (&client.Options{}); e.stay && !only.Trusts(e.live.String(), at) {
+		return m, fmt.Sprintf("the card advertises %s, but replay stays at %s, so requests are not sent there", to, e.live.Host)
+	}
+	if e.private != nil && !e.private.Trusts(e.live.String(), at) {
+		return m, fmt.Sprintf("the card advertises %s, but credentials are only for %s, so requests are not sent there; "+
+			"--credentials-to %s also sends them there", to, e.live.Host, at)
 	}
 	return m, ""
 }

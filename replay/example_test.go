@@ -12,7 +12,7 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// A recorded session is played again, with an agent that answers as it was recorded.
+// A recorded session is replayed to an agent that answers as recorded.
 func Example() {
 	agent, err := refagent.New("spec", refagent.Options{StepTime: time.Millisecond})
 	if err != nil {

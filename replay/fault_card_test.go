@@ -9,8 +9,8 @@ import (
 	"a2atap/replay/client"
 )
 
-// Proved by transcripts alone: card-wellknown-path, since no client of ours looks in two places; card-conditional-get
-// and card-cache-honoured, since none keeps a card for longer than it runs; the cards of 0.1 and 0.2.
+// Shown only by transcripts: card-wellknown-path, since none of a2atap's clients looks in two places;
+// card-conditional-get and card-cache-honoured, since none keeps a card beyond its run; the cards of 0.1 and 0.2.
 
 // revisit fetches the card, and then asks whether it has changed.
 func revisit(ctx context.Context, tapURL string, _ client.Protocol, _ client.Options) {

@@ -2,8 +2,8 @@
 
 package replay_test
 
-// everyWay has each fault shown by every agent that can have it, over every binding that the agent speaks.
+// everyWay makes the tests show each fault on every agent that supports it, over every binding of the agent.
 const everyWay = false
 
-// oneIn says which part of the faults is shown by agents and clients.
+// oneIn limits the faults that agents and clients show to one in oneIn.
 const oneIn = 40

@@ -6,10 +6,10 @@ import (
 	"a2atap/replay/client"
 )
 
-// Proved by transcripts alone: push-private-url-accepted, since agents of ours are at a loopback address, where it
-// rests, and rules about webhooks, but for those of TestFaultsOfNotifications.
+// Shown only by transcripts: push-private-url-accepted, since a2atap's agents are at a loopback address, where the
+// rule does not apply; and rules about webhooks, except those of TestFaultsOfNotifications.
 
-// configure sets a webhook for a task, looks it up, deletes it, and looks again.
+// configure sets a webhook for a task, reads it, deletes it, and reads it again.
 var configure = over(func(ctx context.Context, c *client.Client) {
 	task := sent(c.Send(ctx, client.Text("multi-turn start"), client.SendOptions{}))
 	if task == nil {

@@ -19,7 +19,7 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// spoken are the protocols that each reference agent speaks.
+// spoken are the protocols of each reference agent.
 var spoken = map[string][]client.Protocol{
 	"echo":         {client.JSONRPC10, client.REST10},
 	"spec":         {client.JSONRPC10, client.REST10},
@@ -56,11 +56,11 @@ func TestFaithfulPairs(t *testing.T) {
 	}
 }
 
-// A talk is a part of what a client says to an agent behind a tap.
+// A talk is a part of a client's session with an agent behind a tap.
 type talk = func(ctx context.Context, tapURL string, p client.Protocol, o client.Options)
 
-// talks are what faults of agents show themselves in. What is said over every binding, and what is said over none, is
-// said over the first one only.
+// talks are the sessions in which agents show their faults. Parts for every binding, and parts for none, run over the
+// first one only.
 func talks(first bool) []talk {
 	own := []talk{tour, dialog, stray, configure, probe, strangers}
 	if first {
@@ -69,10 +69,9 @@ func talks(first bool) []talk {
 	return own
 }
 
-// Each fault of an agent is found by the rule whose name it bears, and by no other but those that it says it takes
-// along. Over which binding an agent is asked first changes from fault to fault; where that shows the fault, the others
-// are asked with the tag peers alone, and so is an agent that speaks as another one does; two of three faults are shown
-// with that tag alone.
+// The rule with a fault's name finds the fault of an agent, and no other rule does except those that the fault lists.
+// The first binding varies from fault to fault. If it shows the fault, the other bindings run only with the tag
+// peers. The same applies to an agent that behaves like another one. Two of three faults run only with that tag.
 func TestAgentFaults(t *testing.T) {
 	t.Parallel()
 	for _, name := range refagent.Names() {
@@ -101,7 +100,7 @@ func TestAgentFaults(t *testing.T) {
 					continue // see TestAgentFaultsOverGRPC
 				}
 				if !everyWay && name == "echo" && hasFault("spec", f.Slug) {
-					continue // it speaks as spec does
+					continue // it behaves as spec does
 				}
 				protocols := slices.Clone(spoken[name])
 				if n%2 == 1 {
@@ -127,8 +126,8 @@ func TestAgentFaults(t *testing.T) {
 	}
 }
 
-// notShown are the faults of agents that have a form over gRPC, and that these talks do not show there: nothing is asked
-// that has them, or no rule is sure of them.
+// notShown are the faults of agents that have a gRPC form but that these talks do not show over gRPC: no request
+// triggers them, or no rule can be certain.
 var notShown = []string{
 	"spec auth-www-authenticate", "spec push-delete-idempotent", "spec push-list-complete",
 	"spec state-cancel-terminal-code", "spec ver-supported-refused", "spec03 auth-www-authenticate",
@@ -136,7 +135,7 @@ var notShown = []string{
 	"spec03 state-cancel-terminal-code",
 }
 
-// Each fault of an agent that has a form over gRPC is found there in the same way.
+// Each fault of an agent that has a gRPC form is found over gRPC in the same way.
 func TestAgentFaultsOverGRPC(t *testing.T) {
 	t.Parallel()
 	for name, p := range map[string]client.Protocol{"spec": client.GRPC10, "spec03": client.GRPC03} {
@@ -168,16 +167,16 @@ func TestAgentFaultsOverGRPC(t *testing.T) {
 	}
 }
 
-// An agent refuses a fault that none of its bindings shows, and over gRPC does as ever with one that only others show.
+// An agent rejects a fault that none of its bindings shows. Over gRPC it ignores one that only others show.
 func TestFaultsWithoutForm(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		fault, want string
 		bindings    []string
 	}{
-		{"grpc-status", "shows over gRPC alone, which the agent does not serve; use --binding grpc", nil},
-		{"rpc-id-echo", "does not show over gRPC, and the agent serves nothing else", []string{"grpc"}},
-		{"unknown-field", "does not show over gRPC", []string{"grpc"}},
+		{"grpc-status", "is visible only over gRPC, which the agent does not serve; use --binding grpc", nil},
+		{"rpc-id-echo", "is not visible over gRPC, and the agent serves nothing else", []string{"grpc"}},
+		{"unknown-field", "is not visible over gRPC", []string{"grpc"}},
 		{"grpc-status", "", []string{"jsonrpc", "grpc"}},
 		{"rpc-id-echo", "", []string{"jsonrpc", "grpc"}},
 	} {
@@ -236,7 +235,7 @@ func TestClientFaults(t *testing.T) {
 	}
 }
 
-// wantRules fails the test unless the side broke the rule, and nobody broke another one but those that may come along.
+// wantRules fails the test unless the side broke the rule, and no other rule was broken except the allowed ones.
 func wantRules(t *testing.T, found map[breach]bool, side a2a.Side, slug string, also []string) {
 	t.Helper()
 	if !found[breach{slug, side}] {
@@ -249,7 +248,7 @@ func wantRules(t *testing.T, found map[breach]bool, side a2a.Side, slug string, 
 	}
 }
 
-// broken returns who broke which rules.
+// broken returns which side broke which rules.
 func broken(findings []analysis.Finding) map[breach]bool {
 	set := make(map[breach]bool)
 	for _, f := range findings {
@@ -258,13 +257,13 @@ func broken(findings []analysis.Finding) map[breach]bool {
 	return set
 }
 
-// A breach is a rule and who broke it.
+// A breach is a rule and the side that broke it.
 type breach struct {
 	rule string
 	side a2a.Side
 }
 
-// judged lets a client talk to an agent through a tap, and returns what all rules find.
+// judged runs a client's session with an agent through a tap, and returns the findings of all rules.
 func judged(
 	t *testing.T, name string, a refagent.Options, p client.Protocol, o client.Options, said ...talk,
 ) []analysis.Finding {

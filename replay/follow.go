@@ -16,17 +16,17 @@ type follower struct {
 	events int // that were dispatched
 }
 
-// left reports whether the answer is as far as the recorded client saw it go. It cannot be known what came of a stream
-// afterwards that the client left, or that the recording does not follow to its end.
+// left reports whether the answer has reached the point up to which the recorded client saw it. The rest of a stream is
+// unknown if the client left it or the recording ended first.
 func (f *follower) left() bool {
 	return (f.rec.End == compare.Left || f.rec.End == compare.Unended) && f.Far().Reached(f.rec.Progress())
 }
 
-// begun is told that the answer is a stream.
+// begun is called if the answer is a stream.
 func (f *follower) begun() (stay bool) { return !f.rec.Stream || !f.left() }
 
-// event takes a block of the stream. Events are progress as long as the recording has as many, and where they bring the
-// answer further: neither a stream of pings nor an agent that repeats itself keeps the replay from ending.
+// event takes a block of the stream. Events count as progress while the recording has as many, or if they advance the
+// answer. A stream of pings, or an agent that repeats itself, thus cannot keep the replay from ending.
 func (f *follower) event(e *capture.Event) live.Reading {
 	a, ok := compare.ReadEvent(f.call, e)
 	if !ok {

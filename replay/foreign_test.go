@@ -13,8 +13,8 @@ import (
 	"a2atap/replay/report"
 )
 
-// Where an agent no longer makes a task, what it lists of others is not taken for that: somebody else's task would be
-// canceled.
+// If an agent no longer creates a task, a task of another client in its list is not used instead: the replay would
+// cancel that client's task.
 func TestReplayLeavesOtherTasksAlone(t *testing.T) {
 	t.Parallel()
 	const card = `{

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// record lets a client talk to an agent through a tap, and returns what the tap recorded.
+// record records a client's session with an agent through a tap.
 func record(t testing.TB, agentURL string, talk func(tapURL string)) *capture.Memory {
 	t.Helper()
 	return agenttest.RecordOne(t, agenttest.Recording{}, agentURL, talk)
@@ -52,7 +52,7 @@ func wantSame(t testing.TB, r *report.Report) {
 	}
 }
 
-// A way is an agent and a protocol to speak with it.
+// A way is an agent and a protocol for it.
 type way struct {
 	name     string
 	start    func(t testing.TB) string

@@ -13,14 +13,15 @@ import (
 	"a2atap/proxy/outbound"
 	"a2atap/replay/client/webhook"
 	"a2atap/replay/compare"
+	"a2atap/replay/live"
 )
 
-// hooks receives the notifications of the live agents in the place of recorded webhooks, at addresses of ours. It is
-// safe for concurrent use.
+// hooks receives the live agents' notifications instead of the recorded webhooks, at local addresses. It is safe for
+// concurrent use.
 type hooks struct {
 	server     *webhook.Server // nil if nothing is received
 	everywhere bool            // agents on other machines reach it, too
-	log        *recorder
+	log        *live.Log
 	note       func(string)
 
 	mu        sync.Mutex
@@ -36,7 +37,7 @@ type hook struct {
 }
 
 // newHooks listens, if that is wanted: the recording has webhooks.
-func newHooks(o webhook.Options, wanted bool, log *recorder, note func(string)) (*hooks, error) {
+func newHooks(o webhook.Options, wanted bool, log *live.Log, note func(string)) (*hooks, error) {
 	h := &hooks{
 		log: log, note: note, receivers: map[hook]*webhook.Receiver{}, received: map[*target][]delivery{},
 		changed: make(chan struct{}),
@@ -63,14 +64,13 @@ func (h *hooks) close() {
 	}
 }
 
-// unreachable says why an agent gets no address of ours.
-const unreachable = "the agent is on another machine and cannot reach our webhook; give --webhook-url URL"
+// unreachable explains why an agent gets no local address.
+const unreachable = "the agent is on another machine and cannot reach a2atap's webhook; give --webhook-url URL"
 
 // reach reports whether an agent can reach our addresses.
 func (h *hooks) reach(t *target) bool { return h.everywhere || isLoopback(t.endpoints.live.Hostname()) }
 
-// address returns what stands in place of a recorded webhook URL for an agent that can reach it. The recording has such
-// a URL.
+// address returns the replacement of a recorded webhook URL for an agent that can reach it.
 func (h *hooks) address(t *target, recorded string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -94,7 +94,7 @@ func (h *hooks) address(t *target, recorded string) string {
 // refused notes a connection that brought no notification.
 func (h *hooks) refused(d webhook.Delivery) {
 	if d.Err != nil {
-		h.note(fmt.Sprintf("a notification did not come: %v", d.Err))
+		h.note(fmt.Sprintf("a notification did not arrive: %v", d.Err))
 	}
 }
 
@@ -106,7 +106,7 @@ func (h *hooks) take(t *target, came []delivery) {
 	h.changed = make(chan struct{})
 }
 
-// asked reports whether an agent was given an address of ours.
+// asked reports whether an agent was given a local address.
 func (h *hooks) asked(t *target) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

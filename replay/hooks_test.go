@@ -25,7 +25,7 @@ import (
 	"a2atap/replay/internal/agenttest"
 )
 
-// far stands for an agent on another machine: the URL of it, and what connects there.
+// far simulates an agent on another machine: its URL, and its dialer.
 func far(t *testing.T, agent string) (at string, d *outbound.Dialer) {
 	t.Helper()
 	to := strings.TrimPrefix(agent, "http://")
@@ -61,16 +61,16 @@ func far(t *testing.T, agent string) (at string, d *outbound.Dialer) {
 	return "http://agent.example", &outbound.Dialer{Proxy: via}
 }
 
-// pushTo is a send with a push config of 1.0.
+// pushTo is a send with a 1.0 push config.
 func pushTo(url, token string) string {
 	return fmt.Sprintf(`{"message":{"role":"ROLE_USER","messageId":"m1","parts":[{"text":"hello"}]},`+
 		`"configuration":{"taskPushNotificationConfig":{"url":%q,"token":%q}}}`, url, token)
 }
 
-// A notifier is a scripted agent that notifies a webhook of what it says before it answers. Its receivers are found at
-// another address than the agent was given, if there is one.
+// A notifier is a scripted agent that sends its answers to a webhook before it answers. If its address is set, it
+// uses that address for receivers instead of the given one.
 type notifier struct {
-	at   string // HOST:PORT of the receivers; empty for what the config says
+	at   string // HOST:PORT of the receivers; empty uses the config's
 	says []string
 
 	mu      sync.Mutex
@@ -117,7 +117,7 @@ func (n *notifier) post(t testing.TB, config a2a.PushConfig, text string) {
 	n.posted = append(n.posted, fmt.Sprintf("%s %d", to, res.StatusCode))
 }
 
-// recordNotified records a notifier, with what comes to the webhook.
+// recordNotified records a notifier, with the requests to the webhook.
 func recordNotified(t testing.TB, n *notifier) *capture.Memory {
 	t.Helper()
 	var mu sync.Mutex
@@ -134,8 +134,8 @@ func recordNotified(t testing.TB, n *notifier) *capture.Memory {
 	return withPosts(t, src, posts)
 }
 
-// An agent on another machine is given the URL under which it reaches our receiver. Without one its notifications are
-// left out, and nothing waits for them.
+// An agent on another machine gets the URL under which it reaches a2atap's receiver. Without such a URL its
+// notifications are left out, and the replay does not wait for them.
 func TestReplayReceivesFromAfar(t *testing.T) {
 	t.Parallel()
 	says := []string{status("WORKING"), status("COMPLETED")}
@@ -159,7 +159,7 @@ func TestReplayReceivesFromAfar(t *testing.T) {
 	}
 }
 
-// Addresses at which nobody listens, or can listen, are an error before anything is sent.
+// An address without a listener, or one that cannot be listened on, is an error before anything is sent.
 func TestReplayCannotReceive(t *testing.T) {
 	t.Parallel()
 	n := &notifier{says: []string{status("COMPLETED")}}
@@ -176,7 +176,7 @@ func TestReplayCannotReceive(t *testing.T) {
 	wantSame(t, within(t, none, to, replay.Options{Webhook: webhook.Options{Address: l.Addr().String()}}))
 }
 
-// What the config holds beside its URL is handed on where the recording has it; what was redacted is named.
+// Other values of the config are passed on if the recording has them; redacted ones are reported.
 func TestReplayHandsTokensOn(t *testing.T) {
 	t.Parallel()
 	n := &notifier{says: []string{status("COMPLETED")}}
@@ -208,7 +208,7 @@ func TestReplayHandsTokensOn(t *testing.T) {
 	}
 }
 
-// Credentials for one agent go to no other.
+// Credentials for one agent go to no other agent.
 func TestReplayKeepsCredentialsApart(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

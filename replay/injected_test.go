@@ -16,7 +16,8 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// A faithful client gets each fault from a faithful agent, over each binding; the record says so, and nobody is blamed.
+// A faithful client gets each fault from a faithful agent, over each binding. The record marks the fault, and neither
+// side is blamed.
 func TestFaultsMadeByTheTap(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

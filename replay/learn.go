@@ -18,7 +18,7 @@ import (
 	"a2atap/replay/report"
 )
 
-// A Learnt is a rule of what may differ, and the values that show that it does.
+// A Learnt is a rule for values that may differ, with the values that show it.
 type Learnt struct {
 	Rule   string    // as package noise reads it
 	Values [3]string // raw JSON in one line: recorded, of the first live run, of the second; empty if there was none
@@ -26,9 +26,9 @@ type Learnt struct {
 }
 
 // Learn replays a capture twice, as Run does, and learns what differs from one live run to the other. It returns the
-// report of the second run without that, and rules for it, in the order of the recording. What the protocol is about
-// (outcomes, states, errors, kinds, the order of events) is never learnt: where one run has such a difference and the
-// other has not, it is in the report, and a note says that it is flaky. Options.Sink keeps the second run.
+// report of the second run without that, and rules for it, in the order of the recording. It never learns differences
+// in outcomes, states, errors, kinds or the order of events: if only one run has such a difference, it is in the
+// report, and a note calls it flaky. Options.Sink records the second run.
 func Learn(ctx context.Context, src capture.Source, to string, o Options) (*report.Report, []Learnt, error) {
 	rules, sink := o.Noise, o.Sink
 	o.Sink = nil
@@ -50,12 +50,12 @@ func Learn(ctx context.Context, src capture.Source, to string, o Options) (*repo
 	return second.report, l.learnt, nil
 }
 
-// A oneRun is a replay in which nothing is left out of the differences.
+// A oneRun is a replay that keeps all differences.
 type oneRun struct {
 	report  *report.Report
 	further map[uint64][]compare.Difference // by exchange: what a report would leave out
-	values  map[spot]string                 // that can be learnt: the live ones, since an artifact may come in chunks
-	broken  map[uint64]bool                 // exchanges in which something differs that cannot be: not all is compared
+	values  map[spot]string                 // that a rule may cover: the live ones; artifacts may come in chunks
+	broken  map[uint64]bool                 // exchanges with a difference that no rule may cover
 }
 
 // A spot is where a value differs in the answers of an exchange.
@@ -106,14 +106,15 @@ func (k *oneRun) all(yield func(*compare.Difference) bool) {
 // maxChanges bounds what a difference shows.
 const maxChanges = 20
 
-// protocol are names whose values the protocol is about.
+// protocol lists the names of values that the protocol defines.
 var protocol = []string{
 	"state", "status", "kind", "role", "final", "code", "reason", "error", "result", "jsonrpc", "task", "message",
 	"statusUpdate", "artifactUpdate",
 }
 
-// learnable returns the JSON Pointer of a rule for what differs at a pointer, indices made *; false if a difference is
-// about the protocol. An element more or less is a matter of its list, which only the agent's own data may have.
+// learnable returns the JSON Pointer of a rule for a difference at a pointer, with indices replaced by *. It returns
+// false if a difference is about the protocol. An added or missing element is a difference in its list, which must be
+// the agent's own data.
 func learnable(d *compare.Difference, pointer string) (rule string, ok bool) {
 	switch d.Kind {
 	case compare.DifferentValue, compare.DifferentStructure, compare.DifferentMember, compare.DifferentType:
@@ -154,8 +155,8 @@ type learner struct {
 	learnt        []Learnt
 }
 
-// varies reports whether the live runs disagree about a spot. What only one of them has says nothing if the other did
-// not come to compare it.
+// varies reports whether the live runs disagree about a spot. A difference in only one run does not count if the other
+// run did not reach the comparison.
 func (l *learner) varies(s spot) bool {
 	a, inFirst := l.first.values[s]
 	b, inSecond := l.second.values[s]
@@ -168,7 +169,7 @@ func (l *learner) varies(s spot) bool {
 	return inSecond && !l.first.broken[s.exchange]
 }
 
-// learn makes rules of what varies among the differences of a run.
+// learn makes rules from the differences of a run that vary.
 func (l *learner) learn(run *oneRun) {
 	for d := range run.all {
 		for _, c := range d.Changes {
@@ -187,7 +188,7 @@ func (l *learner) learn(run *oneRun) {
 			l.known[rule] = true
 			learnt := Learnt{Rule: rule, Secret: secret(c.Pointer)}
 			if !learnt.Secret {
-				// What only one run has is as it was recorded in the other.
+				// A value that differs in only one run is as recorded in the other.
 				learnt.Values = [3]string{c.Was, valueAt(l.first.values, s, c.Was), valueAt(l.second.values, s, c.Was)}
 			}
 			l.learnt = append(l.learnt, learnt)
@@ -204,7 +205,7 @@ func valueAt(values map[spot]string, s spot, recorded string) string {
 	return now
 }
 
-// secret reports whether a name in a pointer is that of a secret.
+// secret reports whether a pointer has the name of a secret.
 func secret(pointer string) bool {
 	parsed, err := capture.ParsePointer(pointer)
 	return err != nil || slices.ContainsFunc(parsed.Names(), func(name string) bool {
@@ -220,8 +221,8 @@ func (l *learner) operation(exchange uint64) string {
 	return ""
 }
 
-// left returns what is left of the differences of a run without what was learnt. Where that said enough of a place,
-// what was left out there is said now.
+// left returns a run's differences without the learned ones. At places where a learned difference had hidden others, it
+// returns those.
 func (l *learner) left(run *oneRun) []compare.Difference {
 	kept := l.without(run.report.Differences)
 	for _, exchange := range slices.Sorted(maps.Keys(run.further)) {
@@ -319,7 +320,7 @@ func (l *learner) flaky(earlier []compare.Difference) {
 
 func (l *learner) note(run string, d *compare.Difference) {
 	r := l.second.report
-	r.Notes = append(r.Notes, fmt.Sprintf("flaky, and not learnt: in the %s run only: %s", run, d))
+	r.Notes = append(r.Notes, fmt.Sprintf("flaky, and not learned: only in the %s run: %s", run, d))
 }
 
 var anyNumber = regexp.MustCompile(`\d+`)

@@ -14,8 +14,8 @@ import (
 	"a2atap/replay/compare"
 )
 
-// changing is an agent whose task has other metadata in each answer, and in every second answer more of it unless its
-// states change. The state is that of the answer with this number, the last one for all later.
+// changing is an agent whose task has other metadata in each answer. Unless its states change, every second answer
+// also has more metadata. Each answer has the next of the states; later answers repeat the last one.
 func changing(t testing.TB, model string, states ...string) string {
 	t.Helper()
 	var asked atomic.Int64
@@ -31,12 +31,12 @@ func changing(t testing.TB, model string, states ...string) string {
 	}})
 }
 
-// What differs from one live run to the other is learnt; what is another value in both is a difference.
+// A value that differs between the two live runs is learned; one that changed equally in both is a difference.
 func TestLearn(t *testing.T) {
 	t.Parallel()
 	src := record(t, changing(t, "m1", "COMPLETED"), func(tapURL string) { ask(t, tapURL, "SendMessage", hello) })
 	hidden := regexp.MustCompile(`redacted\.[0-9a-f.]+`)
-	src = edited(t, src, func(x *capture.Exchange) { // as if secrets had been kept
+	src = edited(t, src, func(x *capture.Exchange) { // as if secrets had been recorded
 		x.Response.Body.Data = hidden.ReplaceAll(x.Response.Body.Data, []byte("tok-0"))
 	})
 	r, learnt, err := replay.Learn(t.Context(), src, changing(t, "m2", "COMPLETED"), replay.Options{Profile: compare.Exact})
@@ -51,7 +51,7 @@ func TestLearn(t *testing.T) {
 	want := []replay.Learnt{
 		{Rule: at + "cached", Values: [3]string{"", "", "true"}},
 	}
-	want = append(want, replay.Learnt{Rule: at + "access_token", Secret: true}) // whose values are not told
+	want = append(want, replay.Learnt{Rule: at + "access_token", Secret: true}) // without its values
 	var found []replay.Learnt
 	for _, name := range []string{"cached", "access_token"} {
 		for _, l := range learnt {
@@ -62,7 +62,7 @@ func TestLearn(t *testing.T) {
 	}
 	expect.Same(t, "learnt", want, found)
 
-	// With all that was learnt only the change is left, also by the exact profile.
+	// With all learned rules, only the change remains, also under the exact profile.
 	var lines []string
 	agent := changing(t, "m2", "COMPLETED")
 	for range 2 {
@@ -83,7 +83,7 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// What the protocol is about is never learnt, in whichever run it is.
+// Values that the protocol defines are never learned, whichever run differs.
 func TestFlakyIsNotLearnt(t *testing.T) {
 	t.Parallel()
 	src := record(t, changing(t, "m1", "COMPLETED"), func(tapURL string) { ask(t, tapURL, "SendMessage", hello) })
@@ -95,7 +95,7 @@ func TestFlakyIsNotLearnt(t *testing.T) {
 		if got := kinds(r); got != "1 state " || r.Differing != 1 || r.Matched != 0 || r.Lines[0].Status != "differing" {
 			t.Errorf("%s: found %q: %s", run, got, r.Verdict())
 		}
-		want := "flaky, and not learnt: in the " + run + " run only: 1.response.body#/result/task: the state is failed, " +
+		want := "flaky, and not learned: only in the " + run + " run: 1.response.body#/result/task: the state is failed, " +
 			"recorded completed [state]"
 		if len(r.Notes) != 1 || r.Notes[0] != want {
 			t.Errorf("notes %q, want %q", r.Notes, want)

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -30,8 +31,8 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// foundBefore01 says for each fault of an agent from before 0.1 which rule names it. That of the dialects after it is
-// often another one than the fault is called by, which is the name of the scenario of package probe.
+// foundBefore01 maps each fault of an agent from before 0.1 to the rule that finds it. The rule is often not the
+// fault's namesake, since the fault has the name of the scenario of package probe.
 var foundBefore01 = map[string]string{
 	"card-description":         "legacy-card-complete",
 	"skill-description":        "legacy-card-complete",
@@ -93,39 +94,59 @@ var foundBefore01 = map[string]string{
 	"push-token-wrong":      "hook-token",
 }
 
-// unseenBefore01 are the faults of an agent from before 0.1 that no rule finds behind a tap, by the reason.
-var unseenBefore01 = map[string][]string{
-	"a task that one client never heard of may be another's":     {"act-task-not-found-canceled", "error-task-not-found-accepted"},
-	"an agent may have other methods, at any path":               {"error-unknown-method-accepted", "legacy-stream-method"},
-	"the code -32000 tells clients enough":                       {"act-auth-challenge", "auth-401"},
-	"over JSON-RPC any error may refuse a stranger":              {"auth-error-code"},
-	"only web pages need it":                                     {"card-cross-origin"},
-	"a first notification has ten seconds (hook-attempted-0x)":   {"push-delivery"},
-	"a task from before the recording may have the webhook, too": {"push-delivery-task"},
-	"answers to POST are not cached":                             {"legacy-stream-cache"},
-	"the event may be still to come":                             {"legacy-stream-input"},
-	"artifacts may be made after the stream":                     {"legacy-stream-artifacts"},
-	"an agent may use another code":                              {"legacy-send-ended-code"},
-	"an internal error counts as a failed call":                  {"push-config-read", "error-internal-for-named-case"},
-	"0.1 allows it": {
-		"push-https-accepted", "rpc-result-null", "task-completes-never", "push-delivery-event-type", "push-delivery-status",
-		"push-delivery-timestamp",
+// unseenBefore01 are the faults of an agent from before 0.1 that no rule finds behind a tap, by the reason. The page
+// about agents lists them in a table.
+var unseenBefore01 = []struct {
+	why    string
+	faults []string
+}{
+	{"A task that one client never heard of may be another's.", []string{"act-task-not-found-canceled", "error-task-not-found-accepted"}},
+	{"An agent may have other methods, at any path.", []string{"error-unknown-method-accepted", "legacy-stream-method"}},
+	{"The code -32000 tells clients enough; HTTP status and challenge are not specified.", []string{"act-auth-challenge", "auth-401"}},
+	{"Over JSON-RPC any error may refuse a client without credentials.", []string{"auth-error-code"}},
+	{"Only web pages need the header, and the recording does not tell who reads the card.", []string{"card-cross-origin"}},
+	{"A first notification has ten seconds (`hook-attempted-0x`).", []string{"push-delivery"}},
+	{"A task from before the recording may have the webhook, too.", []string{"push-delivery-task"}},
+	{"Responses to POST are not cached, with or without the header.", []string{"legacy-stream-cache"}},
+	{"The event may be still to come: a stream may stay open while its task waits for input.", []string{"legacy-stream-input"}},
+	{"Artifacts may be made after the stream has ended.", []string{"legacy-stream-artifacts"}},
+	{"0.1 has no code for a message to a task that has ended. The call counts as failed.", []string{"legacy-send-ended-code"}},
+	{
+		"An internal error says that the agent failed, not that it broke a rule. The call counts as failed.",
+		[]string{"push-config-read", "error-internal-for-named-case"},
 	},
-	"the method may have to be refused for the request's shape": {"rpc-invalid-request-unfounded"},
+	{"0.1 does not demand TLS of a webhook.", []string{"push-https-accepted"}},
+	{
+		"0.1 does not say which members a notification has besides the task.",
+		[]string{"push-delivery-event-type", "push-delivery-status", "push-delivery-timestamp"},
+	},
+	{"0.1 allows it: a result may be null, and a task may take any time.", []string{"rpc-result-null", "task-completes-never"}},
+	{"The method may have to be refused for the request's shape.", []string{"rpc-invalid-request-unfounded"}},
 }
 
-// unseen returns why no rule finds a fault; it is empty if one does.
+// The page about agents lists each fault that a tap does not show, with the reason.
+func TestUnseenFaultsAreExplained(t *testing.T) {
+	t.Parallel()
+	page := string(must.Get(os.ReadFile("../docs/agents.md"))(t))
+	for _, u := range unseenBefore01 {
+		if row := fmt.Sprintf("| `%s` | %s |\n", strings.Join(u.faults, "`, `"), u.why); !strings.Contains(page, row) {
+			t.Errorf("docs/agents.md lacks the row %s", row)
+		}
+	}
+}
+
+// unseen returns why no rule finds a fault; empty if one does.
 func unseen(fault string) string {
-	for why, list := range unseenBefore01 {
-		if slices.Contains(list, fault) {
-			return why
+	for _, u := range unseenBefore01 {
+		if slices.Contains(u.faults, fault) {
+			return u.why
 		}
 	}
 	return ""
 }
 
-// Whatever an agent from before 0.1 does wrong is named when a plain client of that time talks to it through a tap, also
-// where it shows its age only after that; of the agent without a fault nothing is said.
+// Each fault of an agent from before 0.1 is found when a plain client of that time uses it through a tap, even if the
+// traffic shows its age only later. The agent without a fault has no findings.
 func TestLegacyFaults(t *testing.T) {
 	t.Parallel()
 	for _, streamsFirst := range []bool{false, true} {
@@ -147,7 +168,7 @@ func TestLegacyFaults(t *testing.T) {
 				t.Parallel()
 				o, looks := refagent.Options{Fault: f.Slug}, 1
 				if f.Slug == "stream-dropped" {
-					o.StepTime, looks = 100*time.Millisecond, 150 // so that the stream has not ended when it is left
+					o.StepTime, looks = 100*time.Millisecond, 150 // the client leaves before the stream ends
 				}
 				var found map[breach]bool
 				if strings.HasPrefix(f.Slug, "push-delivery") || strings.HasPrefix(f.Slug, "push-token") {
@@ -171,9 +192,9 @@ func TestLegacyFaults(t *testing.T) {
 	}
 }
 
-// plainTalk returns what a client from before 0.1 says that knows nothing but the protocol: streams come last or first,
-// even before the card. It looks so often, ten times a second, whether the task of a stream that it has left is there, and
-// no more once it is not.
+// plainTalk returns the session of a client from before 0.1 that knows only the protocol: streams come last or first,
+// even before the card. After it left a stream, the client polls its task the given number of times, ten times a
+// second, until the agent no longer has the task.
 func plainTalk(streamsFirst bool, looks int) talk {
 	return func(ctx context.Context, tapURL string, _ client.Protocol, _ client.Options) {
 		plainly(ctx, tapURL, streamsFirst, looks)
@@ -187,7 +208,7 @@ func plainly(ctx context.Context, tapURL string, streamsFirst bool, looks int) {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
 	n := 0
-	// says sends a request, and returns what comes back up to a line that has one of the texts.
+	// says sends a request, and returns the answer up to a line that has one of the texts.
 	says := func(verb, path, body string, until ...string) string {
 		req, err := http.NewRequestWithContext(ctx, verb, base+path, strings.NewReader(body))
 		if err != nil {
@@ -296,8 +317,8 @@ func plainly(ctx context.Context, tapURL string, streamsFirst bool, looks int) {
 	}
 }
 
-// notified lets a plain client give a task a webhook, whose notifications come through the tap, and returns what all rules
-// find.
+// notified makes a plain client set a webhook for a task. The notifications pass the tap. It returns the findings of
+// all rules.
 func notified(t *testing.T, fault string) []analysis.Finding {
 	t.Helper()
 	heard := make(chan bool, 100)

@@ -9,17 +9,17 @@ import (
 	"a2atap/proxy/capture/credential"
 )
 
-// A Missing secret is one that requests were recorded with, that the recording does not have, and that nobody gives.
+// A Missing is a secret that recorded requests had, that the recording does not contain, and that the user did not
+// give.
 type Missing struct {
 	Agent     string   // recorded name of the agent that was asked
 	Field     string   // the header field that held it; empty if a parameter of the query did
 	Parameter string   // the parameter of the query
-	Scheme    string   // of authentication, in lower case, such as "bearer"; empty if there is none
+	Scheme    string   // of authentication, in lower case, such as "bearer"; may be empty
 	Exchanges []uint64 // the numbers of the requests, at least one
 }
 
-// Credentials returns how the secret is written as credentials on a command line, with a variable of the environment in
-// place of the secret itself.
+// Credentials returns the secret's form on a command line, with an environment variable instead of its value.
 func (m *Missing) Credentials() string {
 	switch {
 	case m.Field == "":
@@ -32,7 +32,7 @@ func (m *Missing) Credentials() string {
 	return "header:" + m.Field + "=env:SECRET"
 }
 
-// String says where the secret was: lower case, no final period.
+// String describes where the secret was: lower case, no final period.
 func (m *Missing) String() string {
 	where := fmt.Sprintf("exchange %d", m.Exchanges[0])
 	if more := len(m.Exchanges) - 1; more > 0 {
@@ -42,7 +42,7 @@ func (m *Missing) String() string {
 	if m.Field == "" {
 		what = "query parameter " + m.Parameter
 	}
-	return fmt.Sprintf("%s to %s: %s held a secret that the recording does not have", where, m.Agent, what)
+	return fmt.Sprintf("%s to %s: %s had a secret that is not in the recording", where, m.Agent, what)
 }
 
 // missing returns the secrets that will be missing, in the order in which they are needed first.
@@ -93,7 +93,7 @@ func (p *player) missing(ctx context.Context) ([]*Missing, error) {
 	return list, nil
 }
 
-// tellMissing tells whoever wants to know which secrets will be missing.
+// tellMissing calls OnMissing with the secrets that will be missing.
 func (p *player) tellMissing(ctx context.Context) error {
 	if p.opts.OnMissing == nil {
 		return nil

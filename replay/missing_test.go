@@ -9,7 +9,7 @@ import (
 	"a2atap/replay/client/auth"
 )
 
-// A secret that nobody gives is named once, with the requests that need it and the credentials that give it.
+// A missing secret is reported once, with the requests that need it and the form of credentials that supplies it.
 func TestMissingSecrets(t *testing.T) {
 	t.Parallel()
 	const hidden = "redacted.0123456789abcdef.01234567"
@@ -32,18 +32,18 @@ func TestMissingSecrets(t *testing.T) {
 		want      []string
 	}{
 		"nothing given": {nil, []string{
-			"exchange 2 and 1 more to booker: header Authorization held a secret that the recording does not have: " +
+			"exchange 2 and 1 more to booker: header Authorization had a secret that is not in the recording: " +
 				"bearer:env:TOKEN",
-			"exchange 2 to booker: query parameter key held a secret that the recording does not have: query:key=env:SECRET",
-			"exchange 3 to booker: header Cookie held a secret that the recording does not have: header:Cookie=env:SECRET",
-			"exchange 4 to booker: header Authorization held a secret that the recording does not have: " +
+			"exchange 2 to booker: query parameter key had a secret that is not in the recording: query:key=env:SECRET",
+			"exchange 3 to booker: header Cookie had a secret that is not in the recording: header:Cookie=env:SECRET",
+			"exchange 4 to booker: header Authorization had a secret that is not in the recording: " +
 				"basic:USER:env:PASSWORD",
 		}},
 		"one given": {auth.Bearer("t"), []string{
-			"exchange 2 to booker: query parameter key held a secret that the recording does not have: query:key=env:SECRET",
-			"exchange 3 to booker: header Cookie held a secret that the recording does not have: header:Cookie=env:SECRET",
+			"exchange 2 to booker: query parameter key had a secret that is not in the recording: query:key=env:SECRET",
+			"exchange 3 to booker: header Cookie had a secret that is not in the recording: header:Cookie=env:SECRET",
 		}},
-		"another given, in place of all": {auth.Header("X-Key", "k"), nil},
+		"another given, instead of all": {auth.Header("X-Key", "k"), nil},
 	} {
 		p.targets["booker"] = &target{authorize: test.authorize}
 		var got []string

@@ -12,7 +12,7 @@ import (
 	"a2atap/replay/compare"
 )
 
-// taking is an agent whose answers say how long they took, and whose tasks have come as far as given.
+// taking is an agent whose answers contain their duration, and whose tasks have the given progress.
 func taking(t testing.TB, states ...string) string {
 	t.Helper()
 	var asked atomic.Int64
@@ -30,7 +30,7 @@ func taking(t testing.TB, states ...string) string {
 	})
 }
 
-// An expression takes the place of the recorded value.
+// An expression replaces the recorded value.
 func TestExpressions(t *testing.T) {
 	t.Parallel()
 	agent := taking(t, "COMPLETED")
@@ -68,7 +68,7 @@ func TestExpressions(t *testing.T) {
 		!strings.HasSuffix(d.Message, "which does not match [0-9] (rules:1)") {
 		t.Errorf("%+v, want one at %s that names the expression", d, place)
 	}
-	stale := "rules:2: the rule /none never applied: nothing that was compared has this place"
+	stale := "rules:2: the rule /none never applied: no compared answer has this place"
 	if len(r.Notes) != 1 || r.Notes[0] != stale {
 		t.Errorf("notes %q, want %q", r.Notes, stale)
 	}
@@ -77,7 +77,7 @@ func TestExpressions(t *testing.T) {
 	}
 }
 
-// What is polled for is a state that matches.
+// The replay polls until the state matches.
 func TestExpressionOfStateIsPolledFor(t *testing.T) {
 	t.Parallel()
 	src := record(t, taking(t, "COMPLETED"), func(tapURL string) {
@@ -90,7 +90,7 @@ func TestExpressionOfStateIsPolledFor(t *testing.T) {
 	expect.Equal(t, "the task was asked for", 4, r.Lines[1].Requests)
 }
 
-// Ids that may differ are carried all the same.
+// Ids that may differ are still carried.
 func TestIgnoredIdsAreCarried(t *testing.T) {
 	t.Parallel()
 	agent := func(id, other string) string {
@@ -114,7 +114,7 @@ func TestIgnoredIdsAreCarried(t *testing.T) {
 		"SendMessage:/task")}))
 }
 
-// An agent may take as long as it took, and so much longer.
+// An agent may take its recorded time plus the tolerance.
 func TestTimeTolerance(t *testing.T) {
 	t.Parallel()
 	agent := func(answer, event time.Duration) string {

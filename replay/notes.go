@@ -13,9 +13,8 @@ import (
 	"a2atap/proxy/hostname"
 )
 
-// notes are remarks in the order in which they were made. Of those of a kind the first is kept, and how many more there
-// were: a load of a hundred thousand calls can need the same one a hundred thousand times. It may be used by several
-// goroutines.
+// notes collects remarks in order. It keeps the first of each kind and a count, since a load of a hundred thousand
+// calls may cause the same remark a hundred thousand times. It is safe for concurrent use.
 type notes struct {
 	mu   sync.Mutex
 	list []remark
@@ -28,7 +27,7 @@ type remark struct {
 	more int // others of its kind
 }
 
-// add makes a remark. One with the text of the first of its kind is that one again.
+// add adds a remark of a kind. A remark with the same text as the first of its kind counts as a repetition of it.
 func (n *notes) add(kind, text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -45,10 +44,10 @@ func (n *notes) add(kind, text string) {
 	n.list = append(n.list, remark{text: text})
 }
 
-// once makes a remark, once.
+// once adds a remark unless it was added before.
 func (n *notes) once(text string) { n.add(text, text) }
 
-// texts returns the remarks in words.
+// texts returns the remarks as text.
 func (n *notes) texts() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -62,13 +61,13 @@ func (n *notes) texts() []string {
 	return list
 }
 
-// maxTaps bounds the taps that are known of a recording.
+// maxTaps bounds the number of a recording's taps that are remembered.
 const maxTaps = 100
 
-// taps are the taps of a recording: the agent behind each, by the host:port at which clients asked it.
+// taps are the taps of a recording: the agent behind each, by the host:port that clients used.
 type taps map[string]string
 
-// note notes the tap that a recorded request came to. Clients of a forward proxy name the agent itself.
+// note records the tap that received a recorded request. Clients of a forward proxy name the agent itself.
 func (t taps) note(agent string, x *capture.Exchange, head *capture.Head) {
 	asked := head.Fields.Get("Host")
 	at, err := url.Parse(x.Agent.URL)
@@ -80,7 +79,7 @@ func (t taps) note(agent string, x *capture.Exchange, head *capture.Head) {
 	t[asked] = agent
 }
 
-// closed returns the tap that a text says refused a connection: the text of an error, or an answer that quotes one.
+// closed returns the tap that refused a connection according to a text: an error, or an answer that quotes one.
 func (t taps) closed(text string) (address string, found bool) {
 	failed := strings.ToLower(text)
 	if !slices.ContainsFunc([]string{"refused", "connect call failed", "cannot connect", "failed to connect"},
@@ -96,7 +95,7 @@ func (t taps) closed(text string) (address string, found bool) {
 	return "", false
 }
 
-// hasAddress reports whether a text names host:port, and not another port that begins alike.
+// hasAddress reports whether a text contains host:port, and not another port that begins with the same digits.
 func hasAddress(text, address string) bool {
 	for {
 		_, after, found := strings.Cut(text, address)
@@ -127,7 +126,7 @@ func (t taps) remarkOn(n *notes, agent string, x *capture.Exchange) {
 	for _, text := range texts {
 		if address, found := t.closed(text); found {
 			n.add("tap "+address, fmt.Sprintf("%s was the tap of %s in this recording, and nothing listens there now: "+
-				"agent %s was refused there; give it the address of %s, or replay while a tap listens at that port",
+				"agent %s could not connect to it; configure it with the address of %s, or replay while a tap listens at that port",
 				address, t[address], agent, t[address]))
 			return
 		}

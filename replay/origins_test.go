@@ -10,7 +10,7 @@ import (
 	"a2atap/replay/client/auth"
 )
 
-// A card leads requests with credentials to no other address than the agent's, also on one machine, unless that was
+// A card leads requests with credentials only to the agent's address, even on one machine, unless another address was
 // named too.
 func TestCardsLeaveCredentials(t *testing.T) {
 	card := func(url string) a2a.Card {
@@ -21,22 +21,25 @@ func TestCardsLeaveCredentials(t *testing.T) {
 		name      string
 		authorize Authorizer
 		to        []string
+		stay      bool
 		live      string // interface of the live card
 		want      string // where a call goes
 	}{
-		{"no credentials", nil, nil, "http://127.0.0.1:2/b", "http://127.0.0.1:2/b"},
-		{"another port", auth.Bearer("t"), nil, "http://127.0.0.1:2/b", "http://127.0.0.1:1/a"},
-		{"another scheme", auth.Bearer("t"), nil, "https://localhost/b", "http://127.0.0.1:1/a"},
-		{"named", auth.Bearer("t"), []string{"http://localhost:2"}, "http://127.0.0.1:2/b", "http://127.0.0.1:2/b"},
-		{"another machine", auth.Bearer("t"), []string{"http://b.example"}, "http://b.example/b", "http://127.0.0.1:1/a"},
-		{"another spelling", auth.Bearer("t"), nil, "http://0.0.0.0:1/b", "http://127.0.0.1:1/b"},
+		{"no credentials", nil, nil, false, "http://127.0.0.1:2/b", "http://127.0.0.1:2/b"},
+		{"another port", auth.Bearer("t"), nil, false, "http://127.0.0.1:2/b", "http://127.0.0.1:1/a"},
+		{"another scheme", auth.Bearer("t"), nil, false, "https://localhost/b", "http://127.0.0.1:1/a"},
+		{"named", auth.Bearer("t"), []string{"http://localhost:2"}, false, "http://127.0.0.1:2/b", "http://127.0.0.1:2/b"},
+		{"another machine", auth.Bearer("t"), []string{"http://b.example"}, false, "http://b.example/b", "http://127.0.0.1:1/a"},
+		{"staying", nil, nil, true, "http://127.0.0.1:2/b", "http://127.0.0.1:1/a"},
+		{"staying, another path", nil, nil, true, "http://localhost:1/b", "http://127.0.0.1:1/b"},
+		{"another spelling", auth.Bearer("t"), nil, false, "http://0.0.0.0:1/b", "http://127.0.0.1:1/b"},
 	} {
-		p := &player{opts: Options{Authorize: tt.authorize, CredentialsTo: tt.to}}
+		p := &player{opts: Options{Authorize: tt.authorize, CredentialsTo: tt.to, Stay: tt.stay}}
 		target := must.Get(p.newTarget("booker", "http://127.0.0.1:1/a"))(t)
 		notes := strings.Join(target.endpoints.learn(card("http://recorded:9/a"), card(tt.live)), "\n")
 		at := target.endpoints.locate("http://recorded:9/a", "/a")
 		expect.Equal(t, tt.name+": a call goes to", tt.want, at.scheme+"://"+at.host+at.target)
-		if stays := tt.want == "http://127.0.0.1:1/a"; stays != strings.Contains(notes, "it is not followed there") {
+		if stays := tt.want == "http://127.0.0.1:1/a"; stays != strings.Contains(notes, "so requests are not sent there") {
 			t.Errorf("%s: noted is %q", tt.name, notes)
 		}
 	}

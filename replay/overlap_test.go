@@ -14,7 +14,7 @@ import (
 	"a2atap/replay/compare"
 )
 
-// A stage is what has happened on an agent, for those that wait for it.
+// A stage is a step of an agent that others can wait for.
 type stage struct {
 	mu      sync.Mutex
 	passed  map[string]bool
@@ -23,7 +23,7 @@ type stage struct {
 
 func newStage() *stage { return &stage{passed: map[string]bool{}, changed: make(chan struct{})} }
 
-// pass lets something have happened.
+// pass marks a step as done.
 func (s *stage) pass(what string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -38,7 +38,7 @@ func (s *stage) has(what string) bool {
 	return s.passed[what]
 }
 
-// await waits until something has happened. It reports false if the client left before.
+// await waits for a step. It returns false if the client left before.
 func (s *stage) await(r *http.Request, what string) bool {
 	for {
 		s.mu.Lock()
@@ -55,12 +55,12 @@ func (s *stage) await(r *http.Request, what string) bool {
 	}
 }
 
-// aTask writes the only task of these tests with an id of that end, in JSON about it.
+// aTask writes the only task of these tests with the given end of its id, and JSON about the task.
 func aTask(end, text string) string {
 	return strings.NewReplacer("task-00000001", "task-0000000"+end, "ctx-00000001", "ctx-0000000"+end).Replace(text)
 }
 
-// dataLines reads so many events of a stream and passes them on, by number.
+// dataLines reads the given number of events of a stream and passes them on, by number.
 func dataLines(t testing.TB, res *http.Response, name string, s *stage, more func(n int)) {
 	t.Helper()
 	n := 0
@@ -75,8 +75,8 @@ func dataLines(t testing.TB, res *http.Response, name string, s *stage, more fun
 	}
 }
 
-// Two clients whose streams overlapped overlap again, each where it was with the other: the second begins after an
-// event of the first, and the first goes on only when the second is there. Either may end first.
+// The streams of two clients overlap in the replay as in the recording: the second begins after an event of the
+// first, and the first continues only after the second has begun. Either may end first.
 func TestReplayOverlapsClients(t *testing.T) {
 	t.Parallel()
 	say := func(text string) string { return strings.Replace(hello, "hello", text, 1) }
@@ -121,8 +121,8 @@ func TestReplayOverlapsClients(t *testing.T) {
 	}
 }
 
-// A task that is canceled in the middle of its stream, which is read on to its end: the cancellation comes at the same
-// event. If that never comes, it comes all the same, and late.
+// A task is canceled in the middle of its stream, which the client reads to its end. The replay cancels it at the
+// same event. If that event never comes, the replay still cancels the task, but late.
 func TestReplayCancelsInTheMiddle(t *testing.T) {
 	t.Parallel()
 	agent := func(works bool) string {
@@ -160,13 +160,13 @@ func TestReplayCancelsInTheMiddle(t *testing.T) {
 		t.Errorf("notes %q; want none", r.Notes)
 	}
 	r = within(t, src, agent(false), replay.Options{Timeout: 300 * time.Millisecond})
-	const late = "exchange 2 was sent late: the event of exchange 1 did not come that its client had seen"
+	const late = "exchange 2 was sent late: the event of exchange 1 for which its client had waited did not arrive"
 	if !slices.Contains(r.Notes, late) || r.Sent != 2 || r.Same() {
 		t.Errorf("an agent that never works: %s, notes %q; want %q", r.Verdict(), r.Notes, late)
 	}
 }
 
-// artifacts are three artifacts of a run, each with an id of the run's own.
+// artifacts are three artifacts of a run, each with an id unique to the run.
 func artifacts(run string) (updates, shown []string) {
 	for i := range 3 {
 		a := fmt.Sprintf(`{"artifactId":"artifact-%s-%d0000","name":"part %d","parts":[{"text":"%d"}]}`, run, i, i, i)
@@ -178,11 +178,11 @@ func artifacts(run string) (updates, shown []string) {
 	return updates, shown
 }
 
-// Two streams of one task, the second of which begins where the agent has come by chance, beside the first or after
-// that was left: artifacts are the same ones by all profiles, wherever a subscription began.
+// Two streams of one task: the second begins at an arbitrary point, during the first or after the client left it.
+// Artifacts are equal under all profiles, wherever a subscription begins.
 func TestReplayOfParallelStreams(t *testing.T) {
 	t.Parallel()
-	// In each run the subscriptions begin after so many artifacts.
+	// In each run the subscriptions begin after the given number of artifacts.
 	agent := func(run string, at int) string {
 		updates, shown := artifacts(run)
 		s := newStage()
@@ -233,8 +233,8 @@ func TestReplayOfParallelStreams(t *testing.T) {
 	}
 }
 
-// A subscription that finds its task ended is not a difference, if the agent says that it ended as recorded: it was
-// faster. An agent that refuses a task at work is not excused.
+// A subscription to an ended task is not a difference if the agent reports the recorded end: the agent was faster. An
+// agent that refuses a subscription to a working task is not excused.
 func TestReplayOfLateSubscriptions(t *testing.T) {
 	t.Parallel()
 	refused := func(q *said) {

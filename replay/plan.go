@@ -25,7 +25,7 @@ type entry struct {
 	needs    []dependency // what its client had received when it sent the request
 	uses     []uint64     // earlier exchanges whose answers named what the request names
 	pause    time.Duration
-	silence  time.Duration // the longest time in which nothing of its answer arrived
+	silence  time.Duration // the longest time in which no part of its answer arrived
 	skip     string        // why it is not sent; empty if it is
 	webhook  bool          // a notification: the agent sent it
 	agent    string        // name of the agent that it went to
@@ -57,7 +57,7 @@ type valueKey struct {
 	text string
 }
 
-// An origin says who named a value first.
+// An origin is the first exchange that named a value.
 type origin struct {
 	byAgent bool
 	at      dependency // where the agent did
@@ -65,7 +65,7 @@ type origin struct {
 	used    bool       // a request has had it from there
 }
 
-// A plan is the exchanges of a capture to replay, and what they depend on.
+// A plan lists the exchanges of a capture to replay and their dependencies.
 type plan struct {
 	info    capture.Info
 	entries []*entry // in order of their opening, with those left out
@@ -83,7 +83,7 @@ func (e *entry) recorded(r *compare.Reply) *compare.Recorded {
 	return &compare.Recorded{Reply: r, Seq: e.seq, Task: e.task, Polled: e.more, Ahead: e.ahead}
 }
 
-// madeElsewhere reports whether another exchange than this one has brought the id of a task from the agent.
+// madeElsewhere reports whether the agent first named the id of a task in another exchange.
 func (p *plan) madeElsewhere(task string, seq uint64) bool {
 	o := p.origins[valueKey{role: compare.TaskID, text: task}]
 	return o != nil && o.byAgent && o.at.seq > 0 && o.at.seq != seq

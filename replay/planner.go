@@ -13,8 +13,8 @@ import (
 	"a2atap/replay/compare"
 )
 
-// planner makes a plan of the steps of a capture. It holds the exchanges that are open, and of the others only what the
-// plan needs.
+// planner makes a plan from the steps of a capture. It holds the open exchanges, and only the part of the others that
+// the plan needs.
 type planner struct {
 	plan
 	keep     func(*capture.Exchange) bool
@@ -36,7 +36,7 @@ type openExchange struct {
 	reader  compare.ItemReader
 	over    bool // its answer is complete
 	latest  time.Duration
-	arrived bool // something of its answer is there
+	arrived bool // part of its answer has arrived
 
 	events   []capture.Event // not read yet: an agent may answer before it has the whole request
 	complete bool            // the answer is complete
@@ -97,7 +97,7 @@ func (p *planner) step(s capture.Step) {
 	}
 }
 
-// catchUp reads what has come of an answer, once its request is there.
+// catchUp reads the received part of an answer once its request is complete.
 func (p *planner) catchUp(o *openExchange) {
 	if !o.read {
 		return
@@ -143,9 +143,8 @@ func agentName(agent capture.Peer, head []byte) string {
 	return h.Fields.Get("Host")
 }
 
-// noteTime records the time of the step, and the pause before it. An answer is silent as long as nothing comes that the
-// client has waited for: the whole answer, or the next event. Comments in a stream are nothing, nor is a client's
-// leaving.
+// noteTime records the time of the step, and the pause before it. An answer is silent until the client receives what it
+// waits for: the whole answer, or the next event. Comments in a stream do not count, nor does a client that leaves.
 func (p *planner) noteTime(o *openExchange, s capture.Step) {
 	if s.Offset < 0 {
 		return
@@ -241,8 +240,9 @@ func (p *planner) event(o *openExchange, e *capture.Event) {
 	p.noteOrigins(o, a.Doc.Root, dependency{seq: o.entry.seq, progress: o.reader.Progress()})
 }
 
-// noteOrigins records the values that an answer names. What a list has shown before the answer to the request that made
-// it comes from that answer: lists of two runs need not have what is made at the same time in the same order.
+// noteOrigins records the values that an answer names. A list may show a value before the answer to the request that
+// made it; the origin is then that answer. Two runs need not list objects that were made at the same time in one
+// order.
 func (p *planner) noteOrigins(o *openExchange, root a2a.Value, at dependency) {
 	for site := range compare.Sites(root, &o.call) {
 		if !worthCarrying(site) {
@@ -315,18 +315,18 @@ func (p *planner) whyNot(o *openExchange) string {
 	case !o.call.A2A():
 		return "not an A2A request"
 	case x.FaultMade() != "":
-		return "a fault was made in its answer when it was recorded"
+		return "a fault was injected into its answer when it was recorded"
 	case x.Fault != nil && x.Fault.Side == "proxy":
 		return whyProxyEnded(x)
 	case x.Fault != nil && x.Fault.Kind == "unreachable":
 		return "the agent could not be reached when it was recorded"
 	case x.Response == nil:
-		return "no answer to it was recorded"
+		return "its answer was not recorded"
 	}
 	return ""
 }
 
-// whyProxyEnded says how far an exchange came that the recorder ended.
+// whyProxyEnded describes the progress of an exchange that the recorder ended.
 func whyProxyEnded(x *capture.Exchange) string {
 	switch r := x.Response; {
 	case r != nil && len(r.Events) > 0:
@@ -341,10 +341,10 @@ func whyProxyEnded(x *capture.Exchange) string {
 }
 
 // notChosen marks exchanges that Options.Keep excludes; they are not counted.
-const notChosen = "not chosen"
+const notChosen = "not selected"
 
-// lookAhead finds the states that a task which was seen active reached by itself later on: a live agent that is faster
-// may be there already.
+// lookAhead finds the later states that a task reached by itself after it was seen active: a faster live agent may
+// have reached them already.
 func (p *planner) lookAhead(e *entry) {
 	if e.position < 0 || !e.state.Active() || e.task == "" && e.op == a2a.GetTask {
 		return

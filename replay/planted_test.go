@@ -4,8 +4,8 @@ import (
 	"a2atap/replay/compare"
 )
 
-// planted are changes in what was recorded, and the kind of the only difference by each profile; "" is none. The rule
-// silences the change under all of them; where it is empty no rule does.
+// planted are changes to the recording, and the kind of the only difference by each profile; "" means no difference.
+// The rule silences the change under every profile; if it is empty, no rule does.
 var planted = []struct {
 	name, session, in, was, now string
 	protocol, shape, exact      compare.Kind

@@ -10,14 +10,13 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
-	"a2atap/proxy/outbound"
 	"a2atap/replay/compare"
 	"a2atap/replay/live"
 	"a2atap/replay/report"
 )
 
-// play sends everything and returns when all answers are there. Requests begin in their recorded order, each when what
-// its client had seen has been seen here.
+// play sends all requests and returns when all answers have arrived. Requests begin in their recorded order, each
+// once the replay has seen what its client had seen.
 func (p *player) play(ctx context.Context) {
 	var group sync.WaitGroup
 	defer group.Wait()
@@ -45,7 +44,7 @@ func (p *player) play(ctx context.Context) {
 	}
 }
 
-// needs waits for what an exchange depends on: as long as an answer may take, then it goes on without.
+// needs waits for an exchange's dependencies, at most the time that an answer may take.
 func (p *player) needs(ctx context.Context, e *entry) {
 	for _, d := range e.needs {
 		p.mu.Lock()
@@ -63,13 +62,13 @@ func (p *player) needs(ctx context.Context, e *entry) {
 		r.await(limit, func() bool { came = r.progress.Reached(d.progress); return came })
 		if !came && ctx.Err() == nil { // in time, or before the exchange ended
 			p.notes.add("late", fmt.Sprintf(
-				"exchange %d was sent late: the event of exchange %d did not come that its client had seen", e.seq, d.seq))
+				"exchange %d was sent late: the event of exchange %d for which its client had waited did not arrive", e.seq, d.seq))
 		}
 		cancel()
 	}
 }
 
-// pause waits as long as the recorded client did, at the speed that is asked for. It reports whether to go on.
+// pause waits for the recorded client's pause, at the requested speed. It reports whether to continue.
 func (p *player) pause(ctx context.Context, e *entry) bool {
 	if p.opts.Speed <= 0 || e.pause == 0 {
 		return ctx.Err() == nil
@@ -123,7 +122,7 @@ func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 	p.line(line)
 }
 
-// more tells what else differs to who asked for it.
+// more passes further differences to the callback that requested them.
 func (p *player) more(e *entry, c *compare.Comparison) {
 	if p.opts.further != nil {
 		p.mu.Lock()
@@ -132,8 +131,8 @@ func (p *player) more(e *entry, c *compare.Comparison) {
 	}
 }
 
-// polling reports whether a request for a task or for tasks is to be sent again, since what was recorded may still come
-// by itself.
+// polling reports whether to send a request for tasks again, since the task may still reach the recorded state by
+// itself.
 func (p *player) polling(e *entry, rec *compare.Recorded, c *compare.Comparison) bool {
 	was, live := rec.First(), c.Live.First()
 	switch {
@@ -145,7 +144,7 @@ func (p *player) polling(e *entry, rec *compare.Recorded, c *compare.Comparison)
 	return e.op == a2a.GetTask && !e.more && live.Kind == a2a.TaskPayload && live.State.Active() && !c.Settled(was, live)
 }
 
-// once sends a request and reads its answer. It returns what is to be compared, and the contradictions among ids.
+// once sends a request and reads its answer. It returns the comparison and the contradictions among ids.
 func (p *player) once(
 	ctx context.Context, e *entry, x *capture.Exchange, out outgoing, rec *compare.Recorded, r *run,
 ) (*compare.Comparison, []compare.Difference) {
@@ -154,19 +153,10 @@ func (p *player) once(
 	log := p.log.Open(capture.Peer{Name: "a2atap", How: "replay"}, t.agent, out.head)
 	l.Noise = p.opts.Noise.Of(rec.Call.Operation, rec.Seq, log.Seq())
 	sent := func() { r.update(func() { r.sent = true }) }
-	timeout := p.opts.Timeout + e.silence
 	f := &follower{Pairer: l, rec: rec, call: out.call, run: r}
-	v, err := p.wires.open(ctx, out.at, out.call.Binding,
-		&live.Call{Log: log, Timeout: timeout, Sent: sent, Begun: f.begun, Event: f.event})
-	if err != nil {
-		sent()
-		log.Close(&capture.TransportFault{
-			Kind: "unreachable", Side: "agent",
-			Detail: fmt.Sprintf("connect to %s: %v", out.at.host, outbound.Cause(err)),
-		})
-	} else {
-		log.Close(v.Do(ctx, out.method, out.head, out.body))
-	}
+	ask := out.live(log)
+	ask.Timeout, ask.Sent, ask.Begun, ask.Event = p.opts.Timeout+e.silence, sent, f.begun, f.event
+	p.agents.Do(ctx, ask)
 	p.plan.taps.remarkOn(&p.notes, e.agent, log.Recorded())
 	now := compare.ReadReply(out.call, log.Recorded())
 	if !now.Stream {
@@ -178,8 +168,8 @@ func (p *player) once(
 	return p.comparison(t, rec, now, log.Seq()), l.Contradictions()
 }
 
-// learnHeads takes from an answer what the protocol does not name: the tag of a card's version, and where the agent's
-// interfaces are.
+// learnHeads takes the values from an answer that the protocol does not name: the tag of a card's version, and the
+// addresses of the agent's interfaces.
 func (p *player) learnHeads(t *target, x, live *capture.Exchange, rec *compare.Recorded, now *compare.Reply) {
 	if live.Response == nil {
 		return
@@ -201,9 +191,9 @@ func (p *player) learnHeads(t *target, x, live *capture.Exchange, rec *compare.R
 	}
 }
 
-// endedBefore reports whether a subscription failed because its task had ended by then in the state in which it ended,
-// later, when it was recorded: that an agent is faster, or a request slower, is not a difference. The agent is asked
-// for the task. One that refuses to be subscribed to while it works is not excused.
+// endedBefore reports whether a subscription failed because its task had already reached the state in which it ended
+// in the recording. A faster agent or a slower request is not a difference. endedBefore asks the agent for the task.
+// An agent that refuses a subscription to a working task is not excused.
 //
 // Source: A2A 1.0 §3.1.6: a task that has ended cannot be subscribed to.
 func (p *player) endedBefore(
@@ -222,12 +212,9 @@ func (p *player) endedBefore(
 	}
 	t := p.targets[e.agent]
 	log := p.log.Open(capture.Peer{Name: "a2atap", How: "replay"}, t.agent, get.head)
-	v, err := p.wires.open(ctx, get.at, out.call.Binding, &live.Call{Log: log, Timeout: p.opts.Timeout})
-	if err != nil {
-		log.Close(&capture.TransportFault{Kind: "unreachable", Side: "agent", Detail: outbound.Cause(err).Error()})
-		return false
-	}
-	log.Close(v.Do(ctx, get.method, get.head, get.body))
+	ask := get.live(log)
+	ask.Timeout = p.opts.Timeout
+	p.agents.Do(ctx, ask)
 	target := capture.ParseRequestHead(x.Request.Head).Target
 	call, _, _ := compare.ReadCall(log.Recorded(), p.plan.reader.Known(x.Agent.URL, target))
 	return compare.ReadReply(&call, log.Recorded()).First().State == end
@@ -245,7 +232,7 @@ func getOverGRPC(out outgoing) (outgoing, bool) {
 	return out, true
 }
 
-// getInstead returns the request for a task in place of a subscription to it, in the same binding and dialect.
+// getInstead returns a request for a task instead of a subscription to it, in the same binding and dialect.
 func getInstead(out outgoing) (outgoing, bool) {
 	path, query, asked := strings.Cut(out.at.target, "?")
 	if bare, is := strings.CutSuffix(path, ":subscribe"); is {

@@ -21,8 +21,10 @@ type player struct {
 	opts    Options
 	src     capture.Source
 	plan    *plan
-	log     *recorder
-	wires   wires
+	log     *live.Log // every live step goes to the engine and to the caller's sink
+	engine  *engine.Engine
+	found   []analysis.Finding // by the engine; complete when the log has ended
+	agents  live.Transport     // carries requests to the agents
 	targets map[string]*target // by the name of the recorded agent
 	order   []*target
 	hooks   *hooks
@@ -34,7 +36,7 @@ type player struct {
 	texts int // in recorded answers, that are not compared
 }
 
-// A run is how far one exchange has come, for those that wait for it.
+// A run is the progress of one exchange, for exchanges that wait for it.
 type run struct {
 	mu       sync.Mutex
 	progress compare.Progress
@@ -70,7 +72,7 @@ func (r *run) await(ctx context.Context, ok func() bool) {
 	}
 }
 
-// leaveOut notes that a request was not sent, and for want of which recorded exchange's answer, if that is why.
+// leaveOut notes that a request was not sent, and which recorded exchange's missing answer is the reason, if one is.
 func (p *player) leaveOut(e *entry, why string, lacks uint64) {
 	l := e.line(report.LeftOut)
 	l.Why, l.Lacks = why, lacks
@@ -89,7 +91,7 @@ func (p *player) countTexts(n int) {
 	p.texts += n
 }
 
-// comparison compares what was recorded of an agent with what has the number live now.
+// comparison compares an agent's recorded answer with the live answer in the exchange of the given number.
 func (p *player) comparison(t *target, rec *compare.Recorded, now *compare.Reply, live uint64) *compare.Comparison {
 	return &compare.Comparison{
 		Values: t.values, Profile: p.opts.Profile, Texts: p.opts.Texts, Recorded: rec, Live: now, LiveSeq: live, Translated: p.translated(),
@@ -97,8 +99,8 @@ func (p *player) comparison(t *target, rec *compare.Recorded, now *compare.Reply
 	}
 }
 
-// A target is a live agent that stands for a recorded one, and what is known of it. Each has values of its own: two
-// agents may use one context id, and answer with different ones.
+// A target is the live agent for a recorded one, with known facts about it. Each has separate values: two agents may
+// receive the same context id and answer with different ones.
 type target struct {
 	url       string
 	agent     capture.Peer
@@ -106,11 +108,11 @@ type target struct {
 	values    *compare.Values
 	authorize Authorizer // nil if there are no credentials for it
 
-	interfaces []a2a.Interface // of the live card, if requests are to be sent in other words
+	interfaces []a2a.Interface // of the live card, if requests are to be translated
 }
 
-// noteCallers says which live agents were clients, too: what they sent is sent again, as all that went to the agents
-// that are replayed, and they make such calls themselves as well.
+// noteCallers adds a note about live agents that were also clients: their recorded requests to replayed agents are sent
+// again, and they also make such calls themselves.
 func (p *player) noteCallers() {
 	asked := map[string][]string{} // by caller
 	var callers, others []string
@@ -129,47 +131,11 @@ func (p *player) noteCallers() {
 		}
 	}
 	for _, name := range callers {
-		text := fmt.Sprintf("what %s asked of %s was sent again, beside the calls that it makes itself now that it is live",
+		text := fmt.Sprintf("the recorded calls of %s to %s were also sent, in addition to the calls that the live agent makes itself",
 			name, strings.Join(asked[name], " and "))
 		if len(others) == 1 {
-			text += fmt.Sprintf("; --filter client:%s plays only what %s sent", others[0], others[0])
+			text += fmt.Sprintf("; --filter client:%s plays only the requests of %s", others[0], others[0])
 		}
 		p.notes.once(text)
 	}
-}
-
-// recorder keeps the live traffic: every step goes to the rules and to the caller's sink, in one order. It is safe for
-// concurrent use.
-type recorder struct {
-	*live.Log
-
-	mu       sync.Mutex
-	engine   *engine.Engine
-	sink     capture.Sink // nil if the traffic is not kept
-	findings []analysis.Finding
-	err      error // why the traffic could not be kept; the first one
-}
-
-func newRecorder(rules []*analysis.Rule, sink capture.Sink, seq uint64) *recorder {
-	r := &recorder{engine: engine.New(rules), sink: sink}
-	r.Log = live.NewLog(seq, r.take)
-	return r
-}
-
-func (r *recorder) take(s capture.Step) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.findings = append(r.findings, r.engine.Step(s)...)
-	if r.sink != nil && r.err == nil {
-		r.err = r.sink.Append(s.Clone())
-	}
-}
-
-// end judges what can be judged only when all is over, and returns all findings.
-func (r *recorder) end() []analysis.Finding {
-	r.Log.End()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.findings = append(r.findings, r.engine.End(false)...)
-	return r.findings
 }

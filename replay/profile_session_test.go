@@ -14,20 +14,20 @@ import (
 	"a2atap/proxy/must"
 )
 
-// A turn is a request of a session and what the agent answers. In the answer {{ID}} is the id of the request in
-// JSON-RPC, {{URL}} the agent.
+// A turn is a request of a session and the agent's answer. In the answer, {{ID}} is the JSON-RPC id of the request
+// and {{URL}} the agent's URL.
 type turn struct {
 	name   string
 	method string // of HTTP, with the path; or of JSON-RPC
 	params string
 	status int // 200 if it is 0
 	media  string
-	answer []string // one is a body, more are events
+	answer []string // one is a body, several are events
 }
 
-// A session is what one client and one agent say.
+// A session is the exchanges of one client and one agent.
 type session struct {
-	version string // of A2A, as its header says; empty if there is none
+	version string // of A2A, for its header; empty for none
 	turns   []turn
 }
 
@@ -81,7 +81,7 @@ func (n *turn) write(w http.ResponseWriter, fill *strings.Replacer) {
 	}
 }
 
-// record has the session through a tap.
+// record records the session through a tap.
 func (k *session) record(t testing.TB, agent string) *capture.Memory {
 	t.Helper()
 	return record(t, agent, func(tapURL string) {

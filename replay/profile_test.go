@@ -14,8 +14,8 @@ import (
 	"a2atap/replay/report"
 )
 
-// What the agent does otherwise is found by the profiles that compare it, at its exchange, and by no other; and a rule
-// silences exactly that.
+// The profiles that compare a change in the agent find it, at its exchange, and no other profile does. A rule hides
+// exactly that change.
 func TestProfiles(t *testing.T) {
 	t.Parallel()
 	for name, k := range sessions {
@@ -38,7 +38,7 @@ func TestProfiles(t *testing.T) {
 				if p.in != "" {
 					number = k.number(t, p.in)
 				}
-				keep := func(x *capture.Exchange) bool { // what comes after the change is sent with the tag peers alone
+				keep := func(x *capture.Exchange) bool { // exchanges after the change are sent only with the tag peers
 					return everyWay || number == 0 || x.Seq <= number
 				}
 				found := false
@@ -95,7 +95,7 @@ func kinds(r *report.Report) string {
 	return got
 }
 
-// mayDiffer returns rules of what may differ, as in a file.
+// mayDiffer returns rules for values that may differ, as in a file.
 func mayDiffer(t testing.TB, lines ...string) *noise.Rules {
 	t.Helper()
 	return noise.New(must.Get(noise.Read(strings.NewReader(strings.Join(lines, "\n")), "rules"))(t)...)

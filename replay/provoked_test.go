@@ -1,23 +1,23 @@
 package replay_test
 
 import (
-	"os"
-	"path/filepath"
+	"path"
 	"strings"
 	"testing"
 
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/rulestest"
 	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/client/fault"
 	"a2atap/replay/refagent"
 )
 
-// whyNot begins the line in which the transcript of a rule says why no agent and no client of ours breaks the rule over a
-// socket. Those about notifications, which do not pass taps, need no such line.
+// whyNot begins the line in a rule's transcript that explains why none of a2atap's agents and clients breaks the rule
+// over a socket. Rules about notifications, which do not pass taps, need no such line.
 const whyNot = "Not provoked by an agent or client of ours: "
 
-// Every rule can be broken on purpose, or its transcript says why not.
+// Every rule can be broken on purpose, or its transcript explains why not.
 func TestEveryRuleIsProvoked(t *testing.T) {
 	t.Parallel()
 	provoked := make(map[string]bool)
@@ -51,15 +51,14 @@ func TestEveryRuleIsProvoked(t *testing.T) {
 	}
 }
 
-// saysWhyNot returns the rules whose transcripts say it.
+// saysWhyNot returns the rules whose transcripts have that explanation.
 func saysWhyNot(t *testing.T) map[string]bool {
 	t.Helper()
 	said := make(map[string]bool)
-	for _, file := range must.Get(filepath.Glob("../analyzer/rules/testdata/*/*.txtar"))(t) {
-		comment, _, _ := strings.Cut(string(must.Get(os.ReadFile(file))(t)), "\n-- ")
-		for line := range strings.Lines(comment) {
+	for _, s := range rulestest.Scenarios(t) {
+		for line := range strings.Lines(must.Get(s.Parse())(t).Comment) {
 			if reason, found := strings.CutPrefix(line, whyNot); found {
-				id := strings.TrimSuffix(filepath.Base(file), ".txtar")
+				id := path.Base(s.Name)
 				said[id] = said[id] || strings.TrimSpace(reason) != ""
 			}
 		}

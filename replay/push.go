@@ -14,13 +14,13 @@ import (
 	"a2atap/replay/report"
 )
 
-// A notice is what an agent notified of: one notification, or all those that bring the chunks of an artifact.
+// A notice is the contents of one notification, or of all those with the chunks of one artifact.
 type notice struct {
 	compare.Item
 	seq uint64 // of the (first) notification
 }
 
-// what names the kind and the state of a notice. Agents are free in the number of chunks, and artifacts have no order.
+// what names the kind and state of a notice. Agents are free in the number of chunks, and artifacts have no order.
 func (n *notice) what() string {
 	it := n.Item
 	switch {
@@ -32,7 +32,7 @@ func (n *notice) what() string {
 	return "a part of an artifact"
 }
 
-// notices returns what some deliveries notified of, by task.
+// notices returns the notices in some deliveries, by task.
 func notices(list []delivery) map[string][]notice {
 	readers := map[string]*compare.ItemReader{}
 	numbers := map[string][]uint64{}
@@ -53,8 +53,8 @@ func notices(list []delivery) map[string][]notice {
 	return all
 }
 
-// deliveries compares the notifications of each agent with those about its tasks. All together are waited for as long as
-// for an answer.
+// deliveries compares each agent's notifications with the recorded ones about its tasks. It waits for all of them
+// together up to the timeout of one answer.
 func (p *player) deliveries(ctx context.Context) (sum report.Deliveries, diffs []compare.Difference) {
 	ctx, cancel := context.WithTimeout(ctx, p.opts.Timeout)
 	defer cancel()
@@ -179,7 +179,7 @@ func (p *player) notified(t *target, recorded, live []notice) (diffs []compare.D
 			}
 		}
 		if best < 0 {
-			continue // it is missing, which was said
+			continue // it is missing, and was reported
 		}
 		taken[best] = true
 		now := live[best]
@@ -219,8 +219,8 @@ func (n *notice) recorded() *compare.Recorded {
 	return &compare.Recorded{Reply: n.reply(), Seq: n.seq, Task: n.Task}
 }
 
-// retold reports whether notifications come in another dialect than they were recorded in. Up to 0.3 they hold the task
-// and come with its states (A2A 0.3 §9.5), since 1.0 they hold its events (A2A 1.0 §4.3.3): only the states can be
+// retold reports whether notifications come in another dialect than the recorded one. Up to 0.3 they hold the task
+// and come with its states (A2A 0.3 §9.5). Since 1.0 they hold its events (A2A 1.0 §4.3.3). Only the states can be
 // compared.
 func (p *player) retold(recorded []delivery) bool {
 	modern := p.opts.Dialect.Has(a2a.V1_0)
@@ -230,13 +230,13 @@ func (p *player) retold(recorded []delivery) bool {
 	})
 }
 
-// A told state is one that an agent notified of, and in which exchange first.
+// A told state is a state in an agent's notification, with the exchange that first reported it.
 type told struct {
 	state a2a.State
 	seq   uint64
 }
 
-// statesOf returns the states that some deliveries say of a task, each once.
+// statesOf returns the distinct states of a task in some deliveries.
 func statesOf(list []delivery, task string) []told {
 	var all []told
 	for _, d := range list {
@@ -271,7 +271,7 @@ func (p *player) statesNotified(
 				}
 				missing = append(missing, compare.Difference{
 					Kind: compare.DifferentDelivery, Exchange: was.seq, Want: was.state.String(),
-					Message: fmt.Sprintf("task %s: not notified of %s", analysis.Clip(task), was.state),
+					Message: fmt.Sprintf("task %s: no notification of %s", analysis.Clip(task), was.state),
 					Effect:  compare.Effect{Task: task},
 				})
 			}

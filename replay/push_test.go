@@ -19,7 +19,7 @@ import (
 	"a2atap/replay/internal/agenttest"
 )
 
-// Notifications are received in the client's place and compared.
+// Notifications are received instead of the recorded client and compared.
 func TestReplayReceivesNotifications(t *testing.T) {
 	t.Parallel()
 	for _, w := range refWays {
@@ -55,7 +55,7 @@ const (
 		`"state":"TASK_STATE_WORKING"}}}`
 )
 
-// What is in a notification is compared as an answer is, whatever the order in which they come.
+// Notifications are compared as answers are, in whatever order they arrive.
 func TestReplayComparesNotifications(t *testing.T) {
 	t.Parallel()
 	said := []string{toldWorking, chunk("a", false), chunk("b", true), pricedStatus}
@@ -129,7 +129,7 @@ func appended(t testing.TB, src capture.Source, x *capture.Exchange, seq uint64)
 	return m
 }
 
-// withPosts returns a capture with what came to a webhook behind it.
+// withPosts returns a capture with requests to a webhook appended.
 func withPosts(t testing.TB, src *capture.Memory, posts []*capture.Exchange) *capture.Memory {
 	t.Helper()
 	for i, x := range posts {

@@ -12,7 +12,7 @@ import (
 	"a2atap/replay/compare"
 )
 
-// Notifications in another dialect are compared by the states that they tell.
+// Notifications in another dialect are compared by their states.
 func TestReplayNotifiedTranslated(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

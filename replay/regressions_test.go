@@ -7,7 +7,7 @@ import (
 	"a2atap/replay"
 )
 
-// regressed is a session with what clients depend on, and the agent's side of it changes by edits of its answers.
+// regressed is a session with the features that clients depend on. Edits of its answers change the agent's side.
 func regressed(edits ...string) *session {
 	edit := strings.NewReplacer(edits...)
 	said := `"history":[{"role":"ROLE_USER","messageId":"m-1","parts":[{"text":"hello"}]},` +
@@ -48,7 +48,7 @@ func update(text, flags string) string {
 		`"artifact":{"artifactId":"a1","name":"tickets","parts":[{"text":"` + text + `"}]}}}`
 }
 
-// Each regression that users notice is found by the default profile, as one cause.
+// The default profile finds each regression that users notice, as one cause.
 func TestRegressions(t *testing.T) {
 	t.Parallel()
 	working, one := status("WORKING"), update("one ", "")
@@ -61,7 +61,7 @@ func TestRegressions(t *testing.T) {
 		"append false": {
 			[]string{`"append":true,`, `"append":false,`}, "its reader keeps 1 of 3 chunks, recorded all 3",
 		},
-		"chunk lost": {[]string{two, `GONE`}, "artifact 1 lacks 1 piece of its text, and has the rest word for word"},
+		"chunk lost": {[]string{two, `GONE`}, "artifact 1 lacks 1 piece of its text; the rest is identical"},
 		"part lost":  {[]string{`{"text":"two "},`, ``}, "artifact 1 lacks 1 piece of its text"},
 		"part type":  {[]string{`{"text":"one "}`, `{"data":{"one":1}}`}, "the parts are [data text], recorded [text]"},
 		"state skipped": {
@@ -109,7 +109,7 @@ func TestRegressions(t *testing.T) {
 	}
 }
 
-// Texts are free unless they are asked for; then they are compared wherever they stand.
+// Texts are ignored unless the options compare them; then they are compared everywhere.
 func TestTextsAreCompared(t *testing.T) {
 	t.Parallel()
 	recorded := regressed()
@@ -125,4 +125,24 @@ func TestTextsAreCompared(t *testing.T) {
 		}
 	}
 	wantSame(t, within(t, src, recorded.start(t), replay.Options{Texts: true}))
+}
+
+// How far an agent had come when its task was canceled is chance: its messages and artifacts do not count, those of the
+// client do.
+func TestCanceledWhenever(t *testing.T) {
+	t.Parallel()
+	canceled := []string{`"state":"TASK_STATE_COMPLETED"},"history"`, `"state":"TASK_STATE_CANCELED",` +
+		`"message":{"role":"ROLE_AGENT","messageId":"m-3","parts":[{"text":"stopped"}]}},"history"`}
+	for lost, says := range map[string]string{
+		`,{"role":"ROLE_AGENT","messageId":"m-2","parts":[{"text":"at once"}]}`: "",
+		`,{"text":"two "}`: "",
+		`{"role":"ROLE_USER","messageId":"m-1","parts":[{"text":"hello"}]},`: "the history has 0 messages, recorded 1",
+	} {
+		recorded := regressed(canceled...)
+		src := recorded.record(t, recorded.start(t))
+		r := within(t, src, regressed(append([]string{lost, ""}, canceled...)...).start(t), replay.Options{})
+		if causes := r.Causes(); len(causes) > 0 != (says != "") || says != "" && causes[0].Differences[0].Message != says {
+			t.Errorf("without %s: %v, want %q", lost, r.Differences, says)
+		}
+	}
 }

@@ -12,12 +12,13 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
+	"a2atap/replay/live"
 	"a2atap/replay/report"
 )
 
 // Run replays a capture against the agent at a URL, and those of Options.Agents. It fails if the capture cannot be
-// read, holds requests to other agents than these, or nothing listens at a URL; whatever happens after that is in the
-// report. If the live traffic could not be recorded, it returns the report and an error.
+// read, holds requests to other agents than these, or nothing listens at a URL; later failures are in the report. If
+// the live traffic could not be recorded, it returns the report and an error.
 func Run(ctx context.Context, src capture.Source, to string, o Options) (*report.Report, error) {
 	o.Profile = cmp.Or(o.Profile, compare.Protocol)
 	if _, err := compare.ParseProfile(string(o.Profile)); err != nil {
@@ -52,7 +53,7 @@ func Run(ctx context.Context, src capture.Source, to string, o Options) (*report
 			}
 		}
 	}
-	defer p.wires.close()
+	defer p.agents.CloseIdleConnections()
 	p.play(ctx)
 	r := &report.Report{
 		Capture: p.plan.info.Name, To: p.destination(), Profile: string(o.Profile), Lost: p.plan.info.LostExchanges,
@@ -63,8 +64,8 @@ func Run(ctx context.Context, src capture.Source, to string, o Options) (*report
 	if err := p.report(ctx, r); err != nil {
 		return nil, err
 	}
-	if p.log.err != nil {
-		return r, fmt.Errorf("record the replayed traffic: %w", p.log.err)
+	if err := p.log.End(); err != nil {
+		return r, fmt.Errorf("record the replayed traffic: %w", err)
 	}
 	return r, ctx.Err()
 }
@@ -76,8 +77,9 @@ func newPlayer(ctx context.Context, src capture.Source, to string, o Options) (*
 	}
 	p := &player{
 		opts: o, src: src, plan: plan, targets: map[string]*target{}, runs: map[uint64]*run{},
-		log: newRecorder(o.Rules, o.Sink, o.Seq), wires: wires{dialer: o.Dialer, limits: o.Limits},
+		engine: engine.New(o.Rules), agents: live.Transport{Dialer: o.Dialer, Limits: o.Limits},
 	}
+	p.log = live.NewLog(o.Seq, o.Sink, func(s capture.Step) { p.found = append(p.found, p.engine.Step(s)...) })
 	if err := p.aim(to); err != nil {
 		return nil, err
 	}
@@ -98,7 +100,7 @@ func (p *player) recorded(ctx context.Context) ([]analysis.Finding, error) {
 	return result.Findings, nil
 }
 
-// acceptCalls drops the differences of calls that fail now, and are accepted to.
+// acceptCalls drops the differences of calls that fail now but whose failures are accepted.
 func acceptCalls(r *report.Report, failed []judgment.FailedCalls, accepts func(*judgment.FailedCalls) bool) {
 	if accepts == nil {
 		return
@@ -121,7 +123,7 @@ func acceptCalls(r *report.Report, failed []judgment.FailedCalls, accepts func(*
 		l.Differences, l.Status = nil, report.Matched
 	}
 	if n > 0 {
-		r.Notes = append(r.Notes, analysis.Plural(n, "failed call")+" accepted, and not counted")
+		r.Notes = append(r.Notes, analysis.Plural(n, "failed call")+" accepted, not counted")
 	}
 }
 
@@ -137,13 +139,14 @@ func (p *player) report(ctx context.Context, r *report.Report) error {
 	}
 	r.Lines, r.Notes, r.Texts = p.lines, p.notes.texts(), p.texts
 	slices.SortFunc(r.Lines, func(a, b report.Line) int { return cmp.Compare(a.Exchange, b.Exchange) })
-	findings := p.log.end()
-	acceptCalls(r, p.log.engine.Failed(), p.opts.AcceptedCalls)
+	p.log.End() //nolint:errcheck // Run reports it
+	findings := append(p.found, p.engine.End(false)...)
+	acceptCalls(r, p.engine.Failed(), p.opts.AcceptedCalls)
 	r.Tally()
 	r.Differences = append(r.Differences, diffs...)
 	recorded, err := p.recorded(ctx)
 	if err != nil {
-		return fmt.Errorf("judge the capture: %w", err)
+		return fmt.Errorf("check the capture: %w", err)
 	}
 	// What a client or a webhook breaks here are the recorded client's faults, which are sent again.
 	findings = slices.DeleteFunc(findings, func(f analysis.Finding) bool { return f.Side != a2a.Agent })
@@ -152,7 +155,7 @@ func (p *player) report(ctx context.Context, r *report.Report) error {
 		return p.opts.Accepted != nil && p.opts.Accepted(&f)
 	})
 	if n := len(found) - len(r.Findings); n > 0 {
-		r.Notes = append(r.Notes, analysis.Plural(n, "new finding")+" accepted, and not counted")
+		r.Notes = append(r.Notes, analysis.Plural(n, "new finding")+" accepted, not counted")
 	}
 	p.dropForeign(r)
 	for i := range r.Findings {

@@ -12,10 +12,10 @@ import (
 	"a2atap/replay/internal/agenttest"
 )
 
-// cardToken is the bearer token that the spec agent asks for before it shows its extended card.
+// cardToken is the bearer token that the spec agent requires for its extended card.
 const cardToken = "agentbin-test-token"
 
-// everything goes through all operations that a reference agent has.
+// everything uses all operations of a reference agent.
 func everything(t testing.TB, p client.Protocol) func(tapURL string) {
 	return func(tapURL string) {
 		oneByOne(t, p)(tapURL)
@@ -27,7 +27,7 @@ func everything(t testing.TB, p client.Protocol) func(tapURL string) {
 	}
 }
 
-// oneByOne goes through the operations that need no second stream.
+// oneByOne uses the operations that need no second stream.
 func oneByOne(t testing.TB, p client.Protocol) func(tapURL string) {
 	return func(tapURL string) {
 		c := agenttest.Connect(t, tapURL, p, client.Options{Timeout: 10 * time.Second})
@@ -59,7 +59,7 @@ func oneByOne(t testing.TB, p client.Protocol) func(tapURL string) {
 	}
 }
 
-// cancelWhileStreaming cancels a task when the stream has shown that it works.
+// cancelWhileStreaming cancels a task once the stream has shown it working.
 func cancelWhileStreaming(t testing.TB, c *client.Client) {
 	canceled := false
 	for e, err := range c.Stream(t.Context(), client.Text("task-cancel please"), client.SendOptions{}) {
@@ -74,7 +74,7 @@ func cancelWhileStreaming(t testing.TB, c *client.Client) {
 	}
 }
 
-// followAndCancel cancels a task when it is followed in two streams.
+// followAndCancel cancels a task while two streams follow it.
 func followAndCancel(t testing.TB, c *client.Client) {
 	begun := false
 	followed := make(chan struct{})
@@ -118,7 +118,7 @@ func taskOf(e client.Event) string {
 	return ""
 }
 
-// Ten times in a row, against a fresh agent and against one that has seen it all before, nothing differs.
+// Ten replays in a row, against a fresh agent and against a used one, show no difference.
 func TestReplayFindsNoDifference(t *testing.T) {
 	t.Parallel()
 	for _, w := range refWays {

@@ -12,6 +12,7 @@ import (
 	"a2atap/proxy/capture/credential"
 	"a2atap/proxy/grpc"
 	"a2atap/replay/compare"
+	"a2atap/replay/live"
 )
 
 // An outgoing request is ready to be sent.
@@ -21,7 +22,15 @@ type outgoing struct {
 	head   []byte
 	body   []byte
 	call   *a2a.Call // what it asks: the recorded one, or the translated one as it is sent
-	lacks  uint64    // recorded exchange for want of whose answer it cannot be sent; 0 if that is not why
+	lacks  uint64    // recorded exchange whose missing answer keeps this from being sent; 0 if there is another reason
+}
+
+// live returns the call that is recorded in an entry.
+func (out *outgoing) live(log *live.Entry) *live.Call {
+	return &live.Call{
+		Log: log, Secure: out.at.scheme == "https", Host: out.at.host, GRPC: out.call.Binding == a2a.GRPC,
+		Head: out.head, Body: out.body,
+	}
 }
 
 // prepare makes the live request of a recorded one, and returns the recorded call too. With a reason, the request
@@ -36,7 +45,7 @@ func (p *player) prepare(
 	if err != nil {
 		return out, &call, err.Error()
 	}
-	if call.Binding == a2a.GRPC && call.Doc.Root.Exists() { // its JSON is carried, and written as a message at last
+	if call.Binding == a2a.GRPC && call.Doc.Root.Exists() { // its JSON is carried, and encoded as a message at the end
 		body = call.Doc.Root.Raw()
 	}
 	w := wording{call: &call, head: head, body: body, at: func(target string) address {
@@ -65,14 +74,14 @@ func (p *player) prepare(
 	}
 	if out.call.Binding == a2a.GRPC {
 		if out.body, err = message(out.call, out.body); err != nil {
-			return out, &call, "it cannot be written as a message: " + err.Error()
+			return out, &call, "it cannot be encoded as a message: " + err.Error()
 		}
 	}
 	out.head, out.lacks = p.head(t, &w.head, out, secrets), c.lacks
 	return out, &call, c.reason
 }
 
-// message returns the message that JSON stands for, as gRPC carries it.
+// message converts JSON to the message that gRPC carries.
 func message(call *a2a.Call, text []byte) ([]byte, error) {
 	doc := a2a.Parse(text)
 	codec := grpc.Codec{Type: call.RPC.Request}
@@ -86,7 +95,7 @@ type carrier struct {
 	entry    *entry
 	call     *a2a.Call
 	hook     string // the webhook URL that the request names, as recorded
-	receiver string // what stands in its place
+	receiver string // its replacement
 	dropPush bool   // the request goes without its push config
 	reason   string // why the request cannot be sent
 	lacks    uint64 // see outgoing
@@ -105,7 +114,7 @@ func (c *carrier) substitute(role compare.Role, text string) (string, bool) {
 		switch role {
 		case compare.TaskID, compare.ContextID, compare.PageToken, compare.ConfigID:
 			c.lacks = b.at.seq
-			c.reason = fmt.Sprintf("it needs the %s from the answer to exchange %d, and the live agent gave none there", role,
+			c.reason = fmt.Sprintf("it needs the %s from the answer to exchange %d, but the live agent's answer had none", role,
 				b.at.seq)
 		}
 		return "", false
@@ -114,14 +123,14 @@ func (c *carrier) substitute(role compare.Role, text string) (string, bool) {
 	case compare.MessageID, compare.RequestID, compare.ContextID:
 		return c.values.Renew(role, text), true
 	case compare.TaskID:
-		if d, ok := c.call.Dialects.Single(); ok && d == a2a.V0_1 { // 0.1 §6.1: the client makes it
+		if d, ok := c.call.Dialects.Single(); ok && d == a2a.V0_1 { // 0.1 §6.1: the client creates it
 			return c.values.Renew(role, text), true
 		}
 	}
 	return "", false
 }
 
-// orphan says if the request is about a task that was made before the recording began: nobody can make it again.
+// orphan returns a reason if the request is about a task from before the recording, which cannot be created again.
 func (c *carrier) orphan(recorded *a2a.Call, x *capture.Exchange) string {
 	if c.entry.task == "" || c.call.Dialects == a2a.Of(a2a.V0_1) {
 		return ""
@@ -130,7 +139,7 @@ func (c *carrier) orphan(recorded *a2a.Call, x *capture.Exchange) string {
 	if b == nil || b.byAgent || compare.ReadReply(recorded, x).Failed() {
 		return ""
 	}
-	return fmt.Sprintf("it is about task %q, which was made before the recording began", c.entry.task)
+	return fmt.Sprintf("it is about task %q, which was created before the recording began", c.entry.task)
 }
 
 // push decides where notifications go that the request asks for.
@@ -153,15 +162,15 @@ func (c *carrier) push() {
 	c.notes.once("push configs were removed from messages: " + unreachable)
 }
 
-// missing notes which secrets of the push config the recording does not have. Its placeholders are handed on: they are
-// as good for a receiver of ours.
+// missing notes the secrets of the push config that the recording does not have. Their placeholders are sent, which are
+// sufficient for the local receiver.
 func (c *carrier) missing() {
 	for _, secret := range []struct{ what, text string }{
 		{"token", c.call.PushConfig.Token()}, {"credentials", c.call.PushConfig.Credentials()},
 	} {
 		if credential.HasPlaceholder([]byte(secret.text)) {
 			c.notes.add("redacted "+secret.what, fmt.Sprintf("the %s in the push config of exchange %d was redacted when it "+
-				"was recorded: the agent was given what stands there", secret.what, c.entry.seq))
+				"was recorded: the agent got the placeholder instead", secret.what, c.entry.seq))
 		}
 	}
 }

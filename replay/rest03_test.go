@@ -11,7 +11,8 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// A path such as /v1/tasks/ID is known by the card that was recorded before, or by what was sent to the same interface.
+// A path such as /v1/tasks/ID is recognized by an earlier recorded card, or by earlier requests to the same
+// interface.
 func TestReplayOfREST03(t *testing.T) {
 	t.Parallel()
 	agent := agenttest.Start(t, "spec03-rest", refagent.Options{})

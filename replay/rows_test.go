@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -34,19 +32,19 @@ var (
 		agenttest.RPC("tasks/sendSubscribe"))
 )
 
-// everyBinding is one agent for each version and binding whose messages are JSON.
+// everyBinding has one agent for each version and binding whose messages are JSON.
 var everyBinding = map[string]client.Protocol{
 	"spec": client.JSONRPC10, "spec03": client.JSONRPC03, "spec03-rest": client.REST03, "spec02": client.JSONRPC03,
 	"spec01": client.JSONRPC01, "legacy": client.Early, "spec over REST": client.REST10,
 }
 
-// overRPC are those of them that speak JSON-RPC.
+// overRPC are the JSON-RPC agents of everyBinding.
 var overRPC = map[string]client.Protocol{
 	"spec": client.JSONRPC10, "spec03": client.JSONRPC03, "spec02": client.JSONRPC03, "spec01": client.JSONRPC01,
 	"legacy": client.Early,
 }
 
-// A passiveRow is a row of the mission that a tap proves, with what an agent does wrong and the rule that finds it.
+// A passiveRow is a row of the mission that a tap shows, with the agent's fault and the rule that finds it.
 type passiveRow struct {
 	rows, fault, rule string
 	in                map[string]client.Protocol
@@ -57,11 +55,11 @@ type passiveRow struct {
 var passiveRows = []passiveRow{
 	{
 		"S0-2.3 S0-V3 S3-11", "a cancellation is answered with the task as it was", "state-cancel-without-effect",
-		everyBinding, func() agenttest.Breaker { return unmoved(cancels) }, canceling,
+		everyBinding, func() agenttest.Breaker { return agenttest.Unmoved(cancels) }, canceling,
 	},
 	{
 		"S0-2.4", "a follow-up is answered with the task as it was", "state-input-ignored", everyBinding,
-		func() agenttest.Breaker { return unmoved(continues) }, following,
+		func() agenttest.Breaker { return agenttest.Unmoved(continues) }, following,
 	},
 	{
 		"S0-4.6 S0-V6", "the card is answered 401", "card-guarded", everyBinding,
@@ -88,8 +86,8 @@ var passiveRows = []passiveRow{
 	},
 }
 
-// Each row of the mission that a tap proves: what the agent does wrong is found in every version and binding that has
-// it, and not in the same session with an agent that is right.
+// For each row of the mission that a tap shows, the rule finds the agent's fault in every version and binding that
+// has it, and finds nothing in the same session with a correct agent.
 func TestPassiveRows(t *testing.T) {
 	t.Parallel()
 	for _, row := range passiveRows {
@@ -111,7 +109,7 @@ func TestPassiveRows(t *testing.T) {
 	}
 }
 
-// canceling makes a task, cancels it before it has ended, and looks at it.
+// canceling creates a task, cancels it before it has ended, and reads it.
 var canceling = over(func(ctx context.Context, c *client.Client) {
 	task := sent(c.Send(ctx, client.Text("multi-turn start"), client.SendOptions{}))
 	if task == nil {
@@ -139,7 +137,7 @@ var following = over(func(ctx context.Context, c *client.Client) {
 	c.Send(ctx, further, client.SendOptions{}) //nolint:errcheck // see tour
 })
 
-// streaming has a task made in a stream.
+// streaming creates a task in a stream.
 var streaming = over(func(ctx context.Context, c *client.Client) {
 	for _, err := range c.Stream(ctx, client.Text("task-lifecycle please"), client.SendOptions{}) {
 		if err != nil {
@@ -147,38 +145,3 @@ var streaming = over(func(ctx context.Context, c *client.Client) {
 		}
 	}
 })
-
-// unmoved answers some calls with the task that the agent showed last, as it was then; the agent does not get them.
-func unmoved(which agenttest.About) agenttest.Breaker {
-	var mu sync.Mutex
-	var shown json.RawMessage
-	remember := agenttest.OnAnswer(func(_ *http.Request, _ string, a *httptest.ResponseRecorder) {
-		for _, pointer := range [][]string{{"result", "task"}, {"result"}, {"task"}, {}} {
-			at := a2a.Parse(a.Body.Bytes()).Root
-			for _, name := range pointer {
-				at = at.Get(name)
-			}
-			if at.Has("status") {
-				mu.Lock()
-				shown = json.RawMessage(at.Raw())
-				mu.Unlock()
-				return
-			}
-		}
-	})
-	again := agenttest.Answering(which, func(w http.ResponseWriter, r *http.Request, body string) {
-		mu.Lock()
-		defer mu.Unlock()
-		var task any = shown
-		if strings.Contains(body, `"SendMessage"`) || strings.HasSuffix(r.URL.Path, "message:send") {
-			task = map[string]any{"task": shown}
-		}
-		if a2a.Parse([]byte(body)).Root.Has("jsonrpc") {
-			agenttest.RPCAnswer(w, body, "result", task)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		json.NewEncoder(w).Encode(task) //nolint:errcheck // the client may have left
-	})
-	return agenttest.All(again, remember)
-}

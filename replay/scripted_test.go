@@ -27,7 +27,7 @@ import (
 	"a2atap/replay/report"
 )
 
-// A said is one request to a scripted agent, and its answer.
+// A said is one request to a scripted agent, with its response writer.
 type said struct {
 	http.ResponseWriter
 	r    *http.Request
@@ -72,14 +72,14 @@ func (s *said) ping() {
 	}
 }
 
-// A script is what an agent does, by JSON-RPC method.
+// A script is an agent's behavior, by JSON-RPC method.
 type script map[string]func(s *said)
 
 // startScript runs a scripted agent until the test ends, and returns its URL.
 func startScript(t testing.TB, does script) string {
 	t.Helper()
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body) // only then is it noticed that the client leaves
+		body, err := io.ReadAll(r.Body) // net/http notices a client's disconnect only after this
 		expect.OK(t, err)
 		var asked struct {
 			ID     json.RawMessage
@@ -108,7 +108,7 @@ func call(t testing.TB, to, method, params string) *http.Response {
 	return must.Get((&http.Transport{DisableKeepAlives: true}).RoundTrip(r))(t)
 }
 
-// ask calls, and reads the answer whole.
+// ask calls, and reads the whole answer.
 func ask(t testing.TB, to, method, params string) {
 	t.Helper()
 	res := call(t, to, method, params)
@@ -116,7 +116,7 @@ func ask(t testing.TB, to, method, params string) {
 	must.Get(io.ReadAll(res.Body))(t)
 }
 
-// readAndLeave calls, and leaves the stream after so many events.
+// readAndLeave calls, and leaves the stream after the given number of events.
 func readAndLeave(t testing.TB, to, method, params string, events int) {
 	t.Helper()
 	res := call(t, to, method, params)
@@ -160,7 +160,7 @@ func within(t testing.TB, src capture.Source, to string, o replay.Options) *repo
 	return must.Get(replay.Run(ctx, src, to, o))(t)
 }
 
-// No agent keeps a replay from ending: not by pings, not by dripping an answer, not by repeating itself.
+// No agent keeps a replay from ending: not with pings, a slow answer, or repeated events.
 func TestReplayEnds(t *testing.T) {
 	t.Parallel()
 	src := record(t, startScript(t, script{"SendStreamingMessage": func(s *said) {
@@ -197,8 +197,8 @@ func TestReplayEnds(t *testing.T) {
 	}
 }
 
-// A stream that was left is left at the same event, and what the client did next follows at once, however the agent
-// cuts what it says before.
+// The replay leaves a stream at the recorded event, and sends the client's next request at once, however the agent
+// splits its earlier chunks.
 func TestReplayLeavesAtTheSameEvent(t *testing.T) {
 	t.Parallel()
 	upTo := func(events ...string) func(s *said) {
@@ -263,7 +263,7 @@ func TestReplayLeavesAtTheSameEvent(t *testing.T) {
 	}
 }
 
-// An agent may begin with "working" where it began with "submitted", or the other way round.
+// An agent may begin with "working" instead of "submitted", or the other way round.
 func TestReplayOfFirstSnapshots(t *testing.T) {
 	t.Parallel()
 	late := []string{snapshot("SUBMITTED"), status("WORKING"), chunk("a", true), status("COMPLETED")}
@@ -277,7 +277,7 @@ func TestReplayOfFirstSnapshots(t *testing.T) {
 		src := record(t, agent(recorded), func(tapURL string) { ask(t, tapURL, "SendStreamingMessage", hello) })
 		for is, now := range runs {
 			if was != is && (was == "early" && is == "repeats" || was == "repeats" && is == "early") {
-				continue // one says "working" twice: that is an event more
+				continue // one sends "working" twice: an additional event
 			}
 			r := within(t, src, agent(now), replay.Options{})
 			if !r.Same() {
@@ -287,13 +287,13 @@ func TestReplayOfFirstSnapshots(t *testing.T) {
 	}
 }
 
-// What two requests make at the same time may be listed in either order, also before they are answered.
+// Tasks of two concurrent requests may be listed in either order, even before the requests are answered.
 func TestReplayOfListsInAnotherOrder(t *testing.T) {
 	t.Parallel()
 	task := func(name string) string {
 		return fmt.Sprintf(`{"id":"task-%s","contextId":"ctx-%[1]s","status":{"state":"TASK_STATE_COMPLETED"}}`, name)
 	}
-	// Both sends are answered after the list was: by itself, or when the test says so.
+	// Both sends are answered after the list: without the test's help, or when the test allows it.
 	agent := func(run, first, second string, byItself bool) (url string, arrived chan bool, answer func()) {
 		arrived, listed := make(chan bool, 2), make(chan struct{})
 		answer = sync.OnceFunc(func() { close(listed) })
@@ -334,7 +334,7 @@ func TestReplayOfListsInAnotherOrder(t *testing.T) {
 	}
 }
 
-// A list that is asked for just after a send is asked for again until it shows what was recorded.
+// A list requested right after a send is requested again until it shows the recorded tasks.
 func TestReplayOfListsSettles(t *testing.T) {
 	t.Parallel()
 	agent := func(lists ...string) string {
@@ -368,7 +368,7 @@ func TestReplayOfListsSettles(t *testing.T) {
 	}
 }
 
-// What the recorded client does wrong is sent again, and is not a difference, also where only the live agent minds it.
+// Faults of the recorded client are sent again, and are not a difference, even if only the live agent rejects them.
 func TestReplayOfFaultyClients(t *testing.T) {
 	t.Parallel()
 	agent := func(security string) string {

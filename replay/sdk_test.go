@@ -17,7 +17,8 @@ import (
 	"a2atap/replay/peers"
 )
 
-// sdkPairs are clients and agents of the official Go SDK, of both lines, over each binding and dialect that they share.
+// sdkPairs are clients and agents of the official Go SDK, of both lines, over each binding and dialect that they
+// share.
 var sdkPairs = []peers.Pair{
 	{Client: peers.Go2Client, Agent: peers.Go2Agent, Binding: peers.JSONRPC},
 	{Client: peers.Go2Client, Agent: peers.Go2Agent, Binding: peers.HTTPJSON},
@@ -25,7 +26,7 @@ var sdkPairs = []peers.Pair{
 	{Client: peers.Go2LegacyClient, Agent: peers.Go2HybridAgent, Binding: peers.HTTPJSON},
 }
 
-// recordSDK lets the pair converse through a tap, and returns what the tap recorded.
+// recordSDK records a session of the pair through a tap.
 func recordSDK(t *testing.T, p peers.Pair) *capture.Memory {
 	t.Helper()
 	return record(t, p.Agent.Start(t).URL, func(tapURL string) {
@@ -35,8 +36,8 @@ func recordSDK(t *testing.T, p peers.Pair) *capture.Memory {
 	})
 }
 
-// What the official client said to the official agent is said again to the agent, restarted each time: ten times in a
-// row nothing differs.
+// The official client's recorded requests are replayed to the official agent, restarted each time: ten replays in a
+// row show no difference.
 func TestReplayOfSDKs(t *testing.T) {
 	t.Parallel()
 	for _, p := range sdkPairs {
@@ -53,14 +54,14 @@ func TestReplayOfSDKs(t *testing.T) {
 	}
 }
 
-// A plant is one thing that the agent did otherwise when it was recorded.
+// A plant is one change in the recorded answers of the agent.
 type plant struct {
 	name string
 	edit func(t *testing.T, x *capture.Exchange)
 	want func(differences []compare.Difference) bool
 }
 
-// plants are made in the answers to a conversation, found by operation: each is named by its kind, at its place.
+// plants change the answers to a session, found by operation. Each is reported with its kind and place.
 func plants(sends, gets, streams []uint64, unknown uint64, answers [][]byte) []plant {
 	named := func(kind compare.Kind, seqs ...uint64) func([]compare.Difference) bool {
 		return func(differences []compare.Difference) bool {
@@ -104,7 +105,7 @@ func plants(sends, gets, streams []uint64, unknown uint64, answers [][]byte) []p
 	}
 }
 
-// One answer that is otherwise is named, and nothing else is.
+// One changed answer is reported, and nothing else.
 func TestReplayOfSDKsNamesTheDifference(t *testing.T) {
 	t.Parallel()
 	for _, p := range sdkPairs {
@@ -142,7 +143,7 @@ func TestReplayOfSDKsNamesTheDifference(t *testing.T) {
 	}
 }
 
-// The conversation has in it what a workflow of agents has: every operation that the SDKs' clients have in common.
+// The session has every operation that the clients of the SDKs have in common.
 func TestConversationIsWhole(t *testing.T) {
 	t.Parallel()
 	for _, p := range sdkPairs {

@@ -9,7 +9,8 @@ import (
 	"a2atap/replay/diff"
 )
 
-// What the official client said to the official agent twice is the same, though ids, times, polls and chunks are others.
+// Two recordings of one session of the official client and agent are equal, despite other ids, times, polls and
+// chunks.
 func TestDiffOfSDKs(t *testing.T) {
 	t.Parallel()
 	for _, p := range sdkPairs {

@@ -14,18 +14,17 @@ import (
 	"a2atap/replay/client"
 )
 
-// secrets are what one live request is sent with in place of the secrets that the recording does not have. A nil one
-// has nothing.
+// secrets has a live request's replacements for secrets that the recording does not have. A nil secrets has none.
 type secrets struct {
 	header http.Header
 	query  []parameter
-	added  bool // the recording has its placeholders under other names: these come beside what is left
+	added  bool // the placeholders have other names: these secrets are added to the remaining values
 }
 
 type parameter struct{ name, pair string }
 
-// secretsFor returns what goes in place of the placeholders in the head of a recorded request; nil if there are none,
-// or no credentials were given for this agent.
+// secretsFor returns the replacements of the placeholders in the head of a recorded request; nil without placeholders,
+// or without credentials for this agent.
 func (t *target) secretsFor(ctx context.Context, recorded *capture.Head) (*secrets, error) {
 	if t.authorize == nil {
 		return nil, nil
@@ -54,7 +53,7 @@ func (t *target) secretsFor(ctx context.Context, recorded *capture.Head) (*secre
 	return s, nil
 }
 
-// credentials asks for what a request is sent with now: tokens end.
+// credentials returns the current credentials of a request: tokens expire.
 func (t *target) credentials(ctx context.Context) (*secrets, error) {
 	out := &client.Outgoing{Header: http.Header{}}
 	if err := t.authorize(ctx, out); err != nil {
@@ -99,12 +98,12 @@ func (s *secrets) parameter(name string) (string, bool) {
 	return s.query[i].pair, true
 }
 
-// unsent says what became of a place that held a secret, for which there is none.
+// unsent describes a place whose secret is not available.
 func (s *secrets) unsent(what string) string {
 	if s != nil && s.added {
-		return what + " held a redacted secret and was not sent; the credentials were sent under their own name"
+		return what + " had a redacted secret and was not sent; the credentials were sent in their own header or parameter"
 	}
-	return what + " held a redacted secret and was not sent; give credentials in its place"
+	return what + " had a redacted secret and was not sent; give credentials to replace it"
 }
 
 // addFields writes the fields for which the recording has no place.
@@ -114,8 +113,7 @@ func (s *secrets) addFields(b *bytes.Buffer) {
 	}
 }
 
-// withSecrets puts credentials in place of the placeholders in a target's query, and leaves those out for which there
-// are none.
+// withSecrets replaces the placeholders in a target's query with credentials, and removes those without credentials.
 func (p *player) withSecrets(target string, s *secrets) string {
 	var more []parameter
 	if s != nil && s.added {
@@ -130,8 +128,8 @@ func (p *player) withSecrets(target string, s *secrets) string {
 	}, more...)
 }
 
-// refilled returns a target whose query has other pairs in place of those with placeholders, by their names, or none, and
-// more behind them.
+// refilled returns a target in whose query pairs with placeholders are replaced by name, or removed, and more pairs are
+// appended.
 func refilled(target string, fill func(name string) (string, bool), more ...parameter) string {
 	path, query, found := strings.Cut(target, "?")
 	var kept []string

@@ -16,7 +16,7 @@ import (
 	"a2atap/replay/client/auth"
 )
 
-// hiddenWord stands for a secret that the recording does not have.
+// hiddenWord represents a secret that the recording does not have.
 const hiddenWord = "redacted.0123456789abcdef.11111111"
 
 // secretTests are requests as recorded and as sent, with H for the placeholder.
@@ -31,15 +31,15 @@ var secretTests = []struct {
 	{"a name that is escaped", auth.Query("my key", "x"), "/a?my%20key=H", "/a?my+key=x", 0},
 	{"in the same field", auth.Header("x-key", "k"), "/a\r\nX-KEY: H\r\nB: c", "/a\r\nX-KEY: k\r\nB: c", 0},
 	{"in another field", auth.Bearer("t"), "/a\r\nX-Key: H\r\nB: c", "/a\r\nB: c\r\nAuthorization: Bearer t", 1},
-	{"in the query in place of a field", auth.Query("key", "x"), "/a?b=c\r\nX-Key: H", "/a?b=c&key=x", 1},
-	{"in a field in place of the query", auth.Bearer("t"), "/a?key=H", "/a\r\nAuthorization: Bearer t", 1},
+	{"in the query instead of a field", auth.Query("key", "x"), "/a?b=c\r\nX-Key: H", "/a?b=c&key=x", 1},
+	{"in a field instead of the query", auth.Bearer("t"), "/a?key=H", "/a\r\nAuthorization: Bearer t", 1},
 	{"one of two", auth.Bearer("t"), "/a?key=H\r\nAuthorization: Bearer H", "/a\r\nAuthorization: Bearer t", 1},
 	{"none given", nil, "/a?key=H&b=c\r\nX-Key: H", "/a?b=c", 2},
 	{"none given, nothing left", nil, "/a?key=H", "/a", 1},
 	{"an empty query", auth.Bearer("t"), "/a?", "/a?", 0},
 }
 
-// sent returns what becomes of a recorded request, written as the tests are.
+// sent returns the sent form of a recorded request, written as the tests are.
 func (p *player) sent(t *testing.T, authorize auth.Method, was string) string {
 	t.Helper()
 	line, fields, _ := strings.Cut(was, "\r\n")
@@ -74,7 +74,7 @@ func TestSecretsTakeTheirPlaces(t *testing.T) {
 	expect.ErrorIs(t, "", failed, expect.Err(to.secretsFor(t.Context(), &recorded)))
 }
 
-// No placeholder is ever sent, and what has none stays as it is.
+// No placeholder is ever sent, and text without placeholders stays unchanged.
 func FuzzSecrets(f *testing.F) {
 	for _, tt := range secretTests {
 		target, _, _ := strings.Cut(strings.ReplaceAll(tt.was, "H", hiddenWord), "\r\n")

@@ -11,8 +11,8 @@ import (
 	"a2atap/replay"
 )
 
-// A capture of two agents is replayed to both in one run: an id that one gave is handed to the other, and each answers
-// with a context of its own.
+// A capture of two agents is replayed to both in one run: an id from one is passed to the other, and each answers
+// with a different context.
 func TestReplayToSeveralAgents(t *testing.T) {
 	t.Parallel()
 	var wrong atomic.Int64
@@ -44,7 +44,7 @@ func TestReplayToSeveralAgents(t *testing.T) {
 		t.Errorf("the second agent was asked %d times for what the first did not name", n)
 	}
 	for name, o := range map[string]replay.Options{
-		"no URL is given for booker": {Agents: named}, `no requests to an agent "nobody"`: {Agents: map[string]string{"nobody": first}},
+		"there is no URL for booker": {Agents: named}, `no requests to an agent "nobody"`: {Agents: map[string]string{"nobody": first}},
 	} {
 		expect.ErrorHas(t, "error", name, expect.Err(replay.Run(t.Context(), both, "", o)))
 	}

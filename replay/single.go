@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
-	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
 	"a2atap/proxy/hostname"
@@ -18,15 +16,15 @@ import (
 	"a2atap/replay/live"
 )
 
-// A Single is one recorded request that is sent again by itself, as it was: with the same ids, and whatever it needs
-// that an earlier exchange made. Run plays several, and gives them ids of their own.
+// A Single is one recorded request that is sent again unchanged, with the same ids, even if it depends on an earlier
+// exchange. Run, in contrast, plays several requests and gives them new ids.
 type Single struct {
 	Method string
 	URL    string // where it goes; it holds no secrets
 	Agent  capture.Peer
 
-	// Unsent are the header fields and parameters of the query that held secrets which the recording does not have: they
-	// are left out. Placeholders are the rest of those: in the body, which is sent as it stands.
+	// Unsent are the header fields and query parameters whose secrets the recording does not have: they are left out.
+	// Placeholders are the other places with such secrets: in the body, which is sent as recorded.
 	Unsent       []string
 	Placeholders bool
 
@@ -35,14 +33,14 @@ type Single struct {
 	body []byte
 }
 
-// NewSingle returns the request of an exchange as it can be sent again. It fails if the request is not there as a
-// whole, or its agent is not known.
+// NewSingle returns the request of an exchange, ready to be sent again. It fails if the recorded request is
+// incomplete or its agent is unknown.
 func NewSingle(x *capture.Exchange) (*Single, error) {
 	head := capture.ParseRequestHead(x.Request.Head)
 	body, err := x.Request.Body.Decode(&head)
 	switch {
 	case len(x.Request.Head) == 0 || head.Method == "":
-		return nil, fmt.Errorf("exchange %d has no request that could be sent", x.Seq)
+		return nil, fmt.Errorf("exchange %d has no request to send", x.Seq)
 	case err != nil:
 		return nil, fmt.Errorf("the body of exchange %d cannot be decoded: %w", x.Seq, err)
 	case !x.Request.Body.Complete || x.Request.Body.Dropped > 0 || x.Lost > 0:
@@ -51,7 +49,7 @@ func NewSingle(x *capture.Exchange) (*Single, error) {
 		return nil, fmt.Errorf("the request line of exchange %d cannot be sent", x.Seq)
 	}
 	if _, is := head.GRPC(); is {
-		body = x.Request.Body.Data // the message as it was, and not what it stands for
+		body = x.Request.Body.Data // the message as recorded, not as JSON
 	}
 	s := &Single{Method: head.Method, Agent: x.Agent, head: head, body: body}
 	to := x.Agent.URL
@@ -65,7 +63,7 @@ func NewSingle(x *capture.Exchange) (*Single, error) {
 	return s, s.aim(base)
 }
 
-// aim says where the request goes: to the origin of a URL, with the recorded path and query.
+// aim directs the request to the origin of a URL, with the recorded path and query.
 func (s *Single) aim(base *url.URL) error {
 	e, err := newEndpoints(base.Scheme + "://" + base.Host)
 	if err != nil {
@@ -76,9 +74,9 @@ func (s *Single) aim(base *url.URL) error {
 	if u, err := url.Parse(target); err == nil && u.Host != "" { // absolute form
 		target = u.RequestURI()
 	}
-	s.at = address{scheme: e.live.Scheme, host: hostPort(e.live), target: s.withoutSecrets(target)}
+	s.at = address{scheme: e.live.Scheme, host: hostname.HostPort(e.live), target: s.withoutSecrets(target)}
 	if !strings.HasPrefix(s.at.target, "/") {
-		return fmt.Errorf("the target %.40q of the request is not a path", target)
+		return fmt.Errorf("the request target %.40q is not a path", target)
 	}
 	for _, f := range s.head.Fields {
 		if credential.HasPlaceholder([]byte(f.Value)) {
@@ -98,13 +96,13 @@ func (s *Single) Through(to string) error {
 	return s.aim(base)
 }
 
-// Here reports whether the request stays on this machine, by the spelling of its host alone.
+// Here reports whether the request stays on this machine. It looks only at the spelling of the host.
 func (s *Single) Here() bool {
 	u, err := url.Parse(s.URL)
 	return err == nil && hostname.IsLoopback(hostname.Normal(u.Hostname()))
 }
 
-// withoutSecrets leaves the parameters out of a target's query whose values the recording does not have.
+// withoutSecrets removes the query parameters whose values the recording does not have from a target.
 func (s *Single) withoutSecrets(target string) string {
 	return refilled(target, func(name string) (string, bool) {
 		s.Unsent = append(s.Unsent, "query parameter "+name)
@@ -121,7 +119,7 @@ func (s *Single) wire() []byte {
 	}, nil)
 }
 
-// SingleOptions say how a Single is sent.
+// SingleOptions configure how a Single is sent.
 type SingleOptions struct {
 	Sink    capture.Sink     // keeps the exchange; nil for none. It is not closed
 	Seq     uint64           // the last number that the sink's capture has used already
@@ -129,61 +127,41 @@ type SingleOptions struct {
 	Timeout time.Duration    // of each wait for the agent; DefaultTimeout if it is 0
 }
 
-// Send sends the request and reads the answer to its end, or until the context ends. It returns the exchange as it
-// went, also one that broke, and the address from which it was sent, host and port. Its error says that the exchange
-// was not sent at all, or could not be kept.
+// Send sends the request and reads the answer to its end, or until the context ends. It returns the exchange, even if
+// it broke, and the host and port from which it was sent. An error means that the exchange was not sent at all, or
+// could not be recorded.
 func (s *Single) Send(ctx context.Context, o SingleOptions) (x *capture.Exchange, from string, err error) {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
 	}
-	kept := keeper{sink: o.Sink}
-	log := live.NewLog(o.Seq, kept.take)
-	defer log.End()
+	log := live.NewLog(o.Seq, o.Sink, nil)
 	agent := s.Agent
 	agent.Addr = s.at.host
-	call := &live.Call{Timeout: o.Timeout, Event: func(*capture.Event) live.Reading { return live.Progress }}
-	ways := wires{dialer: o.Dialer}
-	defer ways.close()
-	over := a2a.NoBinding
-	if _, is := s.head.GRPC(); is {
-		over = a2a.GRPC
+	call := &live.Call{
+		Secure: s.at.scheme == "https", Host: s.at.host, Head: s.wire(), Body: s.body, Timeout: o.Timeout,
+		Event: func(*capture.Event) live.Reading { return live.Progress },
 	}
-	v, err := ways.open(ctx, s.at, over, call)
-	if ctx.Err() != nil {
-		if err == nil && call.Conn != nil { // the connection was there a moment before
-			call.Conn.Close()
-		}
+	_, call.GRPC = s.head.GRPC()
+	t := live.Transport{Dialer: o.Dialer}
+	defer t.CloseIdleConnections()
+	switch err := t.Connect(ctx, call); {
+	case ctx.Err() != nil:
+		call.Close()
 		return nil, "", errors.New("it was canceled before it was sent")
-	}
-	if err != nil {
+	case err != nil:
 		return nil, "", fmt.Errorf("connect to %s: %w; nothing was sent", s.at.host, outbound.Cause(err))
 	}
-	head := s.wire()
-	e := log.Open(capture.Peer{Name: "a2atap", How: "replay"}, agent, head)
-	call.Log = e
-	e.Close(v.Do(ctx, s.Method, head, s.body))
-	return e.Recorded(), v.From(), kept.err
-}
-
-// A keeper passes steps on to a sink until one cannot be kept.
-type keeper struct {
-	mu   sync.Mutex
-	sink capture.Sink
-	err  error
-}
-
-func (k *keeper) take(s capture.Step) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.sink != nil && k.err == nil {
-		if err := k.sink.Append(s.Clone()); err != nil {
-			k.err = fmt.Errorf("record the answer: %w", err)
-		}
+	call.Log = log.Open(capture.Peer{Name: "a2atap", How: "replay"}, agent, call.Head)
+	t.Do(ctx, call)
+	if err = log.End(); err != nil {
+		err = fmt.Errorf("record the answer: %w", err)
 	}
+	return call.Log.Recorded(), call.From, err
 }
 
-// headOf writes the head of a request with a body of so many bytes: the recorded fields in their order and spelling, as
-// far as fill says and with the values that it gives, but for those that belong to the recorded connection; and more.
+// headOf writes the head of a request with a body of the given size. It writes the recorded fields in their order and
+// spelling, with the values that fill returns, but skips fields that fill rejects and those of the recorded
+// connection. Further fields follow.
 func headOf(
 	method string, at address, overGRPC bool, recorded capture.Fields, size int,
 	fill func(capture.Field) (string, bool), more *secrets,

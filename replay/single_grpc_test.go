@@ -13,7 +13,7 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// A call of gRPC is sent again as it was, over HTTP/2, and what comes back is recorded.
+// A gRPC call is sent again unchanged over HTTP/2, and the answer is recorded.
 func TestSingleOverGRPC(t *testing.T) {
 	t.Parallel()
 	agent := agenttest.Start(t, "spec", refagent.Options{Bindings: []string{"grpc"}})

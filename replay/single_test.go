@@ -30,7 +30,7 @@ func single(agent, body string, head ...string) *capture.Exchange {
 	}
 }
 
-// What is sent again is what was recorded, but for what belonged to the connection and for secrets.
+// The request is sent as recorded, except for fields of the connection and secrets.
 func TestSingleOnTheWire(t *testing.T) {
 	t.Parallel()
 	got := make(chan *http.Request, 1)
@@ -72,17 +72,17 @@ func TestSingleOnTheWire(t *testing.T) {
 func TestSingleRefuses(t *testing.T) {
 	t.Parallel()
 	for why, x := range map[string]*capture.Exchange{
-		"no request that could be sent": single("http://a", ""),
-		"where the agent":               single("", "", "GET /x HTTP/1.1"),
-		"is not a path":                 single("http://a", "", "OPTIONS * HTTP/1.1"),
-		"cannot be decoded":             single("http://a", "x", "POST / HTTP/1.1", "Content-Encoding: gzip"),
-		"invalid agent URL":             single("ftp://a", "", "GET /x HTTP/1.1"),
+		"no request to send": single("http://a", ""),
+		"where the agent":    single("", "", "GET /x HTTP/1.1"),
+		"is not a path":      single("http://a", "", "OPTIONS * HTTP/1.1"),
+		"cannot be decoded":  single("http://a", "x", "POST / HTTP/1.1", "Content-Encoding: gzip"),
+		"invalid agent URL":  single("ftp://a", "", "GET /x HTTP/1.1"),
 	} {
 		expect.ErrorHas(t, "", why, expect.Err(replay.NewSingle(x)))
 	}
 }
 
-// endsWhenAsked is a context that ends in the moment in which somebody first asks whether it has.
+// endsWhenAsked is a context that ends on the first check.
 type endsWhenAsked struct {
 	context.Context
 	cancel context.CancelFunc
@@ -93,7 +93,7 @@ func (c endsWhenAsked) Err() error {
 	return c.Context.Err()
 }
 
-// Nothing is left open where the user cancels just when the agent is reached.
+// Nothing stays open if the user cancels just when the connection is made.
 func TestSingleIsCanceledOnceConnected(t *testing.T) {
 	t.Parallel()
 	agent := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/hostname"
 	"a2atap/proxy/outbound"
 	"a2atap/replay/client"
 	"a2atap/replay/compare"
@@ -19,7 +20,7 @@ import (
 // URL.
 var ErrSeveralAgents = errors.New("the capture has several agents")
 
-// aim makes the targets of the plan: those of Options.Agents by their names, and the other agent at the URL.
+// aim creates the targets of the plan: those of Options.Agents by name, and the other agent at the URL.
 func (p *player) aim(to string) error {
 	agents := p.plan.agents()
 	var others []string
@@ -30,12 +31,12 @@ func (p *player) aim(to string) error {
 	}
 	for name := range p.opts.Agents {
 		if len(agents) > 0 && !slices.Contains(agents, name) {
-			return fmt.Errorf("the capture has no requests to an agent %q; it has to %s", name, strings.Join(agents, ", "))
+			return fmt.Errorf("the capture has no requests to an agent %q, only to %s", name, strings.Join(agents, ", "))
 		}
 	}
 	switch {
 	case len(others) > 1, len(others) == 1 && to == "":
-		return fmt.Errorf("%w, and no URL is given for %s", ErrSeveralAgents, strings.Join(others, ", "))
+		return fmt.Errorf("%w, and there is no URL for %s", ErrSeveralAgents, strings.Join(others, ", "))
 	case len(others) == 0 && len(p.opts.Agents) == 0:
 		others = []string{""} // nothing will be sent
 	}
@@ -69,6 +70,7 @@ func (p *player) newTarget(name, to string) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.stay = p.opts.Stay
 	t := &target{url: to, endpoints: e, agent: capture.Peer{Name: e.live.Host, URL: to, Addr: e.live.Host}}
 	if name != "" {
 		t.agent.Name = name
@@ -84,7 +86,7 @@ func (p *player) newTarget(name, to string) (*target, error) {
 	return t, err
 }
 
-// reach checks that the agents accept connections, and waits for them as long as Options.Wait.
+// reach checks that the agents accept connections, and waits for them up to Options.Wait.
 func (p *player) reach(ctx context.Context) error {
 	deadline := time.Now().Add(p.opts.Wait)
 	for _, t := range p.order {
@@ -96,7 +98,7 @@ func (p *player) reach(ctx context.Context) error {
 }
 
 func (p *player) reachOne(ctx context.Context, t *target, deadline time.Time) error {
-	at := address{scheme: t.endpoints.live.Scheme, host: hostPort(t.endpoints.live)}
+	at := address{scheme: t.endpoints.live.Scheme, host: hostname.HostPort(t.endpoints.live)}
 	for {
 		conn, err := live.Dial(ctx, p.opts.Dialer, at.host, at.scheme == "https", p.opts.Timeout)
 		if err == nil {
@@ -111,7 +113,7 @@ func (p *player) reachOne(ctx context.Context, t *target, deadline time.Time) er
 	}
 }
 
-// destination says where the requests went, for the report.
+// destination returns where the requests went, for the report.
 func (p *player) destination() string {
 	if len(p.order) == 1 {
 		return p.order[0].url

@@ -9,11 +9,12 @@ import (
 	"sync"
 	"time"
 
+	"a2atap/proxy/a2a"
 	"a2atap/replay/client"
 )
 
-// tour goes through every operation that the card offers. One that fails is part of the tour: agents and clients with
-// faults take it too.
+// tour uses every operation that the card offers. Failures are part of the tour, which also runs with faulty agents
+// and clients.
 var tour = over(func(ctx context.Context, c *client.Client) {
 	streams, extended := true, true
 	if card := c.Card(); card != nil {
@@ -24,7 +25,7 @@ var tour = over(func(ctx context.Context, c *client.Client) {
 			ctx,
 		) //nolint:errcheck // see above; it comes early, so that what it says is surely known to all that follows
 	}
-	ask := func(task *client.Task, ops ...client.Operation) {
+	ask := func(task *client.Task, ops ...a2a.Operation) {
 		for _, op := range ops {
 			if task != nil {
 				askIn(ctx, c, op, task)
@@ -36,15 +37,15 @@ var tour = over(func(ctx context.Context, c *client.Client) {
 		"message-only hello", "task-lifecycle please", "task-failure please",
 		"data-types please",
 	} {
-		ask(send(text), client.GetTask, client.CancelTask)
+		ask(send(text), a2a.GetTask, a2a.CancelTask)
 	}
 	c.Send(ctx, client.Text("data-types please"), client.SendOptions{ //nolint:errcheck // see above
 		AcceptedOutputModes: []string{"text/plain", "application/json", "image/svg+xml"},
 	})
-	ask(send("multi-turn start"), client.SendMessage, client.GetTask, client.ListTasks, client.StreamMessage,
-		client.CreatePushConfig,
-		client.GetPushConfig, client.ListPushConfigs, client.DeletePushConfig, client.CancelTask, client.CancelTask,
-		client.SubscribeToTask)
+	ask(send("multi-turn start"), a2a.SendMessage, a2a.GetTask, a2a.ListTasks, a2a.SendStreamingMessage,
+		a2a.CreatePushConfig,
+		a2a.GetPushConfig, a2a.ListPushConfigs, a2a.DeletePushConfig, a2a.CancelTask, a2a.CancelTask,
+		a2a.SubscribeToTask)
 	if streams {
 		stream(ctx, c, "streaming please", "task-lifecycle please", "message-only please")
 		follow(ctx, c)
@@ -58,7 +59,7 @@ var tour = over(func(ctx context.Context, c *client.Client) {
 	c.List(ctx, client.ListOptions{HistoryLength: new(int)}) //nolint:errcheck // see above
 })
 
-// over returns a talk over one connection, which lasts a minute at most.
+// over returns a talk over one connection, limited to a minute.
 func over(say func(ctx context.Context, c *client.Client)) talk {
 	return func(ctx context.Context, tapURL string, p client.Protocol, o client.Options) {
 		ctx, cancel := context.WithTimeout(ctx, time.Minute)
@@ -70,7 +71,8 @@ func over(say func(ctx context.Context, c *client.Client)) talk {
 	}
 }
 
-// connectOver returns a client that has read the card; one without a card if that cannot be had; nil if neither can be.
+// connectOver returns a client that has read the card, or one without a card if it cannot be read; nil if neither
+// works.
 func connectOver(ctx context.Context, tapURL string, p client.Protocol, o client.Options) *client.Client {
 	o.Prefer = []client.Protocol{p}
 	c, err := client.Connect(ctx, tapURL, o)
@@ -85,27 +87,27 @@ func connectOver(ctx context.Context, tapURL string, p client.Protocol, o client
 	return c
 }
 
-// stray asks for what the card does not offer, and goes on with a task that has ended.
+// stray uses operations that the card does not offer, and continues a task that has ended.
 var stray = over(func(ctx context.Context, c *client.Client) {
 	if task := sent(c.Send(ctx, client.Text("multi-turn start"), client.SendOptions{})); task != nil {
 		m := client.Text("more")
 		m.TaskID, m.ContextID = task.ID, "of-another-task"
 		c.Send(ctx, m, client.SendOptions{}) //nolint:errcheck // see tour
-		c.Ask(ctx, client.CancelTask, task)  //nolint:errcheck // see tour
-		c.Ask(ctx, client.SendMessage, task) //nolint:errcheck // see tour
+		c.Ask(ctx, a2a.CancelTask, task)     //nolint:errcheck // see tour
+		c.Ask(ctx, a2a.SendMessage, task)    //nolint:errcheck // see tour
 	}
 	stream(ctx, c, "message-only please")
 	c.ExtendedCard(ctx) //nolint:errcheck // see tour
 })
 
-// askIn performs an operation, and gives up on what a fault lets wait forever.
-func askIn(ctx context.Context, c *client.Client, op client.Operation, task *client.Task) {
+// askIn performs an operation, and abandons it if a fault makes it hang.
+func askIn(ctx context.Context, c *client.Client, op a2a.Operation, task *client.Task) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	c.Ask(ctx, op, task) //nolint:errcheck // see tour
 }
 
-// stream sends each text, reads the stream that answers it, and then the task.
+// stream sends each text, reads the answering stream, and then the task.
 func stream(ctx context.Context, c *client.Client, texts ...string) {
 	for _, text := range texts {
 		id := ""
@@ -121,8 +123,8 @@ func stream(ctx context.Context, c *client.Client, texts ...string) {
 	}
 }
 
-// strangers are a client with the right credentials, one with others, one with none, and some that ask for what an
-// agent may not know.
+// strangers are a client with the right credentials, one with others, one with none, and some that use features that
+// an agent may not know.
 func strangers(ctx context.Context, tapURL string, p client.Protocol, o client.Options) {
 	o.Prefer, o.Break = []client.Protocol{p}, nil
 	var task *client.Task
@@ -137,7 +139,7 @@ func strangers(ctx context.Context, tapURL string, p client.Protocol, o client.O
 			return
 		}
 		if task != nil {
-			c.Ask(ctx, client.GetTask, task)  //nolint:errcheck // see tour
+			c.Ask(ctx, a2a.GetTask, task)     //nolint:errcheck // see tour
 			c.List(ctx, client.ListOptions{}) //nolint:errcheck // see tour
 		}
 		task = sent(c.Send(ctx, client.Text(text), client.SendOptions{}))
@@ -160,7 +162,7 @@ func strangers(ctx context.Context, tapURL string, p client.Protocol, o client.O
 	}
 }
 
-// headersOf says for each version what clients may send that agents do not know.
+// headersOf lists header values by version that clients may send and agents may not know.
 var headersOf = map[string]map[string]string{
 	"0.3": {"X-A2A-Extensions": "https://a2atap.example/extensions/seats/v1"},
 	"1.0": {"A2A-Extensions": "https://a2atap.example/extensions/seats/v1", "A2A-Version": "9.9"},
@@ -194,7 +196,7 @@ func follow(ctx context.Context, c *client.Client) {
 					}
 					cancel()
 				}
-				cancel() // also where nobody can subscribe: the first stream would stay open
+				cancel() // also if subscribing fails: the first stream would stay open
 			}()
 		}
 	}
@@ -203,10 +205,11 @@ func follow(ctx context.Context, c *client.Client) {
 	}
 }
 
-// cross asks the same over all bindings of an agent: for a task that has ended, and for one that there never was.
+// cross makes the same requests over all bindings of an agent: for a task that has ended, and for one that never
+// existed.
 //
-// Proved by transcripts alone: transport-https and transport-hsts, since all that happens here is on loopback and
-// without TLS.
+// Shown only by transcripts: transport-https and transport-hsts, since all traffic here is on loopback and without
+// TLS.
 func cross(ctx context.Context, tapURL string, p client.Protocol, o client.Options) {
 	for _, first := range []client.Protocol{client.REST10, client.JSONRPC10} {
 		var task *client.Task
@@ -231,7 +234,7 @@ func cross(ctx context.Context, tapURL string, p client.Protocol, o client.Optio
 	}
 }
 
-// probe sends what no faithful client would: the agent's answers to it are to be right all the same.
+// probe sends requests that no faithful client would send: the agent must still answer them correctly.
 func probe(ctx context.Context, tapURL string, p client.Protocol, _ client.Options) {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()

@@ -26,18 +26,18 @@ var ErrNotOffered = errors.New("its card does not offer it")
 // translated reports whether requests are to be sent in another binding or dialect than was recorded.
 func (p *player) translated() bool { return p.opts.Binding != a2a.NoBinding || !p.opts.Dialect.Empty() }
 
-// meet reads the cards of the live agents, which say where another binding or dialect is spoken.
+// meet reads the cards of the live agents to find the addresses of other bindings and dialects.
 func (p *player) meet(ctx context.Context) error {
 	for _, t := range p.order {
 		card, err := client.Discover(ctx, t.url, client.Options{
 			Dialer: p.opts.Dialer, Authorize: t.authorize, Timeout: p.opts.Timeout,
 		})
 		if err != nil {
-			return fmt.Errorf("ask where another binding or dialect is spoken: %w", err)
+			return fmt.Errorf("read the live card for the other binding or dialect: %w", err)
 		}
 		at, err := url.Parse(card.URL)
 		if err != nil {
-			return fmt.Errorf("ask where another binding or dialect is spoken: %w", err)
+			return fmt.Errorf("read the live card for the other binding or dialect: %w", err)
 		}
 		t.interfaces = a2a.DecodeCard(a2a.Parse(card.Raw).Root).Interfaces
 		for i := range t.interfaces {
@@ -52,7 +52,7 @@ func (p *player) meet(ctx context.Context) error {
 				(p.opts.Dialect.Empty() || !i.Dialects.Intersect(p.opts.Dialect).Empty())
 		}
 		if !slices.ContainsFunc(t.interfaces, asked) {
-			return fmt.Errorf("speak %s with the agent at %s: %w; it offers %s", p.asked(), t.url, ErrNotOffered,
+			return fmt.Errorf("use %s with the agent at %s: %w; it offers %s", p.asked(), t.url, ErrNotOffered,
 				offers(t.interfaces))
 		}
 	}
@@ -80,22 +80,22 @@ func offers(interfaces []a2a.Interface) string {
 		}
 	}
 	if len(names) == 0 {
-		return "nothing that is known here"
+		return "no known interface"
 	}
 	return strings.Join(names, ", ")
 }
 
-// A wording is a request in the words in which it is sent: as it was recorded, or translated.
+// A wording is the form in which a request is sent: as recorded, or translated.
 type wording struct {
 	call *a2a.Call
 	head capture.Head
 	body []byte
 	at   func(target string) address
 
-	known *a2a.Known // what is spoken where a translated one goes; nil for the others
+	known *a2a.Known // facts about a translated request's destination; nil for others
 }
 
-// translate says a recorded request as the options want it. With a reason, that cannot be done.
+// translate converts a recorded request to the protocol of the options. It returns a reason if it cannot.
 func (p *player) translate(t *target, e *entry, w *wording) (reason string) {
 	if w.call.Operation == a2a.GetCard {
 		w.head.Target = p.cardTarget(w.head.Target)
@@ -124,7 +124,7 @@ func (p *player) translate(t *target, e *entry, w *wording) (reason string) {
 	if err != nil {
 		return "it " + err.Error()
 	}
-	p.notes.once(fmt.Sprintf("requests were translated to %s: their answers are compared by what they mean", to))
+	p.notes.once(fmt.Sprintf("requests were translated to %s: their answers are compared by meaning", to))
 	w.say(r, i, m, u)
 	return ""
 }
@@ -142,8 +142,8 @@ func ownFields(recorded capture.Fields) []translate.Field {
 	return own
 }
 
-// say puts a translated request in the place of the recorded one. It goes to an interface of the live agent, which has
-// a URL and is followed to an address.
+// say replaces the recorded request with a translated one. The request goes to an interface of the live agent, which
+// has a URL and is followed to an address.
 func (w *wording) say(r *translate.Request, i a2a.Interface, m moved, u *url.URL) {
 	path := m.path + r.Path
 	if r.Path == "" { // a server may tell /rpc from /rpc/
@@ -175,7 +175,7 @@ func (w *wording) read(target string, body []byte) *a2a.Call {
 	return &call
 }
 
-// dialects returns the dialects that would do for a call.
+// dialects returns the dialects that suit a call.
 func (w *wording) dialects(o Options) a2a.Dialects {
 	if !o.Dialect.Empty() {
 		return o.Dialect
@@ -183,14 +183,14 @@ func (w *wording) dialects(o Options) a2a.Dialects {
 	return w.call.Dialects
 }
 
-// interfaceFor finds the interface of the live agent for a call, and what is spoken there. Without one, it returns what
-// was looked for.
+// interfaceFor finds the interface of the live agent for a call, and facts about it. If it finds none, it returns what
+// it looked for.
 func (t *target) interfaceFor(call *a2a.Call, o Options) (i a2a.Interface, to translate.Protocol, ok bool) {
 	to.Binding = o.Binding
 	if to.Binding == a2a.NoBinding {
 		to.Binding = call.Binding
 	}
-	if to.Binding == a2a.NoBinding { // the extended card of 0.2 stands beside the JSON-RPC URL
+	if to.Binding == a2a.NoBinding { // the extended card of 0.2 is next to the JSON-RPC URL
 		to.Binding = a2a.JSONRPC
 	}
 	wanted := o.Dialect
@@ -233,13 +233,13 @@ func (p *player) cardTarget(target string) string {
 	return path
 }
 
-// noteOffers says where the live card no longer offers what the recording speaks, and how it can be played there.
+// noteOffers notes if the live card no longer offers the recorded binding or dialect, and how to replay in another one.
 func (p *player) noteOffers(t *target, recorded, live a2a.Card) {
 	for _, was := range recorded.Interfaces {
 		if _, ok := compare.SameInterface(was, live.Interfaces); ok || !p.speaks(t, was) {
 			continue
 		}
-		p.notes.once(fmt.Sprintf("the live card no longer offers %s %s, which the recording speaks; it offers %s: "+
+		p.notes.once(fmt.Sprintf("the live card no longer offers %s %s, which the recording uses; it offers %s: "+
 			"--binding or --dialect plays the recording there", was.Binding, was.Dialects, offers(live.Interfaces)))
 	}
 }
@@ -252,8 +252,8 @@ func (p *player) speaks(t *target, i a2a.Interface) bool {
 	})
 }
 
-// dropForeign drops the findings of rules that could not be broken in what was recorded, since they do not hold in its
-// dialects, where another one was asked for, and notes them.
+// dropForeign applies if another dialect was requested. It drops and notes the findings of rules that the recording
+// could not break, since they do not apply to its dialects.
 func (p *player) dropForeign(r *report.Report) {
 	if p.opts.Dialect.Empty() {
 		return
@@ -279,7 +279,7 @@ func (p *player) dropForeign(r *report.Report) {
 		return true
 	})
 	if len(foreign) > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("broken now, and no difference since %s has no such rule: %s", recorded,
+		r.Notes = append(r.Notes, fmt.Sprintf("broken now, but not a difference, since %s has no such rule: %s", recorded,
 			strings.Join(foreign, ", ")))
 	}
 }

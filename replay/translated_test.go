@@ -25,9 +25,9 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// startPolyglot runs one agent that speaks 1.0 over both bindings and 0.3 over both, at an address of its own each, and
-// returns its URL. Its card says so in its face of 0.3 and in that of 1.0. The agents share no tasks: a recording goes
-// to one of them. A fault is that of the agent of 1.0.
+// startPolyglot runs one agent that supports 1.0 and 0.3, each over both bindings, at separate addresses, and returns
+// its URL. Its card lists the addresses in its 0.3 and 1.0 forms. The interfaces share no tasks: a recording goes to
+// one of them. A fault is the 1.0 agent's.
 func startPolyglot(t testing.TB, fault string) string {
 	t.Helper()
 	names := []string{"spec", "spec03", "spec03-rest"}
@@ -51,7 +51,7 @@ func startPolyglot(t testing.TB, fault string) string {
 	return s.URL
 }
 
-// polyglotCard is the card of spec with the face of 0.3 beside it.
+// polyglotCard is the card of spec, extended with its 0.3 form.
 func polyglotCard(t testing.TB, origin string) string {
 	resp, err := http.Get(origin + "/spec/.well-known/agent-card.json")
 	if err != nil {
@@ -87,7 +87,7 @@ func converse(t testing.TB, c *client.Client) {
 		must.Get(c.Send(ctx, client.Text(skill), client.SendOptions{}))(t)
 	}
 	must.Get(c.Send(ctx, client.Text("message-only hello"), client.SendOptions{ReturnImmediately: true}))(t)
-	// A task that waits for its client: what its history says when it is canceled is not chance, as with one that works.
+	// A task that waits for its client: its history at cancellation is predictable, unlike a working task's.
 	waiting := must.Get(c.Send(ctx, client.Text("multi-turn start"), client.SendOptions{}))(t)
 	must.Get(c.Cancel(ctx, waiting.Task.ID, nil))(t)
 	var refused *client.Error
@@ -104,7 +104,7 @@ func converse(t testing.TB, c *client.Client) {
 	must.Do(t, c.DeletePush(ctx, sent.Task.ID, config.ID))
 }
 
-// A session of any binding and dialect is played in any other without a difference.
+// A session of any binding and dialect is replayed in any other without a difference.
 func TestReplayTranslated(t *testing.T) {
 	t.Parallel()
 	protocols := []client.Protocol{client.JSONRPC10, client.REST10, client.JSONRPC03, client.REST03}
@@ -132,7 +132,7 @@ func TestReplayTranslated(t *testing.T) {
 	}
 }
 
-// wantSpoken fails the test unless all calls of a capture are in the binding and the dialect of the options.
+// wantSpoken fails the test unless all calls of a capture use the binding and dialect of the options.
 func wantSpoken(t *testing.T, src capture.Source, o replay.Options) {
 	t.Helper()
 	for x, err := range src.Exchanges(t.Context(), 1) {
@@ -151,7 +151,7 @@ func wantSpoken(t *testing.T, src capture.Source, o replay.Options) {
 	}
 }
 
-// What is planted in the agent is found over the other binding, and in the other dialect.
+// A change planted in the agent is found over the other binding, and in the other dialect.
 func TestReplayTranslatedFindsFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -240,7 +240,8 @@ func startPlanted(t *testing.T, plant func(string) string) string {
 	return s.URL
 }
 
-// What cannot be said is left out with the reason; where nothing could, the error names what is offered.
+// Requests that cannot be translated are left out with the reason. If no request can be, the error lists what the
+// card offers.
 func TestReplayTranslatedLeavesOut(t *testing.T) {
 	t.Parallel()
 	agent := agenttest.Start(t, "spec", refagent.Options{})
@@ -254,7 +255,7 @@ func TestReplayTranslatedLeavesOut(t *testing.T) {
 		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 	})
 	r := play(t, src, agent, replay.Options{Binding: a2a.HTTPJSON})
-	if r.LeftOut != 1 || len(r.Differences) > 0 || !strings.Contains(fmt.Sprint(r.Lines), "it is a batch of JSON-RPC") {
+	if r.LeftOut != 1 || len(r.Differences) > 0 || !strings.Contains(fmt.Sprint(r.Lines), "it is a JSON-RPC batch") {
 		t.Errorf("%s %+v", r.Verdict(), r.Lines)
 	}
 	_, err := replay.Run(t.Context(), src, agent, replay.Options{Dialect: a2a.Of(a2a.V0_3)})
@@ -264,7 +265,7 @@ func TestReplayTranslatedLeavesOut(t *testing.T) {
 	}
 }
 
-// Without being asked nothing is translated; the report says what would help.
+// Without the options nothing is translated; the report names the helpful option.
 func TestReplayNotesWhatIsNotOffered(t *testing.T) {
 	t.Parallel()
 	src := record(t, agenttest.Start(t, "spec03", refagent.Options{}), func(tapURL string) {
@@ -273,7 +274,7 @@ func TestReplayNotesWhatIsNotOffered(t *testing.T) {
 	})
 	agent := agenttest.Start(t, "spec", refagent.Options{})
 	r := play(t, src, agent, replay.Options{})
-	want := "the live card no longer offers jsonrpc 0.3, which the recording speaks; " +
+	want := "the live card no longer offers jsonrpc 0.3, which the recording uses; " +
 		"it offers jsonrpc 1.0, http+json 1.0: --binding or --dialect plays the recording there"
 	if !slices.Contains(r.Notes, want) || len(r.Differences) == 0 {
 		t.Errorf("%s; the notes are %q", r.Verdict(), r.Notes)
@@ -281,8 +282,8 @@ func TestReplayNotesWhatIsNotOffered(t *testing.T) {
 	wantSame(t, play(t, src, agent, replay.Options{Dialect: a2a.Of(a2a.V1_0)}))
 }
 
-// A rule that the recorded dialect does not have was not broken there, whatever the agent did: that it is broken in
-// another one is noted, and is no difference. What both have is one.
+// A rule that does not apply to the recorded dialect could not be broken there. Breaking it in another dialect is
+// noted, and is not a difference. A broken rule that applies to both is a difference.
 func TestReplayTranslatedKnowsNewRules(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -304,7 +305,7 @@ func TestReplayTranslatedKnowsNewRules(t *testing.T) {
 	}
 }
 
-// An agent that has gone over to another version is one difference, whatever was asked of it.
+// An agent that has moved to another version is one difference, whatever the requests.
 func TestReplayToAnotherVersionIsOneCause(t *testing.T) {
 	t.Parallel()
 	src := record(t, agenttest.Start(t, "spec03", refagent.Options{Push: true}), func(tapURL string) {
@@ -320,13 +321,13 @@ func TestReplayToAnotherVersionIsOneCause(t *testing.T) {
 	}
 }
 
-// What the official client said to the official agent is said to it over the other binding.
+// The official client's recorded requests are replayed to the official agent over the other binding.
 func TestReplayOfSDKsTranslated(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		pair  peers.Pair
 		o     replay.Options
-		rules []string // that only the other binding has, and the agent breaks there
+		rules []string // that only the other binding has, and the agent breaks
 	}{
 		{
 			peers.Pair{Client: peers.Go2Client, Agent: peers.Go2Agent, Binding: peers.JSONRPC},
@@ -358,7 +359,7 @@ func TestReplayOfSDKsTranslated(t *testing.T) {
 	}
 }
 
-// A tour of all operations, with its errors and the streams that its client leaves, is the same over the other binding.
+// A tour of all operations, with its errors and abandoned streams, is equal over the other binding.
 func TestReplayTourTranslated(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

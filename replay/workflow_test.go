@@ -32,7 +32,7 @@ import (
 	"a2atap/replay/report"
 )
 
-// A live agent that is slower than the recorded one is asked until it has come as far.
+// A live agent that is slower than the recorded one is polled until it reaches the recorded state.
 func TestReplayPolls(t *testing.T) {
 	t.Parallel()
 	for _, w := range refWays {
@@ -60,7 +60,7 @@ func TestReplayPolls(t *testing.T) {
 	}
 }
 
-// startLaggard runs a reference agent that answers the first so many questions for a task as if it were still at work.
+// startLaggard runs a reference agent that answers the first polls of a task as if it still worked.
 func startLaggard(t *testing.T, name string, answers int) string {
 	t.Helper()
 	inner := must.Get(refagent.New(name, refagent.Options{StepTime: time.Millisecond, Push: true}))(t)
@@ -95,7 +95,8 @@ func startLaggard(t *testing.T, name string, answers int) string {
 	return agent.URL + inner.Path()
 }
 
-// A client that left a stream leaves it again, after the same event. The agent says nothing more until it is canceled.
+// A client that left a stream leaves it again, after the same event. The agent sends nothing more until the task is
+// canceled.
 func TestReplayLeavesStreams(t *testing.T) {
 	t.Parallel()
 	agent := agenttest.Start(t, "spec", refagent.Options{CancelWait: time.Hour})
@@ -129,7 +130,7 @@ func lastExchange(t testing.TB, src capture.Source) (last *capture.Exchange) {
 	return last
 }
 
-// Exchanges that overlapped overlap again: an agent that answers none before all are there gets its answer out.
+// Overlapping exchanges overlap again: an agent that answers none before all have arrived can complete.
 func TestReplayIsConcurrent(t *testing.T) {
 	t.Parallel()
 	const clients = 8
@@ -167,7 +168,8 @@ func TestReplayIsConcurrent(t *testing.T) {
 	wantSame(t, play(t, src, agent.URL+inner.Path(), replay.Options{}))
 }
 
-// Credentials stand where the recording has placeholders; without any the header is not sent, and the report says so.
+// Credentials replace the recording's placeholders. Without credentials, the header is omitted and the report says
+// so.
 func TestReplayPutsCredentials(t *testing.T) {
 	t.Parallel()
 	inner := must.Get(refagent.New("spec", refagent.Options{StepTime: time.Millisecond}))(t)
@@ -196,7 +198,7 @@ func TestReplayPutsCredentials(t *testing.T) {
 	}
 }
 
-// The kept traffic is a capture like any other, and can be judged and replayed itself.
+// The recorded traffic is an ordinary capture, and can be checked and replayed itself.
 func TestReplayKeepsTraffic(t *testing.T) {
 	t.Parallel()
 	agent := agenttest.Start(t, "spec", refagent.Options{})
@@ -261,7 +263,7 @@ func TestReplayErrors(t *testing.T) {
 	}
 }
 
-// An empty capture proves nothing, and so does one in which nothing is chosen.
+// An empty capture proves nothing, and neither does one without chosen exchanges.
 func TestReplayOfNothing(t *testing.T) {
 	t.Parallel()
 	src := record(t, agenttest.Start(t, "spec", refagent.Options{}), twoTasks(t, client.JSONRPC10))
@@ -275,7 +277,7 @@ func TestReplayOfNothing(t *testing.T) {
 	}
 }
 
-// With a wait, the agent may begin to listen later.
+// With Wait, the agent may start to listen later.
 func TestReplayWaits(t *testing.T) {
 	inner := must.Get(refagent.New("spec", refagent.Options{StepTime: time.Millisecond}))(t)
 	defer inner.Close()
@@ -299,7 +301,7 @@ func TestReplayWaits(t *testing.T) {
 	<-done
 }
 
-// An agent that has moved its interfaces is followed by its card.
+// The replay follows the card of an agent that has moved its interfaces.
 func TestReplayFollowsTheCard(t *testing.T) {
 	t.Parallel()
 	src := record(t, agenttest.Start(t, "spec", refagent.Options{}), twoTasks(t, client.REST10))
@@ -312,7 +314,7 @@ func TestReplayFollowsTheCard(t *testing.T) {
 	wantSame(t, play(t, src, agent.URL+"/moved/to/here"+inner.Path(), replay.Options{}))
 }
 
-// rewriteCard puts a prefix before the paths in the agent's card.
+// rewriteCard prefixes the paths in the agent's card.
 func rewriteCard(h http.Handler, prefix string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !a2a.IsCardPath(r.URL.EscapedPath()) {
@@ -331,7 +333,7 @@ func rewriteCard(h http.Handler, prefix string) http.Handler {
 	})
 }
 
-// A card that the recorded client had already is the same as one that is shown again: its tag means nothing to another
+// An answer that the card has not changed equals one that contains the card: its tag has no meaning for another
 // agent.
 func TestReplayOfConditionalCards(t *testing.T) {
 	t.Parallel()

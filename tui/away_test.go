@@ -25,7 +25,7 @@ func (r remoteReader) Away(ctx context.Context, _ bool) (bool, error) {
 	}
 }
 
-// That the server of a capture is away is on the screen as long as it is.
+// While the server of a capture is away, the screen shows that.
 func TestServerAway(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.a2atap")
 	store, add := recorder(t, path)
@@ -46,8 +46,8 @@ func TestServerAway(t *testing.T) {
 	sees("no finding, live")
 	r.away <- true
 	sees("no finding, server away")
-	sees("the server is away; what it lacks comes later")
+	sees("the server is unreachable; missing data comes later")
 	r.away <- false
 	sees("no finding, live")
-	sees("the server is there again")
+	sees("the server is reachable again")
 }

@@ -29,20 +29,20 @@ import (
 	"a2atap/tui/text"
 )
 
-// copied is a text to be copied.
+// copied is a text to copy.
 type copied struct {
-	name  string // what it is
+	name  string // description of the text
 	words string
 	err   error
 }
 
-// toCopy returns the message with a text to be copied, unless it is dangerous to paste.
+// toCopy returns the message with a text to copy, or with an error if pasting the text would be dangerous.
 func toCopy(name, words string, err error) copied {
 	if err == nil && !utf8.ValidString(words) {
 		err = errors.New("it is not text")
 	}
 	if err == nil && strings.ContainsFunc(words, pasteHazard) {
-		err = errors.New("it holds control characters, which act when pasted")
+		err = errors.New("it contains control characters, which a terminal would execute when pasted")
 	}
 	return copied{name, words, err}
 }
@@ -55,7 +55,7 @@ func copyText(l *load.Loader, name string, read func() (string, error)) tea.Cmd 
 	}
 }
 
-// copyCurl writes the request of an exchange as a curl command.
+// copyCurl copies the request of an exchange as a curl command.
 func copyCurl(l *load.Loader, seq uint64, write func(*capture.Exchange) (string, error)) tea.Cmd {
 	return func() tea.Msg {
 		x, err := l.Ends(seq, 1)
@@ -64,7 +64,7 @@ func copyCurl(l *load.Loader, seq uint64, write func(*capture.Exchange) (string,
 		}
 		words, err := write(x)
 		if err == nil && strings.ContainsFunc(words, pasteHazard) {
-			err = fmt.Errorf("exchange %d holds control characters, which act when pasted; use a2atap show %d --format curl",
+			err = fmt.Errorf("exchange %d contains control characters, which a terminal would execute when pasted; use a2atap show %d --format curl",
 				seq, seq)
 		}
 		return copied{"curl", words, err}
@@ -75,7 +75,7 @@ func copyCurl(l *load.Loader, seq uint64, write func(*capture.Exchange) (string,
 // can end the bracketed paste.
 func pasteHazard(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
-// copied gives a text to the terminal's clipboard, and shows it.
+// copied copies a text to the terminal's clipboard, and shows the result.
 func (c *clipboard) copied(msg copied) tea.Cmd {
 	if msg.err != nil {
 		c.shared.Message = "y: " + strings.TrimPrefix(msg.name+": ", ": ") + msg.err.Error()
@@ -94,8 +94,8 @@ func (c *clipboard) copied(msg copied) tea.Cmd {
 	})
 }
 
-// valueAt returns the value at a place: of a header, or in JSON. A string is returned as what it means, another value as
-// the detail lays it out. The event of the place is looked for from an arrival number on.
+// valueAt returns the value at a place in a header or in JSON. It returns strings decoded, and other values as the
+// detail formats them. It searches for the event of the place from an arrival number on.
 func valueAt(l *load.Loader, at analysis.Place, from uint64) (string, error) {
 	if isEvent(at) {
 		e, err := eventOf(l, at, from)
@@ -146,7 +146,7 @@ func firstLine(x *capture.Exchange, response bool) string {
 func jsonValue(data []byte, pointer string) (string, error) {
 	v := a2a.Parse(data).Root.At(pointer)
 	if !v.Exists() {
-		return "", errors.New("it cannot be read, since what is around it is not whole JSON")
+		return "", errors.New("it cannot be read, since the surrounding JSON is incomplete")
 	}
 	if words, isText := v.Str(); isText {
 		return words, nil
@@ -156,7 +156,7 @@ func jsonValue(data []byte, pointer string) (string, error) {
 	return b.String(), err
 }
 
-// bodyOf returns the body of a request or of an answer, its content codings taken off.
+// bodyOf returns the decoded body of a request or of a response.
 func bodyOf(l *load.Loader, side analysis.Place) (string, error) {
 	x, err := l.Ends(side.Exchange, 1)
 	if err != nil {
@@ -168,12 +168,12 @@ func bodyOf(l *load.Loader, side analysis.Place) (string, error) {
 	head, body := parseSide(x, side.Response)
 	data, err := body.Decode(&head)
 	if err == nil && len(data) == 0 {
-		err = errors.New("there is none")
+		err = errors.New("it does not exist")
 	}
 	return string(data), err
 }
 
-// eventText returns an event as it was sent, without the blank line at its end, or a message of gRPC as JSON.
+// eventText returns an event as it was sent, without the blank line at its end, or a gRPC message as JSON.
 func eventText(l *load.Loader, at analysis.Place, from uint64) (string, error) {
 	e, err := eventOf(l, at, from)
 	if err != nil {
@@ -192,7 +192,7 @@ func eventText(l *load.Loader, at analysis.Place, from uint64) (string, error) {
 	return strings.TrimRight(strings.ReplaceAll(string(e.Raw), "\r\n", "\n"), "\n"), nil
 }
 
-// eventOf reads an event, from an arrival number on.
+// eventOf reads an event. It searches from an arrival number on.
 func eventOf(l *load.Loader, at analysis.Place, from uint64) (*capture.Event, error) {
 	for step, err := range l.Source.StepsOf(l.Context, at.Exchange, from) {
 		if err != nil {
@@ -207,7 +207,7 @@ func eventOf(l *load.Loader, at analysis.Place, from uint64) (*capture.Event, er
 	return nil, fmt.Errorf("%s is not in the capture", at)
 }
 
-// transcriptOf returns an exchange as a transcript, unless that is too long for a clipboard.
+// transcriptOf returns an exchange as a transcript, or an error if that is too long for a clipboard.
 func transcriptOf(l *load.Loader, seq uint64) (string, error) {
 	var x *capture.Exchange
 	length := 0
@@ -229,11 +229,11 @@ func transcriptOf(l *load.Loader, seq uint64) (string, error) {
 	return string(transcript.Format(&transcript.Transcript{Exchanges: []*capture.Exchange{x}})), nil
 }
 
-// choices returns what can be copied where the cursor is.
+// choices returns the things to copy at the cursor.
 func (c *clipboard) choices() []menu.Choice {
 	at, load := c.top().Target(), c.shared.Load
 	var line document.Line // under the cursor
-	mark := uint64(0)      // where to begin to look for the selected event
+	mark := uint64(0)      // where the search for the selected event begins
 	if d, is := c.top().(*detail.Panel); is {
 		if l := d.CursorLine(); l != nil {
 			line = *l
@@ -244,7 +244,7 @@ func (c *clipboard) choices() []menu.Choice {
 	}
 	request, answer := analysis.Place{Exchange: at.Exchange}, analysis.Place{Exchange: at.Exchange, Response: true}
 	within := line.Place
-	if within.Exchange == 0 { // a line of our own
+	if within.Exchange == 0 { // a line of the inspector, not of the traffic
 		within = at
 	}
 	choices := []menu.Choice{
@@ -263,7 +263,7 @@ func (c *clipboard) choices() []menu.Choice {
 			Do: func() tea.Cmd { return give("pointer", within.Pointer) },
 		},
 		{
-			Key: "w", Words: "where it is, as findings write it: " + within.String(),
+			Key: "w", Words: "its place, as in findings: " + within.String(),
 			Do: func() tea.Cmd { return give("where", within.String()) },
 		},
 		{
@@ -294,9 +294,9 @@ func (c *clipboard) choices() []menu.Choice {
 		},
 	}
 	findings := c.findingsHere(&line)
-	words := "finding, with what to do about it"
+	words := "finding and its fix"
 	if len(findings) > 1 {
-		words = "findings of the exchange, with what to do about them"
+		words = "findings of the exchange and their fixes"
 	}
 	return append(choices, menu.Choice{
 		Key: "f", Words: words, Off: panel.Unless(len(findings) > 0, "there is no finding here"),
@@ -308,12 +308,12 @@ func (c *clipboard) whyNoCurl() string {
 	return panel.Unless(c.options.Curl != nil, "curl commands are not available here")
 }
 
-// copyNames are the names of the choices, in their order. Each begins with the key of its choice.
+// copyNames are the names of the choices, in order. Each begins with the key of its choice.
 var copyNames = []string{
 	"value", "name", "pointer", "where", "body", "answer", "event", "curl", "transcript", "finding",
 }
 
-// copyWhat makes a choice of the menu by its name.
+// copyWhat copies the choice of the menu with this name.
 func copyWhat(m *inspector, name string) (tea.Cmd, error) {
 	if why := m.commands.unable(keys.CopyMenu); why != "" {
 		return nil, errors.New(why)
@@ -334,13 +334,13 @@ func isEvent(at analysis.Place) bool {
 	return is
 }
 
-// hasValue reports whether a place is one of a value: in a head, or in JSON.
+// hasValue reports whether a place is that of a value: in a head, or in JSON.
 func hasValue(at analysis.Place) bool {
 	_, header := document.HeaderOf(at.Part)
 	return at.HasPointer || header || at.Part == "line"
 }
 
-// nameOf returns the last name of a pointer, or that of a header.
+// nameOf returns the last name of a pointer, or the name of a header.
 func nameOf(at analysis.Place) string {
 	if name, header := document.HeaderOf(at.Part); header {
 		return name
@@ -349,8 +349,8 @@ func nameOf(at analysis.Place) string {
 	return strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
 }
 
-// findingsHere returns the findings that are selected: that of a line in the detail or in the list of findings,
-// elsewhere all of the exchange.
+// findingsHere returns the selected findings: the one on a line of the detail or of the list of findings, otherwise all
+// of the exchange.
 func (c *clipboard) findingsHere(line *document.Line) []analysis.Finding {
 	switch top := c.top().(type) {
 	case *findings.Panel:
@@ -366,7 +366,7 @@ func (c *clipboard) findingsHere(line *document.Line) []analysis.Finding {
 	return c.shared.Found.Of(c.top().Target().Exchange)
 }
 
-// findingsText writes findings as text.
+// findingsText returns findings as text.
 func findingsText(findings []analysis.Finding) string {
 	var b strings.Builder
 	for i := range findings {

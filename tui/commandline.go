@@ -13,14 +13,14 @@ import (
 	"a2atap/tui/internal/style"
 )
 
-// A commandLine is the prompt in which verbs are typed, and what completes them.
+// A commandLine is the prompt for verbs, with its completion.
 type commandLine struct {
 	m      *inspector
 	prompt *prompt
 	offer  command.Completion
 }
 
-// open opens the command line. It begins with a text.
+// open opens the command line with an initial text.
 func (c *commands) open(begin string) tea.Cmd {
 	line := &commandLine{m: c.inspector}
 	line.prompt = newPrompt(":", begin, line.done)
@@ -36,7 +36,7 @@ func (c *commands) open(begin string) tea.Cmd {
 	return nil
 }
 
-// done performs what was typed.
+// done performs the typed line.
 func (c *commandLine) done(line string) (tea.Cmd, error) {
 	c.m.commands.history.Add(line)
 	return c.m.commands.execute(line)
@@ -57,14 +57,14 @@ func (c *commandLine) key(name string) (tea.Cmd, bool) {
 		if c.prompt.input.Value() != "" {
 			return nil, false
 		}
-		c.m.prompt = nil // as in other programs with such a line
+		c.m.prompt = nil // as in other programs with a command line
 	default:
 		return nil, false
 	}
 	return nil, true
 }
 
-// recall shows a line of the history, if there is one.
+// recall shows a line of the history, if ok is true.
 func (c *commandLine) recall(line string, ok bool) {
 	if ok {
 		c.prompt.set(line)
@@ -72,7 +72,7 @@ func (c *commandLine) recall(line string, ok bool) {
 	}
 }
 
-// turn puts the next word into the line. When there is only one, what comes next is the word behind it.
+// turn inserts the next completion. If it is the only one, the next completion is for the following word.
 func (c *commandLine) turn(step int) {
 	if len(c.offer.Words) == 1 && c.offer.Chosen() == 0 {
 		c.complete()
@@ -82,7 +82,7 @@ func (c *commandLine) turn(step int) {
 	}
 }
 
-// complete finds out what may stand at the end of the line.
+// complete finds the possible completions at the end of the line.
 func (c *commandLine) complete() {
 	line := c.prompt.input.Value()
 	c.offer = command.Completion{}
@@ -99,7 +99,7 @@ func (c *commandLine) complete() {
 	c.offer = command.Complete(before, line[len(before):], v.offer(c.m, argument))
 }
 
-// above shows what tab puts into the line or, where there is nothing to choose from, what the verb takes.
+// above shows the completions for tab or, without completions, the argument of the verb.
 func (c *commandLine) above(columns int) []style.Line {
 	name, _ := command.Split(c.prompt.input.Value())
 	v, err := findVerb(name)
@@ -112,7 +112,7 @@ func (c *commandLine) above(columns int) []style.Line {
 	return []style.Line{panel.Choices(c.offer.Words, c.offer.Chosen(), columns)}
 }
 
-// execute performs a line as it is typed in the command line: a verb with what it takes, or the number of an exchange.
+// execute performs a line of the command line: a verb with its argument, or the number of an exchange.
 func (c *commands) execute(line string) (tea.Cmd, error) {
 	name, argument := command.Split(line)
 	switch {
@@ -128,13 +128,13 @@ func (c *commands) execute(line string) (tea.Cmd, error) {
 	return c.perform(v, argument)
 }
 
-// perform performs a verb with what was typed behind it.
+// perform performs a verb with its argument.
 func (c *commands) perform(v *verb, argument string) (tea.Cmd, error) {
 	switch {
 	case argument != "" && v.run == nil:
-		return nil, fmt.Errorf("%s takes nothing, not %q", v.name, argument)
+		return nil, fmt.Errorf("%s accepts no argument, not %q", v.name, argument)
 	case argument == "" && v.do == keys.None && v.argument != "":
-		return nil, fmt.Errorf("%s needs something behind it: %s", v.name, v.usage())
+		return nil, fmt.Errorf("%s needs an argument: %s", v.name, v.usage())
 	case argument != "" || v.do == keys.None:
 		return v.run(c.inspector, argument)
 	case v.ofList && keys.Of(v.do, c.top().Scope()) == nil:

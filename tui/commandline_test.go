@@ -96,7 +96,7 @@ func TestCommandsLeadSomewhere(t *testing.T) {
 		{"another name", "", "q", "Quit?"},
 		{"help", "", "help", "Move"},
 		{"help on a topic", "", "help filter", "op:SendMessage"},
-		{"help on a command", "", "help theme", "What may stand behind it"},
+		{"help on a command", "", "help theme", "Arguments"},
 		{"the commands", "", "help commands", ":goto PLACE"},
 		{"a colon too many", "", ":findings", "── rule"},
 		{"nothing", "", "", "8 exchanges"},
@@ -114,7 +114,7 @@ func TestCommandsLeadSomewhere(t *testing.T) {
 	}
 }
 
-// What a command does is said above the line, as long as that is.
+// The effect of a command is shown above the line, however long the text is.
 func TestCommandIsExplainedInFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
@@ -131,20 +131,20 @@ func TestCommandIsExplainedInFull(t *testing.T) {
 	})
 }
 
-// What cannot be done is said above the line, which stays.
+// Errors are shown above the line, which stays open.
 func TestCommandsThatAreWrong(t *testing.T) {
 	for line, said := range map[string]string{
-		"thme":             `there is no command "thme"; did you mean time or theme?`,
+		"thme":             `there is no command "thme"; did you mean "time" or "theme"?`,
 		"xyzzy":            `there is no command "xyzzy"; tab shows them all`,
 		"pag":              `"pag" may be page-down or page-up`,
-		"goto":             "goto needs something behind it: :goto PLACE",
+		"goto":             "goto needs an argument: :goto PLACE",
 		"goto 9":           "there is no exchange 9; the capture has 8 exchanges",
 		"goto 0":           "there is no exchange 0",
 		"goto x":           "a place begins with the number of an exchange",
 		"4.answer":         "a place is in 4.request or 4.response",
 		"rule stream-clsd": `there is no rule "stream-clsd"`,
 		"theme pink":       `there is no theme "pink"`,
-		"theme drak":       "did you mean dark?",
+		"theme drak":       `did you mean "dark"?`,
 		"filter staet:x":   "column 1",
 		"view raw":         "not here; in detail",
 		"more":             "not here; in detail",
@@ -154,15 +154,15 @@ func TestCommandsThatAreWrong(t *testing.T) {
 		"clock cuckoo":     "the clock is local, utc or relative",
 		"sort color":       `there is no order "color"`,
 		"group off 1":      `there is no grouping "off 1"`,
-		"diff 1":           "1 is selected itself",
-		"zoom":             "there is room for one pane only",
+		"diff 1":           "1 is the selected exchange",
+		"zoom":             "there is room for only one pane",
 		"time never":       "times are clock or elapsed",
-		"set":              "set needs something behind it",
-		"set theme":        "theme is set to what?",
+		"set":              "set needs an argument",
+		"set theme":        "theme needs a value",
 		"set colour dark":  `there is no setting "colour"`,
 		"set theme pink":   `there is no theme "pink"`,
-		"back":             "there is no filter",
-		"next-finding 3":   `next-finding takes nothing, not "3"`,
+		"back":             "no filter is set",
+		"next-finding 3":   `next-finding accepts no argument, not "3"`,
 		"help xyzzy":       `there is no topic "xyzzy"`,
 		"curl":             "curl commands are not available here",
 	} {

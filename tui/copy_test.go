@@ -113,21 +113,21 @@ func TestCopyOfAStream(t *testing.T) {
 	})
 }
 
-// What would act when it is pasted is not copied, and neither is what is not text; what is too long is said.
+// Texts that act when pasted are not copied, nor is data that is not text. Long texts are refused with a message.
 func TestCopyRefuses(t *testing.T) {
 	for _, c := range []struct{ name, body, look, key, said string }{
 		{
 			"control characters",
-			`{"a":"\u001b[201~;ls"}`, `"a"`, "v", "y: value: it holds control characters, which act when pasted",
+			`{"a":"\u001b[201~;ls"}`, `"a"`, "v", "y: value: it contains control characters, which a terminal would execute when pasted",
 		},
 		{"bytes that are no text", "\xff\xfe", "", "a", "y: answer: it is not text"},
 		{
 			"too much",
-			`["` + strings.Repeat("x", 70_000) + `"]`, "", "a", "copy 70004 bytes: the clipboard of a terminal takes 65536",
+			`["` + strings.Repeat("x", 70_000) + `"]`, "", "a", "copy 70004 bytes: the terminal's clipboard holds 65536",
 		},
 		{
 			"a value of no JSON",
-			`{"a":1,"b"`, `"a"`, "v", "y: value: it cannot be read, since what is around it is not whole JSON",
+			`{"a":1,"b"`, `"a"`, "v", "y: value: it cannot be read, since the surrounding JSON is incomplete",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

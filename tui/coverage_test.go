@@ -11,14 +11,12 @@ import (
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
-	"a2atap/proxy/capture"
 	"a2atap/proxy/must"
 	"a2atap/tui/internal/panel"
 	"a2atap/tui/internal/tuitest"
-	"a2atap/tui/load"
 )
 
-// What was observed is said in the words of check, and unfolds to the rules and what they are about.
+// The coverage panel uses the terms of check, and unfolds to the rules and their subjects.
 func TestCoverage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		src := journey(t)
@@ -47,7 +45,7 @@ func TestCoverage(t *testing.T) {
 			t.Errorf("the rule that was broken is %q", line)
 		}
 		u.press("enter")
-		u.sees("stream goes on after the task has ended", "Fix")
+		u.sees("stream continues after the task has ended", "Fix")
 		u.press("esc", "esc")
 		if u.m.top() != panel.Panel(u.m.list) {
 			t.Errorf("back leads to\n%s", u.screen())
@@ -74,26 +72,5 @@ func TestCoverageGrows(t *testing.T) {
 		if now := u.cursorLine(); now[:12] != at[:12] {
 			t.Errorf("the cursor went from %q to %q", at, now)
 		}
-	})
-}
-
-// Where this process judges the recording already, what was observed comes from there, together with what was observed
-// in earlier recordings of the same capture.
-func TestCoverageOfVerdicts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := tuitest.Growing(t, 3)
-		info := must.Get(m.Reader().Info(t.Context()))(t)
-		v := load.NewVerdicts(info.Arrivals)
-		u := newUI(t, m.Reader(), 160, 30, Options{Verdicts: v})
-		u.press("c")
-		u.sees("3 of 3 calls succeeded")
-		later := capture.NewMemory(capture.Info{Name: "live.a2atap"})
-		for n := uint64(1); n <= 3; n++ {
-			tuitest.Record(t, later, tuitest.Call(n, fmt.Sprint("u-", n), "TASK_STATE_COMPLETED"))
-		}
-		result := must.Get(engine.Run(t.Context(), rules.All, later.Reader(), nil, engine.Watched(v.Watch())))(t)
-		v.Judged(info.Arrivals+1, result.Counts, false)
-		u.pass(5 * time.Second)
-		u.sees("6 of 6 calls succeeded")
 	})
 }

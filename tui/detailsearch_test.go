@@ -35,9 +35,9 @@ func TestSearchInAStream(t *testing.T) {
 			t.Errorf("%d events are open; those of earlier matches should be closed", n)
 		}
 		u.press(".")
-		u.sees("match 1 of 3", "no match further down; the search goes on at the top")
+		u.sees("match 1 of 3", "no match further down; the search continues at the top")
 		u.press(",")
-		u.sees("match 3 of 3", "no match further up; the search goes on at the end")
+		u.sees("match 3 of 3", "no match further up; the search continues at the end")
 		u.press(",", ",")
 		u.sees("match 1 of 3")
 		u.press("G", ",")
@@ -47,11 +47,11 @@ func TestSearchInAStream(t *testing.T) {
 		u.search("Osaka")
 		u.sees("no match for Osaka")
 		u.search("").press(".")
-		u.sees(".: nothing is searched for; s searches")
+		u.sees(".: there is no search; s starts one")
 	})
 }
 
-// The search goes on while a stream is recorded.
+// The search continues while a stream is recorded.
 func TestSearchFollowsAStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := tuitest.Talk(t, 3, map[int]string{2: "kyoto"})
@@ -82,7 +82,7 @@ func TestSearchIsStopped(t *testing.T) {
 		u.press(".")
 		u.sees("match 1 of 1, searching ") // the next is not known yet
 		u.press("esc")
-		u.sees("the search was stopped; . goes on with it")
+		u.sees("the search was stopped; . continues it")
 		if got := len(u.m.stack); got != 2 {
 			t.Fatalf("esc left the detail: %d panels", got)
 		}
@@ -143,18 +143,18 @@ func TestSearchInBodies(t *testing.T) {
 	}
 }
 
-// What is wrong with an expression is said where it is typed.
+// Errors of an expression are shown where it is typed.
 func TestSearchErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 120, 24, Options{})
 		u.press("enter", "s").typed("/(a/").press("enter")
-		u.sees("! this regular expression cannot be read: missing closing ): `(a`")
+		u.sees("! invalid regular expression: missing closing ): `(a`")
 		u.typed("x").press("backspace", "backspace").typed(")/").press("enter")
 		u.sees("match 1 of ")
 	})
 }
 
-// Matches are lit, the one that was gone to more than the others, and without colour, too.
+// Matches are highlighted, the current one more than the others, even without color.
 func TestMatchesAreLit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := tuitest.Growing(t, 0)

@@ -22,7 +22,7 @@ func TestDiffOfExchanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, src, 120, 40, Options{})
 		u.press("g", "D")
-		u.sees("D on another one compares it with 1; D on 1 again forgets it")
+		u.sees("D on another one compares it with 1; D on 1 again cancels")
 		u.press("D")
 		u.sees("1 is not compared")
 		u.press("D", "j", "D")
@@ -63,7 +63,7 @@ func TestDiffOfEqualExchanges(t *testing.T) {
 		u.press("g", "x", "j", "D")
 		u.sees("diff of 1 and 2", "no difference")
 		u.press("tab")
-		u.sees("no line differs but for ids and times")
+		u.sees("no line differs, except for ids and times")
 		u.press("q", "l", "D")
 		u.sees("D on another one compares it with the task of 2")
 		u.press("q", "g", "l", "D")

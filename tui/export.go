@@ -19,30 +19,29 @@ import (
 type Exporter struct {
 	Formats []ExportFormat
 
-	// Write writes the exchanges of these numbers, in order, all of the capture if they are nil, and returns how many
-	// bytes the file has then. It returns an error that wraps fs.ErrExist if the file exists, unless it is to be
-	// overwritten.
+	// Write writes exchanges with these numbers, in order, or all of the capture if seqs is nil. It returns the size of
+	// the file in bytes. If the file exists and overwrite is false, it returns an error that wraps fs.ErrExist.
 	Write func(ctx context.Context, file string, f ExportFormat, seqs []uint64, overwrite bool) (int64, error)
 }
 
-// An ExportFormat is a form in which exchanges are written.
+// An ExportFormat is a file format for exchanges.
 type ExportFormat struct {
-	Key    string // with which it is chosen
+	Key    string // key that selects it
 	Name   string // such as "har"
-	Words  string // for people
-	Ending string // of the file's name
-	Single bool   // it holds one exchange alone
+	Words  string // description for users
+	Ending string // of file names
+	Single bool   // a file holds only one exchange
 }
 
-// A selection is what is exported.
+// A selection is the exchanges to export.
 type selection struct {
 	words string
 	name  string // for the file
-	count int    // of exchanges, -1 if that is not known yet
+	count int    // of exchanges; -1 if unknown
 	seqs  func(context.Context) ([]uint64, error)
 }
 
-// begin asks what is to be exported, then in which form, then into which file.
+// begin asks for the exchanges to export, then for the format, then for the file.
 func (e *exporting) begin(at analysis.Place) tea.Cmd {
 	load, seq := e.shared.Load, at.Exchange
 	these := func(seqs []uint64) func(context.Context) ([]uint64, error) {
@@ -63,7 +62,7 @@ func (e *exporting) begin(at analysis.Place) tea.Cmd {
 		}
 	}
 	marked := selection{
-		words: "the marked ones: " + text.Plural(len(list), "exchange"), name: "marked", count: len(list), seqs: these(list),
+		words: "marked: " + text.Plural(len(list), "exchange"), name: "marked", count: len(list), seqs: these(list),
 	}
 	shown := selection{
 		words: "all: " + text.Plural(e.shared.Info.Exchanges, "exchange"), name: "all", count: -1, seqs: these(nil),
@@ -71,7 +70,7 @@ func (e *exporting) begin(at analysis.Place) tea.Cmd {
 	if matches, filtered := e.list.Matches(); filtered {
 		found := append([]uint64{}, matches...)
 		shown = selection{
-			words: "what the filter shows: " + text.Plural(len(found), "exchange"), name: "filtered", count: len(found),
+			words: "filtered: " + text.Plural(len(found), "exchange"), name: "filtered", count: len(found),
 			seqs: these(found),
 		}
 	}
@@ -80,7 +79,7 @@ func (e *exporting) begin(at analysis.Place) tea.Cmd {
 	}
 	noneMarked, noneFound := "", ""
 	if len(list) == 0 {
-		noneMarked = "x marks one"
+		noneMarked = "x marks an exchange"
 	}
 	if shown.count == 0 {
 		noneFound = "nothing matches"
@@ -90,13 +89,13 @@ func (e *exporting) begin(at analysis.Place) tea.Cmd {
 	}))
 }
 
-// chooseFormat asks in which form.
+// chooseFormat asks for the format.
 func (e *exporting) chooseFormat(at analysis.Place, s selection) tea.Cmd {
 	var choices []menu.Choice
 	for _, f := range e.options.Exporter.Formats {
 		c := menu.Choice{Key: f.Key, Words: f.Words, Do: func() tea.Cmd { return e.exportTo(f, s) }}
 		if f.Single && s.count != 1 {
-			c.Off = "of one exchange alone"
+			c.Off = "of one exchange only"
 		}
 		choices = append(choices, c)
 	}
@@ -118,13 +117,13 @@ func (e *exporting) exportTo(f ExportFormat, s selection) tea.Cmd {
 	return nil
 }
 
-// exported says what was written.
+// exported reports a written file.
 type exported struct {
 	file  string
 	size  int64
 	count int // of exchanges; -1 for all
 	err   error
-	again func() tea.Cmd // writes over the file that is there
+	again func() tea.Cmd // overwrites the existing file
 }
 
 func (e *exporting) write(file string, f ExportFormat, s selection, overwrite bool) tea.Cmd {
@@ -144,12 +143,12 @@ func (e *exporting) write(file string, f ExportFormat, s selection, overwrite bo
 	}
 }
 
-// exported says what was written, or asks whether a file is to be overwritten.
+// exported reports the written file, or asks whether to overwrite an existing one.
 func (e *exporting) exported(msg exported) tea.Cmd {
 	e.shared.Message = ""
 	switch {
 	case errors.Is(msg.err, fs.ErrExist):
-		return e.ask(msg.file+" is there already: o overwrites it, any other key leaves it",
+		return e.ask(msg.file+" already exists: o overwrites it, any other key cancels",
 			map[string]func() tea.Cmd{"o": msg.again})
 	case msg.err != nil:
 		e.shared.Message = msg.err.Error()

@@ -8,12 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"a2atap/analyzer/judgment"
+	"a2atap/analyzer/rules"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/expect"
 	"a2atap/tui/internal/tuitest"
-	"a2atap/tui/load"
 )
 
 // A user looks at one workflow in the list, alone and together with other words.
@@ -39,31 +38,29 @@ func TestFilterByWorkflow(t *testing.T) {
 // The filter chooses more as more is known of what caused what, and less where something else shows to have caused it.
 func TestFilterByWorkflowFollowsLinks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, v := trip(t), load.NewVerdicts(0)
-		u := newUI(t, m.Reader(), 100, 30, Options{Verdicts: v, Filter: "workflow:1"})
+		m := trip(t)
+		r := judgingOf(t, m, nil)
+		u := newUI(t, m.Reader(), 100, 30, Options{View: r.view(nil), Filter: "workflow:1"})
 		sees := func(when string, want ...uint64) {
 			t.Helper()
 			u.pass(5 * time.Second)
 			expect.Same(t, when, want, u.matches())
 		}
 		sees("before anything is known", 1)
-		v.Linked(workflow.Link{Exchange: 2, Workflow: 1, Parent: 1, By: workflow.ByTrace})
-		v.Linked(workflow.Link{Exchange: 3, Workflow: 3})
-		v.Judged(3, judgment.Counts{}, true)
+		r.link(
+			workflow.Link{Exchange: 2, Parent: 1, By: workflow.ByTrace}, workflow.Link{Exchange: 3},
+			workflow.Link{Exchange: 4}, workflow.Link{Exchange: 5},
+		)
 		sees("of two", 1, 2)
-		u.sees("what caused what is still being read")
-		v.Linked(workflow.Link{Exchange: 3, Workflow: 2, Parent: 2, By: workflow.Nested})
-		v.Linked(workflow.Link{Exchange: 4, Workflow: 1, Parent: 1, By: workflow.Nested})
-		v.Linked(workflow.Link{Exchange: 5, Workflow: 1, Parent: 2, By: workflow.ByTrace})
-		v.Judged(5, judgment.Counts{}, true)
+		r.link(
+			workflow.Link{Exchange: 3, Parent: 2, By: workflow.Nested}, workflow.Link{Exchange: 4, Parent: 1, By: workflow.Nested},
+			workflow.Link{Exchange: 5, Parent: 2, By: workflow.ByTrace},
+		)
 		sees("of all", 1, 2, 3, 4, 5)
-		v.Linked(workflow.Link{Exchange: 4, Workflow: 4})
-		v.Linked(workflow.Link{Exchange: 2, Workflow: 2})
-		v.Judged(6, judgment.Counts{}, false)
+		r.link(workflow.Link{Exchange: 4}, workflow.Link{Exchange: 2})
 		sees("when 2 and what it has caused is another workflow", 1)
 		tuitest.Record(t, m, sent(6, "traveller", "planner", parent(1, 9)))
-		v.Linked(workflow.Link{Exchange: 6, Workflow: 1, Parent: 1, By: workflow.ByTrace})
-		v.Judged(9, judgment.Counts{}, false)
+		r.link(workflow.Link{Exchange: 6, Parent: 1, By: workflow.ByTrace})
 		sees("of a new one", 1, 6)
 	})
 }
@@ -72,20 +69,20 @@ func TestFilterByWorkflowFollowsLinks(t *testing.T) {
 func TestFilterByWorkflowReadsLittle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const many = 5_000
-		m, v := capture.NewMemory(capture.Info{Name: "many.a2atap"}), load.NewVerdicts(0)
+		m := capture.NewMemory(capture.Info{Name: "many.a2atap"})
+		var links []workflow.Link
 		for n := uint64(1); n <= many; n++ {
 			tuitest.Record(t, m, tuitest.Call(n, fmt.Sprint("t-", n), "TASK_STATE_WORKING"))
-			link := workflow.Link{Exchange: n, Workflow: n}
 			if n%1000 == 0 {
-				link.Workflow, link.Parent, link.By = 7, 7, workflow.ByTrace
+				links = append(links, workflow.Link{Exchange: n, Parent: 7, By: workflow.ByTrace})
 			}
-			v.Linked(link)
 		}
-		v.Judged(7*many, judgment.Counts{Exchanges: many}, false)
+		r := judgingOf(t, m, nil)
+		r.link(links...)
 		src := &readOnce{Source: m.Reader()}
-		u := newUI(t, src, 100, 30, Options{Verdicts: v, Filter: "workflow:7"})
+		u := newUI(t, src, 100, 30, Options{View: viewOf(src, openReading(t, r.shelf, rules.All), nil), Filter: "workflow:7"})
 		u.lists(7, 1000, 2000, 3000, 4000, 5000)
-		expect.Equal(t, "exchanges that are read for six matches", 6, src.whole.Load())
+		expect.Equal(t, "exchanges that are read for six matches", 0, src.whole.Load())
 	})
 }
 

@@ -8,12 +8,10 @@ import (
 	"time"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/expect"
 	"a2atap/tui/internal/detail"
 	"a2atap/tui/internal/tuitest"
-	"a2atap/tui/load"
 )
 
 // A user groups findings, folds a group, and goes through the others.
@@ -21,7 +19,7 @@ func TestFindingsAreGrouped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 100, 40, Options{})
 		u.press("e", "_")
-		u.sees("_: nothing is grouped; u groups")
+		u.sees("_: there are no groups; u groups")
 		u.press("G")
 		u.sees("stream-still-open: stream was open") // the rule of the note, which is the last
 		u.press("u")
@@ -52,14 +50,15 @@ func TestFindingsAreGrouped(t *testing.T) {
 // New findings, also worse ones, do not move the cursor, and a heading that is selected stays selected.
 func TestFindingGroupsGrow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, v := tuitest.Growing(t, 30), load.NewVerdicts(0)
-		u := newUI(t, m.Reader(), 100, 30, Options{Verdicts: v})
+		r := judgingOf(t, tuitest.Growing(t, 30), nil)
+		r.judge()
+		u := newUI(t, r.m.Reader(), 100, 30, Options{View: r.view(nil)})
 		find := func(seq uint64, s analysis.Severity, rule int) {
-			v.Found(analysis.Finding{
+			r.writer.Found(analysis.Finding{
 				Rule: rules.All[rule], Severity: s, Seen: fmt.Sprint("finding ", seq), Place: analysis.Place{Exchange: seq},
 				Link: analysis.Link{Client: "traveller", Agent: "booker"},
 			})
-			v.Judged(seq, judgment.Counts{Judged: 1}, false)
+			r.writer.Flush()
 			u.pass(time.Second)
 		}
 		find(5, analysis.Warning, 0)

@@ -54,7 +54,7 @@ func TestFolding(t *testing.T) {
 		}
 		u.sees(`"params": {… 1 member}`)
 		u.press("g", "-")
-		u.sees("-: the selected line is in no object or array")
+		u.sees("-: the selected line is not in an object or array")
 		u.press("=")
 		u.sees("=: the selected line is not folded")
 		u.press("v", "_")
@@ -83,7 +83,7 @@ func TestFoldsStay(t *testing.T) {
 	})
 }
 
-// A finding or a match in what is folded is said there, and unfolded when it is gone to.
+// A folded value shows its number of findings and matches, and unfolds when the cursor moves to one.
 func TestFoldedFindingsAndMatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, nested(t).Reader(), 109, 50, Options{})

@@ -11,7 +11,7 @@ import (
 	"a2atap/tui/text"
 )
 
-// frame draws the screen: as many lines as it is high, none wider than it is.
+// frame draws the screen: exactly as many lines as its height, none wider than its width.
 func (v *screen) frame() []style.Line {
 	lines := append([]style.Line{v.titleLine()}, v.body()...)
 	bottom := v.bottom()
@@ -26,7 +26,7 @@ func (v *screen) frame() []style.Line {
 	return lines
 }
 
-// overlay puts what belongs to the prompt over the lines above it. The title stays.
+// overlay draws the prompt's extra lines over the lines above it. The title stays.
 func (v *screen) overlay(lines []style.Line) []style.Line {
 	if v.prompt == nil || v.question != nil {
 		return lines
@@ -38,7 +38,7 @@ func (v *screen) overlay(lines []style.Line) []style.Line {
 	return lines
 }
 
-// body draws what is between the title and the last line.
+// body draws the part between the title and the last line.
 func (v *screen) body() []style.Line {
 	if v.panes.split() {
 		return v.panes.draw()
@@ -46,7 +46,7 @@ func (v *screen) body() []style.Line {
 	return v.top().View()
 }
 
-// titleLine shows the open panels and the counts of the top one; where there are panes, those of the list.
+// titleLine shows the open panels and the counts of the top panel; with several panes, the counts of the list.
 func (v *screen) titleLine() style.Line {
 	where, status, _ := v.title()
 	room := v.width - text.Width(status)
@@ -56,7 +56,7 @@ func (v *screen) titleLine() style.Line {
 	return style.Text(style.Title, text.Pad(where, room)).Add(style.Normal, status)
 }
 
-// title returns what the first line says at its beginning and at its end, and where in it the names of the panels begin.
+// title returns the beginning and the end of the first line, and the columns where the names of the panels begin.
 func (v *screen) title() (where, status string, columns []int) {
 	status = v.top().Status()
 	if v.panes.split() {
@@ -74,7 +74,7 @@ func (v *screen) title() (where, status string, columns []int) {
 	if v.shared.Info.Name != "" {
 		name = " " + text.Clean(filepath.Base(v.shared.Info.Name)) + " ›"
 	}
-	if v.width-text.Width(status) < text.Width(name)+text.Width(where)+2 { // the panels matter more than the file's name
+	if v.width-text.Width(status) < text.Width(name)+text.Width(where)+2 { // the panels matter more than the file name
 		name = ""
 	}
 	for i := range columns {
@@ -94,8 +94,8 @@ func (v *screen) crumbAt(x int) int {
 	return -1
 }
 
-// bottom returns the last line: what is to be said or, if there is nothing, the keys that can be struck, and at its end
-// the state of the findings. What is too long for one line takes several, without the state.
+// bottom returns the last line: the message or, without one, the available keys. The state of the findings is at its
+// end. Long messages take several lines, without the state.
 func (v *screen) bottom() []style.Line {
 	state, look := v.state()
 	room := max(v.width-text.Width(state)-2, 0)
@@ -115,7 +115,7 @@ func (v *screen) bottom() []style.Line {
 	return lines[:min(len(lines), max(v.height-1, 1))]
 }
 
-// said returns what is to be said, a question before all else; "" if there is nothing.
+// said returns the message to show; a question comes first. It returns "" without a message.
 func (v *screen) said() (string, style.Style) {
 	switch {
 	case v.question != nil:
@@ -127,12 +127,12 @@ func (v *screen) said() (string, style.Style) {
 	case v.shared.FollowErr != "":
 		return "! " + v.shared.FollowErr, style.Error
 	case v.shared.Judged.Err != nil:
-		return "! judging has stopped: " + v.shared.Judged.Err.Error(), style.Error
+		return "! checking has stopped: " + v.shared.Judged.Err.Error(), style.Error
 	}
 	return "", style.Normal
 }
 
-// hintLine names as many keys as there is room for.
+// hintLine lists as many keys as fit.
 func (v *screen) hintLine(room int) style.Line {
 	hints := style.Line{}
 	used := 0
@@ -146,8 +146,8 @@ func (v *screen) hintLine(room int) style.Line {
 	return hints.Add(style.Normal, text.Blanks(room-used))
 }
 
-// hints returns the keys that the last line names, and what they do: help first, then the keys of the panel that have
-// an effect now.
+// hints returns the keys for the last line, and their effects: help first, then the keys of the panel that have an
+// effect now.
 func (v *screen) hints() (hints [][2]string) {
 	if v.typing() {
 		return [][2]string{
@@ -163,7 +163,7 @@ func (v *screen) hints() (hints [][2]string) {
 	slices.SortStableFunc(rows, func(a, b *keys.Key) int { return rank(a) - rank(b) })
 	for _, k := range rows {
 		if v.panes.split() && k.Action == keys.NextPane {
-			continue // among panes tab does something else
+			continue // with several panes, tab does something else
 		}
 		label, _, _ := strings.Cut(k.Label, " ")
 		hints = append(hints, [2]string{label, k.Short})
@@ -184,7 +184,7 @@ func rank(k *keys.Key) int {
 	return 2
 }
 
-// state returns the worst findings, the progress of judging, what was lost, and whether the capture is live.
+// state returns the worst findings, the progress of checking, the losses, and whether the capture is live.
 func (v *screen) state() (string, style.Style) {
 	s := v.shared
 	var words []string
@@ -196,20 +196,20 @@ func (v *screen) state() (string, style.Style) {
 		words = append(words, fmt.Sprintf("%s %s", mark, text.Plural(s.Found.Counts[worst], worst.String())))
 	} else if s.Opened && !s.Judged.Behind && s.Judged.Counts.Judged > 0 {
 		words = append(words, "no finding")
-		if s.Judged.Counts.Unproved > 0 { // which would else look like success
+		if s.Judged.Counts.Unproved > 0 { // else it would look like success
 			look = style.Warning
 		}
 	} else if s.Opened && !s.Judged.Behind {
 		words = append(words, "nothing judged")
 	}
-	if c := &s.Judged.Counts; c.Failed > 0 && !found { // the findings panel says it too
+	if c := &s.Judged.Counts; c.Failed > 0 && !found { // the findings panel reports it too
 		words = append(words, fmt.Sprintf("%d of %s failed", c.Failed, text.Plural(c.Calls, "call")))
 	}
 	switch {
 	case s.Judged.Reading:
 		words = append(words, "reading findings")
 	case s.Judged.Behind:
-		words = append(words, fmt.Sprintf("judging %d %%", min(100*s.Judged.Next/max(s.Info.Arrivals, 1), 99)))
+		words = append(words, fmt.Sprintf("checking %d %%", min(100*s.Judged.Next/max(s.Info.Arrivals, 1), 99)))
 	}
 	if lost := max(s.Info.LostExchanges, s.Judged.Counts.Lost); lost > 0 {
 		words = append(words, text.Plural(lost, "exchange")+" not recorded")
@@ -222,7 +222,7 @@ func (v *screen) state() (string, style.Style) {
 		look = style.Warning
 	}
 	if v.outbox.sending != nil {
-		words = append([]string{"sending, esc ends it"}, words...)
+		words = append([]string{"sending, esc cancels"}, words...)
 		look = style.Warning
 	}
 	switch {

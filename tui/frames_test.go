@@ -126,7 +126,7 @@ func (u *ui) follow(keys []string) {
 func samples() Options {
 	f := &fakeSender{file: "journey-resent.a2atap", remote: []string{"booker.example:9001"}, answers: again()}
 	return Options{Curl: sampleCurl, Sender: f.sender(), Exporter: &Exporter{Formats: []ExportFormat{
-		{Key: "h", Name: "har", Words: "HAR, which browsers and other tools read", Ending: ".har"},
+		{Key: "h", Name: "har", Words: "HAR, for browsers and other tools", Ending: ".har"},
 	}}}
 }
 

@@ -17,17 +17,17 @@ import (
 // newHelp returns the help of a panel: its keys and those that work everywhere, the signs, and the keys of the filter.
 func newHelp(in keys.Scope) *page.Page {
 	return &page.Page{Name: "help", Write: func(columns int) []style.Line {
-		lines := []style.Line{style.Text(style.Dim, " ctrl-p finds an action by a word; : takes commands, tab completes them"), {}}
+		lines := []style.Line{style.Text(style.Dim, " ctrl-p finds an action by a word; : accepts commands, tab completes them"), {}}
 		lines = append(lines, keyLines(in, columns)...)
 		lines = append(lines, signLines()...)
 		return append(lines, filterKeyLines(columns)...)
 	}}
 }
 
-// topics are the pages of the help, besides one for each verb.
+// topics are the pages of the help, without the pages about verbs.
 var topics = []string{"keys", "commands", "filter", "signs"}
 
-// topicLines writes one of them.
+// topicLines returns the lines of a topic.
 func topicLines(topic string, columns int) []style.Line {
 	switch topic {
 	case "keys":
@@ -40,7 +40,7 @@ func topicLines(topic string, columns int) []style.Line {
 	return signLines()
 }
 
-// topicNames returns what help can be asked about: the topics, and then the verbs.
+// topicNames returns the names of all help pages: the topics, and then the verbs.
 func topicNames() []string {
 	names := slices.Clone(topics)
 	for _, v := range verbs() {
@@ -66,7 +66,7 @@ func openTopic(m *inspector, name string) (tea.Cmd, error) {
 	return m.push(&page.Page{Name: "help on " + v.name, Write: func(columns int) []style.Line { return v.lines(m, columns) }}), nil
 }
 
-// lines describe a verb: what it takes, the keys that do the same, and what may stand behind it.
+// lines describes a verb: its argument, the keys that do the same, and the possible words after it.
 func (v *verb) lines(m *inspector, columns int) []style.Line {
 	lines := []style.Line{style.Text(style.Title, " "+v.usage()), {}}
 	for _, piece := range text.Prose(v.words, max(columns-2, 8)) {
@@ -87,7 +87,7 @@ func (v *verb) lines(m *inspector, columns int) []style.Line {
 	}
 	if v.offer != nil {
 		if offered := v.offer(m, ""); len(offered) > 0 {
-			lines = append(lines, style.Line{}, style.Text(style.Title, " What may stand behind it"))
+			lines = append(lines, style.Line{}, style.Text(style.Title, " Arguments"))
 			for _, piece := range text.Prose(strings.Join(offered, "  "), max(columns-3, 8)) {
 				lines = append(lines, style.Text(style.Normal, "  "+piece))
 			}
@@ -96,7 +96,7 @@ func (v *verb) lines(m *inspector, columns int) []style.Line {
 	return lines
 }
 
-// keyLines lists the keys that work in a panel, by what they are for, with the verbs that do the same.
+// keyLines lists the keys that work in a panel, by purpose, with the equivalent verbs.
 func keyLines(in keys.Scope, columns int) []style.Line {
 	var lines []style.Line
 	for g := range groupCount {
@@ -119,7 +119,7 @@ func keyLines(in keys.Scope, columns int) []style.Line {
 	return lines
 }
 
-// keyDescription describe a key and its verb, in as many lines as that takes.
+// keyDescription describes a key and its verb, in as many lines as needed.
 func keyDescription(k *keys.Key, verb string, columns int) []style.Line {
 	if columns < 60 {
 		return page.Definition(k.Label, 10, k.Words+" (:"+verb+")", columns)
@@ -148,10 +148,10 @@ func allKeyLines(columns int) []style.Line {
 	return lines
 }
 
-// verbLines lists all verbs, by what they are for.
+// verbLines lists all verbs, by purpose.
 func verbLines(columns int) []style.Line {
 	lines := []style.Line{
-		style.Text(style.Dim, " The beginning of a name is enough where it is the only one; a number goes to the exchange."), {},
+		style.Text(style.Dim, " The beginning of a name is enough if it is unique; a number goes to the exchange."), {},
 	}
 	for g := range groupCount {
 		lines = append(lines, style.Text(style.Title, " "+g.String()))

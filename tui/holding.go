@@ -19,80 +19,80 @@ import (
 	"a2atap/tui/text"
 )
 
-// A Holder holds messages on their way through the taps of this process, until somebody decides what becomes of them. Its
-// functions run outside the event loop, but for State.
+// A Holder stops messages in the taps of this process until the user decides about them. Its functions, except State,
+// run outside the event loop.
 type Holder struct {
-	// Hold says which messages are held from now on: requests, answers or both, of exchanges that match a filter as far as
-	// they have come. What was held before goes on. The error is that of the filter.
+	// Hold selects which messages to hold from now on: requests, responses or both, of exchanges that match a filter so
+	// far. It releases messages held before. The error is the filter's.
 	Hold func(requests, answers bool, expr string) error
-	// Unhold holds nothing any more. What is held goes on.
+	// Unhold stops holding and releases all held messages.
 	Unhold func()
 
 	Changed <-chan struct{}  // yields a value when the state has changed
-	State   func() HeldState // at once
+	State   func() HeldState // returns at once
 
-	LetGo, Drop func(id uint64) error                // what becomes of a message; an error says why it cannot
-	Text        func(id uint64) ([]byte, error)      // a message for an editor
-	Edited      func(id uint64, text []byte) error   // lets it go as the text says; an error says in which line that is wrong
-	Editor      func(path string) (*exec.Cmd, error) // opens a file in the user's editor; nil if there is none
+	LetGo, Drop func(id uint64) error                // releases or discards a message, or fails with the reason
+	Text        func(id uint64) ([]byte, error)      // returns a message for an editor
+	Edited      func(id uint64, text []byte) error   // releases the edited message; an error names the wrong line
+	Editor      func(path string) (*exec.Cmd, error) // opens a file in the user's editor; nil if the user has none
 }
 
-// A HeldState is what is held.
+// A HeldState is the held messages and the passed ones.
 type HeldState struct {
-	Held   []HeldMessage // in the order in which they came
-	Passed []string      // why messages passed that may have been wanted
+	Held   []HeldMessage // in order of arrival
+	Passed []string      // why messages passed that the user may have wanted to hold
 }
 
-// A HeldMessage is a message that waits.
+// A HeldMessage is a message that waits for a decision.
 type HeldMessage struct {
 	ID    uint64
 	What  string // request or answer
 	Since time.Time
-	Words string   // whose it is, and what it is
-	Lines []string // the beginning of what it says, without secrets
+	Words string   // its sender, receiver and kind
+	Lines []string // the beginning of its contents, without secrets
 }
 
-// holding shows what is held, and asks what becomes of it.
+// holding shows held messages, and asks what to do with them.
 type holding struct {
 	*inspector
-	wants   string     // what is held, in words; empty for nothing
-	state   HeldState  // as it was told last
-	list    *menu.Menu // of what is held, while it is open
-	ticking bool       // its ages will be drawn anew
+	wants   string     // description of what to hold; empty for nothing
+	state   HeldState  // latest state received
+	list    *menu.Menu // list of held messages, while it is open
+	ticking bool       // a redraw of the ages is scheduled
 }
 
-// Messages of what is held.
+// Messages about held messages.
 type (
-	// heldChanged brings what is held now.
+	// heldChanged brings the current state.
 	heldChanged struct{ state HeldState }
-	// heldTick says that the ages of what is held have grown.
+	// heldTick triggers a redraw of the ages of held messages.
 	heldTick struct{}
-	// wanted says what is held from now on, or why that cannot be.
+	// wanted reports what is held from now on, or an error.
 	wanted struct {
 		words string
 		err   error
 	}
-	// released says what became of a message.
+	// released reports the outcome for a message.
 	released struct {
 		words string
 		err   error
 	}
-	// heldEditable says that a message stands in a file for the user's editor.
+	// heldEditable reports that a message was written to a file for the user's editor.
 	heldEditable struct {
 		of   HeldMessage
 		file string
 		text []byte
 		err  error
 	}
-	// heldEdited brings what came of that.
+	// heldEdited brings the editor's result.
 	heldEdited struct {
 		of   HeldMessage
-		text []byte // as it is now
-		err  error  // why nothing is done with it, or nothing could be
+		text []byte // as edited
+		err  error  // why the text is unusable, or the editor failed
 	}
 )
 
-// watch returns the command that waits for what is held.
+// watch returns the command that waits for a new state.
 func (h *holding) watch() tea.Cmd {
 	o := h.options.Holder
 	if o == nil {
@@ -109,7 +109,7 @@ func (h *holding) watch() tea.Cmd {
 	}
 }
 
-// take takes a message about what is held, and reports whether it was one.
+// take handles a message about held messages, and reports whether it was one.
 func (h *holding) take(msg tea.Msg) (cmd tea.Cmd, mine bool) {
 	switch msg := msg.(type) {
 	case heldChanged:
@@ -130,14 +130,14 @@ func (h *holding) take(msg tea.Msg) (cmd tea.Cmd, mine bool) {
 	return nil, true
 }
 
-// changed shows what is held now.
+// changed shows the new state.
 func (h *holding) changed(msg heldChanged) tea.Cmd {
 	before := h.state
 	h.state = msg.state
 	var said string
 	for _, why := range msg.state.Passed {
 		if !slices.Contains(before.Passed, why) {
-			said = "a message went on: " + why
+			said = "a message was released: " + why
 		}
 	}
 	for _, x := range msg.state.Held {
@@ -152,7 +152,7 @@ func (h *holding) changed(msg heldChanged) tea.Cmd {
 	return tea.Batch(h.watch(), h.tick())
 }
 
-// words say how many messages are held, or that some are to be; "" for neither.
+// words returns the number of held messages as text, or that holding is on; "" if neither.
 func (h *holding) words() string {
 	if n := len(h.state.Held); n > 0 {
 		return fmt.Sprintf("%d held", n)
@@ -163,14 +163,14 @@ func (h *holding) words() string {
 	return ""
 }
 
-// show opens the list of what is held.
+// show opens the list of held messages.
 func (h *holding) show() tea.Cmd {
 	h.list = menu.New("held", analysis.Place{}, nil)
 	h.refresh()
 	return tea.Batch(h.push(h.list), h.tick())
 }
 
-// tick returns the command that draws ages anew after a second, while they are on the screen.
+// tick returns a command that redraws the ages after a second while they are visible.
 func (h *holding) tick() tea.Cmd {
 	if h.ticking || !h.shown() || len(h.state.Held) == 0 {
 		return nil
@@ -189,10 +189,10 @@ func (h *holding) ticked() tea.Cmd {
 	return h.tick()
 }
 
-// shown reports whether the list is on the screen.
+// shown reports whether the list is visible.
 func (h *holding) shown() bool { return h.list != nil && h.top() == panel.Panel(h.list) }
 
-// refresh lists what is held now, if the list is on the screen.
+// refresh updates the list of held messages, if it is visible.
 func (h *holding) refresh() {
 	if h.list == nil {
 		return
@@ -201,9 +201,9 @@ func (h *holding) refresh() {
 		h.list = nil
 		return
 	}
-	words := "nothing is to be held: f says what, or :hold FILTER"
+	words := "no hold is set: press f to set one, or type :hold FILTER"
 	if h.wants != "" {
-		words = "to be held: " + h.wants
+		words = "hold: " + h.wants
 	}
 	h.list.Above = []style.Line{style.Text(style.Strong, words)}
 	for _, why := range h.state.Passed {
@@ -222,11 +222,11 @@ func (h *holding) refresh() {
 		})
 	}
 	if len(h.state.Held) > 1 {
-		choices = append(choices, menu.Choice{Key: "a", Words: "let all of them go", Do: h.letAllGo})
+		choices = append(choices, menu.Choice{Key: "a", Words: "release all of them", Do: h.letAllGo})
 	}
-	choices = append(choices, menu.Choice{Key: "f", Words: "say what is to be held", Do: h.askWhat})
+	choices = append(choices, menu.Choice{Key: "f", Words: "choose what to hold", Do: h.askWhat})
 	if h.wants != "" {
-		choices = append(choices, menu.Choice{Key: "u", Words: "hold nothing any more", Do: func() tea.Cmd { return h.set(false, false, "") }})
+		choices = append(choices, menu.Choice{Key: "u", Words: "stop holding", Do: func() tea.Cmd { return h.set(false, false, "") }})
 	}
 	choices = append(choices, menu.Choice{Key: "b", Words: "back", Do: func() tea.Cmd { return nil }})
 	h.list.Choices, h.list.Window.Length = choices, len(choices)
@@ -234,16 +234,16 @@ func (h *holding) refresh() {
 	h.panes.fit(h.list)
 }
 
-// age says how long ago something was, in whole seconds.
+// age returns the time since an event, in whole seconds.
 func age(since time.Time) string { return time.Since(since).Truncate(time.Second).String() }
 
-// askWhat asks what is to be held.
+// askWhat asks which messages to hold.
 func (h *holding) askWhat() tea.Cmd {
 	h.prompt = newPrompt("hold", "", func(value string) (tea.Cmd, error) { return holdWhat(h.inspector, value) })
 	return nil
 }
 
-// holdWhat holds what words say: requests, answers or both, and a filter.
+// holdWhat holds the messages that argument selects: requests, responses or both, and a filter.
 func holdWhat(m *inspector, argument string) (tea.Cmd, error) {
 	if m.options.Holder == nil {
 		return nil, errors.New(noHolder)
@@ -256,7 +256,7 @@ func holdWhat(m *inspector, argument string) (tea.Cmd, error) {
 	return m.holding.set(requests, answers, strings.TrimSpace(expr)), nil
 }
 
-// holdWords offers words for what is to be held.
+// holdWords returns completions for the argument of holdWhat.
 func holdWords(m *inspector, argument string) []string {
 	words := m.list.Filter.Words(argument)
 	if !strings.Contains(argument, " ") {
@@ -265,8 +265,8 @@ func holdWords(m *inspector, argument string) []string {
 	return words
 }
 
-// noHolder says why nothing can be held.
-const noHolder = "only what this process records can be held: a2atap record --tui"
+// noHolder explains why no messages can be held.
+const noHolder = "only messages that this process records can be held: a2atap record --tui"
 
 // set holds other messages, or none.
 func (h *holding) set(requests, answers bool, expr string) tea.Cmd {
@@ -287,32 +287,32 @@ func (h *holding) set(requests, answers bool, expr string) tea.Cmd {
 	}
 }
 
-// wanted says what is held from now on.
+// wanted reports what is held from now on.
 func (h *holding) wanted(msg wanted) {
 	switch {
 	case msg.err != nil:
-		h.shared.Message = "nothing else is held: " + msg.err.Error()
+		h.shared.Message = "no other message is held: " + msg.err.Error()
 		return
 	case msg.words == "":
-		h.shared.Message = "nothing is held any more"
+		h.shared.Message = "holding is off"
 	default:
-		h.shared.Message = "from now on held: " + msg.words + "; H shows what is"
+		h.shared.Message = "now holding: " + msg.words + "; H shows held messages"
 	}
 	h.wants = msg.words
 	h.refresh()
 }
 
-// ask asks what is to become of a message, of which a text was edited that could not be read, or none.
+// ask asks what to do with a message. edited is an edited text of it that could not be parsed, or nil.
 func (h *holding) ask(x HeldMessage, edited []byte, remark string) tea.Cmd {
 	o := h.options.Holder
-	edit := menu.Choice{Key: "e", Words: "edit it, and let it go then", Do: func() tea.Cmd { return h.edit(x, edited) }}
+	edit := menu.Choice{Key: "e", Words: "edit it, then release it", Do: func() tea.Cmd { return h.edit(x, edited) }}
 	if o.Editor == nil {
-		edit.Off = "there is no editor: set VISUAL or EDITOR"
+		edit.Off = "no editor: set VISUAL or EDITOR"
 	}
-	ask := menu.New("what becomes of it?", analysis.Place{}, []menu.Choice{
-		{Key: "g", Words: "let it go as it is", Do: func() tea.Cmd { return h.release("let go", o.LetGo, x) }},
+	ask := menu.New("what should happen to it?", analysis.Place{}, []menu.Choice{
+		{Key: "g", Words: "release it unchanged", Do: func() tea.Cmd { return h.release("let go", o.LetGo, x) }},
 		edit,
-		{Key: "x", Words: "drop it, and break the connection of the client off", Do: func() tea.Cmd { return h.release("dropped", o.Drop, x) }},
+		{Key: "x", Words: "drop it, and close the client's connection", Do: func() tea.Cmd { return h.release("dropped", o.Drop, x) }},
 		{Key: "b", Words: "back; it is still held", Do: h.show},
 	})
 	ask.Above = []style.Line{
@@ -327,12 +327,12 @@ func (h *holding) ask(x HeldMessage, edited []byte, remark string) tea.Cmd {
 	return h.push(ask)
 }
 
-// release decides what becomes of a message.
+// release executes the user's decision about a message.
 func (h *holding) release(words string, do func(uint64) error, x HeldMessage) tea.Cmd {
 	return func() tea.Msg { return released{words + ": " + x.What + " of " + x.Words, do(x.ID)} }
 }
 
-// letAllGo lets go what is held.
+// letAllGo releases all held messages.
 func (h *holding) letAllGo() tea.Cmd {
 	letGo, held := h.options.Holder.LetGo, h.state.Held
 	return func() tea.Msg {
@@ -340,11 +340,11 @@ func (h *holding) letAllGo() tea.Cmd {
 		for _, x := range held {
 			failed = errors.Join(failed, letGo(x.ID))
 		}
-		return released{"let go: " + text.Plural(len(held), "message"), failed}
+		return released{"released: " + text.Plural(len(held), "message"), failed}
 	}
 }
 
-// released says what became of a message, and goes on to those that are held still.
+// released reports the outcome for a message, and returns to the messages that are still held.
 func (h *holding) released(msg released) tea.Cmd {
 	h.shared.Message = msg.words
 	if msg.err != nil {
@@ -358,7 +358,7 @@ func (h *holding) released(msg released) tea.Cmd {
 	return nil
 }
 
-// edit writes a message into a file for the user's editor: the text that was edited before, or the message.
+// edit writes a message into a file for the user's editor: the previously edited text, if any, or the message.
 func (h *holding) edit(x HeldMessage, edited []byte) tea.Cmd {
 	read := h.options.Holder.Text
 	return func() tea.Msg {
@@ -373,7 +373,7 @@ func (h *holding) edit(x HeldMessage, edited []byte) tea.Cmd {
 	}
 }
 
-// openEditor opens the editor, which has the screen until it ends.
+// openEditor opens the editor, which uses the screen until it exits.
 func (h *holding) openEditor(msg heldEditable) tea.Cmd {
 	if msg.err != nil {
 		h.shared.Message = msg.err.Error()
@@ -392,15 +392,15 @@ func (h *holding) openEditor(msg heldEditable) tea.Cmd {
 		now, err := os.ReadFile(msg.file)
 		switch {
 		case err == nil && len(bytes.TrimSpace(now)) == 0:
-			now, err = nil, errors.New("nothing was left of it; it is still held")
+			now, err = nil, errors.New("the file was empty; the message is still held")
 		case err == nil && bytes.Equal(now, msg.text):
-			now, err = nil, errors.New("nothing was changed; it is still held")
+			now, err = nil, errors.New("nothing was changed; the message is still held")
 		}
 		return heldEdited{msg.of, now, err}
 	})
 }
 
-// edited lets a message go as it was edited, or asks again.
+// edited releases a message as edited, or asks again.
 func (h *holding) edited(msg heldEdited) tea.Cmd {
 	if msg.err != nil {
 		return h.ask(msg.of, msg.text, msg.err.Error())
@@ -410,6 +410,6 @@ func (h *holding) edited(msg heldEdited) tea.Cmd {
 		if err := apply(msg.of.ID, msg.text); err != nil {
 			return heldEdited{msg.of, msg.text, err}
 		}
-		return released{"let go, edited: " + msg.of.What + " of " + msg.of.Words, nil}
+		return released{"released, edited: " + msg.of.What + " of " + msg.of.Words, nil}
 	}
 }

@@ -49,7 +49,7 @@ func (f *fakeHolder) do(what string) func(uint64) error {
 		f.asked = append(f.asked, fmt.Sprint(what, " ", id))
 		n := len(f.state.Held)
 		if f.state.Held = slices.DeleteFunc(f.state.Held, func(m HeldMessage) bool { return m.ID == id }); len(f.state.Held) == n {
-			return errors.New("it is not held any more")
+			return errors.New("the message is no longer held")
 		}
 		return nil
 	}
@@ -93,9 +93,9 @@ func TestHeldMessages(t *testing.T) {
 		f := newFakeHolder()
 		u := newUI(t, journey(t), 80, 24, Options{Holder: f.holder()})
 		u.press(":").typed("hold requests op:").press("enter")
-		u.sees("nothing else is held: column 4: a value is missing")
+		u.sees("no other message is held: column 4: a value is missing")
 		u.press(":").typed("hold requests op:SendMessage").press("enter")
-		u.sees("from now on held: requests that match op:SendMessage; H shows what is")
+		u.sees("now holding: requests that match op:SendMessage; H shows held messages")
 		u.press("j")
 		u.sees("holding")
 		f.hold(u, "traveller → booker: SendMessage")
@@ -104,7 +104,7 @@ func TestHeldMessages(t *testing.T) {
 		u.sees("1 held")
 		u.press("H")
 		f.hold(u, "traveller → planner: SendMessage")
-		u.sees("to be held: requests that match op:SendMessage")
+		u.sees("hold: requests that match op:SendMessage")
 		u.pass(3 * time.Second)
 		u.isKept("held")
 		u.press("1")
@@ -116,7 +116,7 @@ func TestHeldMessages(t *testing.T) {
 		u.sees("dropped: request of traveller → planner: SendMessage")
 		expect.Equal(t, "asked for", `hold true false "op:SendMessage", let go 1, drop 2`, strings.Join(f.asked, ", "))
 		u.press("H", "u")
-		u.sees("nothing is held any more")
+		u.sees("holding is off")
 		u.press(":").typed("hold answers").press("enter")
 		u.press(":").typed("hold state:failed").press("enter")
 		u.press(":").typed("unhold").press("enter")
@@ -126,7 +126,7 @@ func TestHeldMessages(t *testing.T) {
 	})
 }
 
-// A message that was edited goes on; one that was not, or is wrong, is still held.
+// An edited message is released. A message that was not edited, or is invalid, is still held.
 func TestEditHeldMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeHolder()
@@ -148,16 +148,16 @@ func TestEditHeldMessage(t *testing.T) {
 		}
 		edit("")
 		u.press("H", "1", "e")
-		u.sees("! nothing was changed; it is still held")
+		u.sees("! nothing was changed; the message is still held")
 		edit(" ")
 		u.press("e")
-		u.sees("! nothing was left of it; it is still held")
+		u.sees("! the file was empty; the message is still held")
 		edit("wrong")
 		u.press("e")
 		u.sees("! request:2: it is wrong")
 		edit("right")
 		u.press("e")
-		u.sees("let go, edited: request of traveller → booker: SendMessage")
+		u.sees("released, edited: request of traveller → booker: SendMessage")
 		expect.Equal(t, "the editor", "the message\n|the message\n|the message\n|wrong", strings.Join(seen, "|"))
 		expect.Equal(t, "asked for", "edit 1", strings.Join(f.asked, ", "))
 	})
@@ -167,8 +167,8 @@ func TestNothingToHoldWith(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
 		u.press("H")
-		u.sees("only what this process records can be held: a2atap record --tui")
+		u.sees("only messages that this process records can be held: a2atap record --tui")
 		u.press(":").typed("hold op:SendMessage").press("enter")
-		u.sees("only what this process records can be held: a2atap record --tui")
+		u.sees("only messages that this process records can be held: a2atap record --tui")
 	})
 }

@@ -83,7 +83,7 @@ func hostile(t *testing.T) capture.Source {
 	return m
 }
 
-// Without colour there is bold, dim, underlined and reverse, and nothing else; and nothing is lost.
+// The plain theme uses only bold, dim, underline and reverse, and loses no text.
 func TestPlainThemeHasNoColour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{Theme: style.Plain})
@@ -187,7 +187,7 @@ func TestCopyAsCurl(t *testing.T) {
 		evil := func(*capture.Exchange) (string, error) { return "curl '\x1b[201~; rm -rf ~'", nil }
 		u.m.options.Curl = evil
 		u.press("esc", "y", "y")
-		u.sees("y: curl: exchange 2 holds control characters")
+		u.sees("y: curl: exchange 2 contains control characters")
 		if terminal.Len() > 0 {
 			t.Errorf("control characters were put on the clipboard: %q", terminal.String())
 		}

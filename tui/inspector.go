@@ -15,9 +15,9 @@ import (
 	"a2atap/tui/internal/panel"
 )
 
-// An inspector is the whole screen: a stack of panels, of which the top one is visible, between a title and a last line.
-// On a wide screen the first of them stand side by side, and the top one has the focus. It passes keys and messages to
-// panels and owns the state that they share, but not what they show.
+// An inspector is the whole screen: a stack of panels, of which the top one is visible, between a title and a last
+// line. On a wide screen the first panels are side by side, and the top one has the focus. The inspector passes keys
+// and messages to panels. It owns the state that they share, but not their contents.
 type inspector struct {
 	options  Options
 	shared   *panel.Shared
@@ -25,14 +25,14 @@ type inspector struct {
 	stack    []panel.Panel // from the list up
 	width    int
 	height   int
-	question *question  // that waits for a key; nil if none does
-	prompt   *prompt    // in which something is typed; nil if nothing is
-	unknown  bool       // a key that is none was explained
-	chosen   *diff.Side // what is to be compared with another one; nil if nothing is
-	others   uint64     // how many panels of other captures were opened
-	out      io.Writer  // the terminal, for what is not drawn; nil if there is none
+	question *question  // waits for a key; nil without a question
+	prompt   *prompt    // waits for text; nil without a prompt
+	unknown  bool       // an unknown key was explained
+	chosen   *diff.Side // the first side of a comparison; nil if none is chosen
+	others   uint64     // number of opened panels of other captures
+	out      io.Writer  // the terminal, for escape sequences outside frames; nil without one
 
-	// Its parts, each with what it remembers.
+	// Its parts, each with separate state.
 	panes     panes
 	screen    screen
 	follower  follower
@@ -56,52 +56,51 @@ func (m *inspector) broadcast(msg tea.Msg) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// panelHeight is the height of a panel that has the whole screen, in lines.
+// panelHeight returns the height in lines of a panel that fills the screen.
 func (m *inspector) panelHeight() int { return max(m.height-2, 0) }
 
 // typing reports whether keys go to the filter line.
 func (m *inspector) typing() bool { return m.list.Filter.Typing() && len(m.stack) == 1 }
 
-// panes are the panels that stand beside the list on a wide screen, and show the exchange that is selected in it. The
-// one that has the focus is on the stack as well, above the list.
+// panes are the panels next to the list on a wide screen, which show the list's selected exchange. The focused pane is
+// also on the stack, above the list.
 type panes struct {
 	*inspector
 
 	detail *detail.Panel // nil on a narrow screen, and while nothing is selected
-	third  panel.Panel   // the ladder of the exchange, or the findings; nil if there is no room
-	before panel.Panel   // a third one that had the focus when it lost its place: it fills the screen now
-	alone  bool          // one panel alone was asked for, however wide the screen is
-	seq    uint64        // the exchange that they show, or will after the pause
-	since  time.Time     // when the selection left what is shown; zero if it has not
-	ticket uint64        // of the pause under way
+	third  panel.Panel   // the ladder of the exchange, or the findings; nil without room
+	before panel.Panel   // the third pane, if it had the focus when the screen got narrow: it fills the screen now
+	alone  bool          // the user wants one panel, however wide the screen is
+	seq    uint64        // the exchange that they show, or will show after the pause
+	since  time.Time     // when the selection moved away from the shown exchange; zero if it has not
+	ticket uint64        // of the current pause
 }
 
 // A screen draws the inspector.
 type screen struct{ *inspector }
 
-// A follower takes what comes from the capture while it grows and is judged, and tells the panels.
+// A follower handles news of the growing capture and of its check, and updates the panels.
 type follower struct {
 	*inspector
-	notice   string // the last one that came with a verdict
-	lost     string // why the reading is not used any more
+	notice   string // the last notice from the check
 	followed bool   // the list was following when the recording ended
 }
 
-// The mouse moves and opens what is under it.
+// A mouse moves the cursor, and opens the line under the pointer.
 type mouse struct {
 	*inspector
 	on      bool
 	clicked clickedAt
 }
 
-// A clickedAt is a line of a panel that was clicked. The next click on it opens what is there, unless a key or the wheel
-// came between.
+// A clickedAt is the last clicked line of a panel. The next click on it opens the line, unless a key or the wheel was
+// used in between.
 type clickedAt struct {
 	panel panel.Panel
 	y     int
 }
 
-// commands performs what is typed as a command, or chosen among all actions.
+// commands performs typed commands, and those selected in the palette.
 type commands struct {
 	*inspector
 	history command.History
@@ -110,26 +109,26 @@ type commands struct {
 // A notebook keeps marks and comments.
 type notebook struct {
 	*inspector
-	failed bool // it was said that they cannot be written
+	failed bool // a write error was reported
 }
 
-// An outbox sends recorded requests again, when the user has agreed.
+// An outbox sends recorded requests again, after the user confirms.
 type outbox struct {
 	*inspector
 	sending   *sending // nil if nothing is being sent
-	preparing uint64   // ticket of the question about what is sent; 0 if none is to come
+	preparing uint64   // ticket of the question being prepared; 0 for none
 	exec      func(*exec.Cmd, tea.ExecCallback) tea.Cmd
 }
 
-// A sending is under way; esc ends it.
+// A sending is a running send; esc ends it.
 type sending struct {
 	ticket uint64
 	cancel context.CancelFunc
 	what   string
 }
 
-// exporting asks what is written where, and writes it.
+// exporting asks for the parameters of an export, and writes the file.
 type exporting struct{ *inspector }
 
-// A clipboard copies what is selected.
+// A clipboard copies the selected part.
 type clipboard struct{ *inspector }

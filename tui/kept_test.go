@@ -18,6 +18,8 @@ import (
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/track/workflow"
+	"a2atap/analyzer/view"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
@@ -26,7 +28,7 @@ import (
 	"a2atap/tui/load"
 )
 
-// readingOf returns what judging a finished capture comes to.
+// readingOf returns the reading of a finished capture.
 func readingOf(t *testing.T, src capture.Source) *kept.Reading {
 	t.Helper()
 	shelf := &capture.MemoryShelf{}
@@ -40,6 +42,32 @@ func openReading(t *testing.T, shelf capture.Shelf, of []*analysis.Rule) *kept.R
 	t.Helper()
 	return must.Get(kept.Open(t.Context(), shelf, of))(t)
 }
+
+// viewOf returns a View that has results: stored ones if they are whole, and else those of a recorder. If the View runs
+// an engine instead, it counts in own, which may be nil.
+func viewOf(src capture.Source, r *kept.Reading, own *atomic.Int64) *view.View {
+	o := view.Options{Rules: rules.All, Store: func(context.Context) view.Store { return results{r} }}
+	if own != nil {
+		o.Engine = []engine.Option{engines(own)}
+	}
+	return view.Open(src, o)
+}
+
+// results is a store of given results.
+type results struct{ of *kept.Reading }
+
+func (s results) Snapshot(context.Context) (*kept.Reading, func() error, error) {
+	if s.of.Head().Ended {
+		return s.of, nil, nil
+	}
+	return nil, nil, nil
+}
+
+func (s results) Recorder(context.Context) *kept.Reading { return s.of }
+
+func (s results) Mark() []byte { return nil }
+
+func (s results) Keep(context.Context, capture.Shelf) {}
 
 // warmUp has what packs and unpacks readings be made outside of any bubble, since all tests share it.
 func warmUp() {
@@ -63,11 +91,12 @@ func TestFramesWithAReading(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var own atomic.Int64
 				o := samples()
-				o.Reading, o.Keys = readingOf(t, journey(t)), []engine.Option{engines(&own)}
-				u := newUI(t, journey(t), s.size.width, s.size.height, o)
+				src := journey(t)
+				o.View = viewOf(src, readingOf(t, src), &own)
+				u := newUI(t, src, s.size.width, s.size.height, o)
 				u.follow(s.keys)
 				if n := own.Load(); n > 0 {
-					t.Errorf("%d engines judge what was judged", n)
+					t.Errorf("%d engines judge what was checked", n)
 				}
 				if !*update { // that is for those without
 					u.isKept(s.name)
@@ -92,7 +121,7 @@ func (r *rowsOnly) Info(context.Context) (capture.Info, error) {
 }
 
 func (r *rowsOnly) Steps(context.Context, uint64) iter.Seq2[capture.Step, error] {
-	r.t.Error("the steps of a capture are read that was judged")
+	r.t.Error("the steps of a capture are read that was checked")
 	return func(func(capture.Step, error) bool) {}
 }
 
@@ -193,7 +222,7 @@ func rowsOf(t *testing.T, exchanges uint64, grows bool) *kept.Reading {
 func TestGrowingReadingCostsWhatIsSeen(t *testing.T) {
 	const exchanges = 20_000
 	src := &rowsOnly{t: t, exchanges: exchanges, live: true}
-	u := startUI(t, src, 80, 24, Options{Reading: rowsOf(t, exchanges, true)})
+	u := startUI(t, src, 80, 24, Options{View: viewOf(src, rowsOf(t, exchanges, true), nil)})
 	defer u.cancel()
 	drawn := func(n string) func() bool {
 		return func() bool {
@@ -209,11 +238,11 @@ func TestGrowingReadingCostsWhatIsSeen(t *testing.T) {
 	}
 }
 
-// Of a capture that was judged no exchange is read before one is to be shown, however many there are.
+// Of a capture that was checked no exchange is read before one is to be shown, however many there are.
 func TestReadingCostsWhatIsSeen(t *testing.T) {
 	const exchanges = 20_000
 	src := &rowsOnly{t: t, exchanges: exchanges}
-	u := startUI(t, src, 80, 24, Options{Reading: rowsOf(t, exchanges, false)})
+	u := startUI(t, src, 80, 24, Options{View: viewOf(src, rowsOf(t, exchanges, false), nil)})
 	defer u.cancel()
 	drawn := func(seq int) func() bool {
 		return func() bool {
@@ -276,16 +305,17 @@ func TestFiltersOnRows(t *testing.T) {
 	for _, expr := range keyed {
 		t.Run(strings.ReplaceAll(expr, "/", "_"), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
+				src := journey(t)
 				matches := func(o Options) []uint64 {
 					o.Filter = expr
-					u := newUI(t, journey(t), 80, 24, o)
+					u := newUI(t, src, 80, 24, o)
 					if _, filtered := u.m.list.Matches(); !filtered || !u.m.list.Idle() {
 						t.Fatalf("the filter has not come to its end:\n%s", u.screen())
 					}
 					return append([]uint64{}, u.matches()...)
 				}
 				want := matches(Options{})
-				if diff := cmp.Diff(want, matches(Options{Reading: readingOf(t, journey(t))})); diff != "" {
+				if diff := cmp.Diff(want, matches(Options{View: viewOf(src, readingOf(t, src), nil)})); diff != "" {
 					t.Errorf("-without +with a reading:\n%s", diff)
 				}
 			})
@@ -293,7 +323,7 @@ func TestFiltersOnRows(t *testing.T) {
 	}
 }
 
-// A judging is the recorder of another process: it records, judges, and writes down what that comes to.
+// A judging is the recorder of another process: it records, checks, and stores the results.
 type judging struct {
 	t      *testing.T
 	m      *capture.Memory
@@ -305,11 +335,22 @@ type judging struct {
 
 func newJudging(t *testing.T) *judging {
 	t.Helper()
-	r := &judging{t: t, m: capture.NewMemory(capture.Info{Name: "live.a2atap"}), shelf: &capture.MemoryShelf{}, next: 1}
+	return judgingOf(t, capture.NewMemory(capture.Info{Name: "live.a2atap"}), rules.All)
+}
+
+// judgingOf returns what records into a capture and checks it by some rules.
+func judgingOf(t *testing.T, m *capture.Memory, by []*analysis.Rule) *judging {
+	t.Helper()
+	r := &judging{t: t, m: m, shelf: &capture.MemoryShelf{}, next: 1}
 	r.writer = kept.NewWriter(rules.All, r.shelf.Put)
-	r.engine = engine.New(rules.All, r.writer.Options()...)
+	r.engine = engine.New(by, r.writer.Options()...)
 	r.writer.Flush()
 	return r
+}
+
+// view returns a View of the recording, which counts the engines that it runs itself in own.
+func (r *judging) view(own *atomic.Int64) *view.View {
+	return viewOf(r.m.Reader(), openReading(r.t, r.shelf, rules.All), own)
 }
 
 // judge judges what was recorded, and writes it down.
@@ -322,6 +363,16 @@ func (r *judging) judge() {
 			r.writer.Found(f)
 		}
 		r.writer.Judged(s.Arrival)
+	}
+	r.writer.Flush()
+}
+
+// link judges what was recorded, and then writes down other causes.
+func (r *judging) link(links ...workflow.Link) {
+	r.t.Helper()
+	r.judge()
+	for _, l := range links {
+		r.writer.Linked(l)
 	}
 	r.writer.Flush()
 }
@@ -339,7 +390,7 @@ func (r *judging) close() {
 	must.Do(r.t, r.m.Close())
 }
 
-// finish writes down what judging came to.
+// finish stores the final results.
 func (r *judging) finish() {
 	r.t.Helper()
 	for _, f := range r.engine.End(false) {
@@ -359,13 +410,13 @@ func TestReadingGrows(t *testing.T) {
 		r.judge()
 		var own atomic.Int64
 		u := newUI(t, r.m.Reader(), 100, 24, Options{
-			Reading: openReading(t, r.shelf, rules.All), Keys: []engine.Option{engines(&own)}, Filter: "op:GetTask",
+			View: r.view(&own), Filter: "op:GetTask",
 		})
 		u.sees("1 of 1 exchange")
 		time.Sleep(3 * time.Second) // of the bubble: the result is written again
 		tuitest.Record(t, r.m, tuitest.Call(2, "t-1", "TASK_STATE_WORKING"))
 		u.pass(time.Second)
-		u.sees("2 of 2 exchanges") // the exchange is there, although nobody has judged it
+		u.sees("2 of 2 exchanges") // the exchange exists, although it is not checked yet
 		u.sees("t-1 working")
 		u.hides("error")
 		r.judge()
@@ -381,20 +432,17 @@ func TestReadingGrows(t *testing.T) {
 		u.run(u.m.list.Filter.Apply("is:open"))
 		u.pass(2 * time.Second)
 		u.sees("1 of 3 exchanges", "t-3 working, 1 event, open")
-		u.pass(time.Minute) // nothing comes, which is not a sign of anything
 		r.judge()
+		u.pass(time.Minute) // nothing comes, which is not a sign of anything
 		r.end()
 		u.pass(5 * time.Second)
 		u.sees("ended")
 		u.press("g")
 		expect.Equal(t, "engines judge what somebody else judges", 0, own.Load())
-		if u.m.shared.Load.Reading.Now() == nil {
-			t.Errorf("the reading was let go: %v", u.m.shared.Load.Reading.Why())
-		}
 	})
 }
 
-// Where the recorder does not go on with its reading, the capture is judged here, and that is said.
+// If the recorder stops updating its reading, the inspector checks the capture, and reports that.
 func TestReadingStandsStill(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -403,21 +451,21 @@ func TestReadingStandsStill(t *testing.T) {
 	}{
 		{"while the capture grows", func(r *judging) {
 			tuitest.Record(r.t, r.m, tuitest.Call(2, "t-1", "TASK_STATE_WORKING"))
-		}, "what judging came to is not written down any more; the capture is judged anew"},
+		}, "the check result is not being saved any more; the capture is checked again"},
 		{"the recorder is killed", func(r *judging) {
 			tuitest.Record(r.t, r.m, tuitest.Call(2, "t-1", "TASK_STATE_WORKING"))
 			r.judge()
 			r.close()
-		}, "what judging came to was not written down to the end; the capture is judged anew"},
+		}, "the check result was not saved completely; the capture is checked again"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newJudging(t)
 				tuitest.Record(t, r.m, tuitest.Call(1, "t-1", "TASK_STATE_COMPLETED"))
 				r.judge()
-				u := newUI(t, r.m.Reader(), 120, 24, Options{Reading: openReading(t, r.shelf, rules.All)})
+				u := newUI(t, r.m.Reader(), 120, 24, Options{View: r.view(nil)})
 				c.then(r)
-				u.pass(20 * time.Second) // longer than a reading may stand still
+				u.pass(20 * time.Second) // longer than the limit for a reading without updates
 				u.sees(c.says)
 				u.sees("! 1 error")
 				u.press("g", "n", "e")
@@ -443,13 +491,13 @@ func passed(seq uint64) []capture.Step {
 		tuitest.Answered(seq+1, answer), tuitest.Answered(seq, answer))
 }
 
-// What caused what is known some seconds later at the latest, also if nothing comes any more, and at the end.
+// Causes are computed within a few seconds even if no exchange follows, and when the recording ends.
 func TestLinksOfAReadingThatGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newJudging(t)
 		tuitest.Record(t, r.m, passed(1))
 		r.judge()
-		u := newUI(t, r.m.Reader(), 100, 24, Options{Reading: openReading(t, r.shelf, rules.All)})
+		u := newUI(t, r.m.Reader(), 100, 24, Options{View: r.view(nil)})
 		l := u.m.shared.Load
 		l.NeedLinks()
 		parent := func(seq uint64) uint64 { return l.Links.Index.Of(seq).Parent }
@@ -474,11 +522,11 @@ func TestReadingLags(t *testing.T) {
 		r := newJudging(t)
 		tuitest.Record(t, r.m, tuitest.Call(1, "t-1", "TASK_STATE_COMPLETED"))
 		r.judge()
-		u := newUI(t, r.m.Reader(), 100, 24, Options{Reading: openReading(t, r.shelf, rules.All)})
+		u := newUI(t, r.m.Reader(), 100, 24, Options{View: r.view(nil)})
 		u.sees("no finding, live")
 		tuitest.Record(t, r.m, tuitest.Call(2, "t-2", "TASK_STATE_COMPLETED"))
 		u.pass(3 * time.Second)
-		if u.sees("judging 57 %, live"); strings.Contains(u.screen(), "no finding") {
+		if u.sees("checking 57 %, live"); strings.Contains(u.screen(), "no finding") {
 			t.Errorf("nothing is said to be found in what nobody has judged:\n%s", u.screen())
 		}
 		r.judge()
@@ -487,13 +535,13 @@ func TestReadingLags(t *testing.T) {
 		tuitest.Record(t, r.m, tuitest.Call(3, "t-1", "TASK_STATE_WORKING"))
 		r.close() // judging it takes longer
 		u.pass(5 * time.Second)
-		u.sees("judging 71 %, ended")
+		u.sees("checking 71 %, ended")
 		r.judge()
 		r.finish()
 		u.pass(time.Second)
 		u.sees("! 1 error, ended")
-		if why := u.m.shared.Load.Reading.Why(); why != nil {
-			t.Errorf("the reading was let go: %v", why)
+		if state, _ := u.m.options.View.Now(); state.Notice != "" {
+			t.Errorf("the recorder's results were given up: %s", state.Notice)
 		}
 	})
 }
@@ -515,11 +563,11 @@ func TestReadingHasWhatIsHidden(t *testing.T) {
 		src := &hiding{Source: r.m.Reader()}
 		var own atomic.Int64
 		u := newUI(t, src, 120, 24, Options{
-			Reading: openReading(t, r.shelf, rules.All), Keys: []engine.Option{engines(&own)},
+			View: viewOf(src, openReading(t, r.shelf, rules.All), &own),
 		})
 		src.hides.Store(true)
 		u.pass(2 * time.Second)
-		u.sees("a card has named what is to be hidden in exchanges before it; the capture is judged anew")
+		u.sees("a card has named secrets that occur in earlier exchanges; the capture is checked again")
 		expect.Equal(t, "engines that judge", 1, own.Load())
 	})
 }
@@ -587,7 +635,7 @@ func TestFirstScreenIsAGlance(t *testing.T) {
 	})
 }
 
-// A torn shelf is damaged from some key on, once that is said.
+// A torn shelf is damaged from a key on, once damage is switched on.
 type torn struct {
 	capture.Shelf
 	from string
@@ -620,8 +668,8 @@ func (s torn) KeptRange(ctx context.Context, from, to []byte) iter.Seq2[capture.
 	}
 }
 
-// Where the reading is damaged in its middle, the capture is judged, and the last line says so; all is shown as
-// without.
+// If the reading is damaged in its middle, the inspector checks the capture, and the last line reports that. The rest
+// of the screen looks the same as without damage.
 func TestReadingIsDamaged(t *testing.T) {
 	const second = "s\x00\x00\x00\x00\x00\x00\x00\x01" // rows from the 257th exchange on
 	for _, c := range []struct {
@@ -650,16 +698,16 @@ func TestReadingIsDamaged(t *testing.T) {
 				now.Store(true)
 				plain := newUI(t, m.Reader(), 120, 24, Options{})
 				defer plain.close()
-				u := newUI(t, m.Reader(), 120, 24, Options{Reading: reading})
+				u := newUI(t, m.Reader(), 120, 24, Options{View: viewOf(m.Reader(), reading, nil)})
 				for _, w := range []*ui{u, plain} {
 					w.follow(c.keys)
 					w.pass(10 * time.Second)
 				}
-				if why := u.m.shared.Load.Reading.Why(); why == nil {
+				if state, _ := u.m.options.View.Now(); state.Notice == "" || state.Results == reading {
 					t.Error("the reading is believed")
 				}
 				if c.keys == nil {
-					u.sees("is damaged; the capture is judged anew")
+					u.sees("damaged; the capture is checked again")
 				}
 				for _, w := range []*ui{u, plain} {
 					w.press("esc", "esc", "g", "n")
@@ -685,11 +733,11 @@ func TestDamageIsSaid(t *testing.T) {
 			t.Fatal(err)
 		}
 		const second = "s\x00\x00\x00\x00\x00\x00\x00\x01"
-		u := newUI(t, m.Reader(), 100, 24, Options{Reading: openReading(t, torn{shelf, second, now}, rules.All)})
+		u := newUI(t, m.Reader(), 100, 24, Options{View: viewOf(m.Reader(), openReading(t, torn{shelf, second, now}, rules.All), nil)})
 		now.Store(true)
 		u.press("G")
 		u.pass(10 * time.Second)
-		u.sees("is damaged; the capture is judged anew")
+		u.sees("damaged; the capture is checked again")
 		if !strings.Contains(u.cursorLine(), "t-700 completed") { // the last exchange is there
 			t.Errorf("the last row is %q", u.cursorLine())
 		}
@@ -698,12 +746,12 @@ func TestDamageIsSaid(t *testing.T) {
 	})
 }
 
-// Why a reading was let go is said also where the recording has ended, which is how that comes about.
+// The reason for dropping a reading is shown even after the recording has ended, which is when readings are dropped.
 func TestLossIsSaidAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := tuitest.Growing(t, 3)
 		u := newUI(t, m.Reader(), 100, 24, Options{})
-		u.send(load.Judged{Lost: "it is judged anew", Restarted: true, Behind: true})
+		u.send(load.Judged{Notice: "it is judged anew", Restarted: true, Behind: true})
 		end(t, m)
 		u.pass(time.Second)
 		u.sees("it is judged anew", "ended")

@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"a2atap/analyzer/rules"
+	"a2atap/analyzer/view"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/expect"
@@ -23,7 +25,7 @@ func TestGroupsAreWalked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 100, 40, Options{})
 		u.press("g", "j", "_")
-		u.sees("_: nothing is grouped; u groups")
+		u.sees("_: there are no groups; u groups")
 		u.press("u")
 		u.sees("exchanges by context and task")
 		u.selects(2)
@@ -45,7 +47,7 @@ func TestGroupsAreWalked(t *testing.T) {
 		u.press("n", "n", "n")
 		u.selects(7)
 		u.press("n")
-		u.sees("no finding further down; on from the top")
+		u.sees("no finding further down; continuing at the top")
 		u.press("N", "N", "enter", "[")
 		u.isAt(6)
 		u.press("]", "]", "esc")
@@ -171,11 +173,11 @@ func (f *failing) Ends(ctx context.Context, from uint64, n int) iter.Seq2[*captu
 	return func(yield func(*capture.Exchange, error) bool) { yield(nil, errors.New("the disk is gone")) }
 }
 
-// What cannot be read is said, and the list is what it was.
+// A read error is reported, and the list stays unchanged.
 func TestSortingFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		src := &failing{Source: journey(t)}
-		u := newUI(t, src, 100, 24, Options{})
+		u := newUI(t, src, 100, 24, Options{View: view.Open(burning{src}, view.Options{Rules: rules.All})})
 		src.fails.Store(true)
 		u.press("u")
 		u.sees("the list cannot be sorted: ", "8 exchanges")

@@ -43,26 +43,21 @@ func (f *follower) grow(msg load.Grown) tea.Cmd {
 // judge adds new findings, and waits for the next.
 func (f *follower) judge(msg load.Judged) tea.Cmd {
 	s := f.shared
-	findings, further := msg.Findings, msg.Further
-	msg.Findings, msg.Further = nil, load.Findings{}
+	findings := msg.Findings
+	msg.Findings = nil
 	touched := findings
 	if msg.Restarted {
-		touched = append(s.Found.List, findings...) // those that were dropped have changed, too
+		touched = append(s.Found.List, findings...) // dropped findings have changed, too
 		s.Found = load.Findings{}
 	}
 	s.Found.Add(findings)
-	s.Found.Merge(&further)
-	f.noticed(&msg)
 	s.Judged = msg
 	var cmds []tea.Cmd
-	if msg.Lost != "" {
-		s.Message, f.lost = msg.Lost, msg.Lost
-		cmds = append(cmds, s.LearnCards())
+	if msg.Notice != "" {
+		s.Message, f.notice = msg.Notice, msg.Notice
 	}
-	if !msg.Ended || s.Load.Resumes() || s.Load.Reading.Now() != nil {
-		cmds = append(cmds, s.Load.AwaitJudged())
-	}
-	if changed := exchangesOf(touched, further.Marks); len(changed) > 0 {
+	cmds = append(cmds, s.Load.AwaitJudged(), s.LearnCards())
+	if changed := exchangesOf(touched); len(changed) > 0 {
 		cmds = append(cmds, f.broadcast(panel.FindingsChanged{Seqs: changed}))
 		if _, mine := slices.BinarySearch(changed, f.panes.seq); mine {
 			cmds = append(cmds, f.panes.showThird())
@@ -75,17 +70,26 @@ func (f *follower) judge(msg load.Judged) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// noticed shows the notice of a message. An earlier one that is still shown goes when nothing waits to be judged.
-func (f *follower) noticed(msg *load.Judged) {
-	if !msg.Behind && f.shared.Message == f.notice {
-		f.shared.Message = ""
+// A notice is a line for the user.
+type notice string
+
+// awaitNotice waits for the next notice.
+func (f *follower) awaitNotice() tea.Cmd {
+	notices, ctx := f.options.Notices, f.shared.Load.Context
+	if notices == nil {
+		return nil
 	}
-	if msg.Notice != "" {
-		f.shared.Message, f.notice = msg.Notice, msg.Notice
+	return func() tea.Msg {
+		select {
+		case text := <-notices:
+			return notice(text)
+		case <-ctx.Done():
+			return nil
+		}
 	}
 }
 
-// learned shows what is known better by now.
+// learned redraws after agent cards have been read.
 func (f *follower) learned(msg panel.CardsLearned) tea.Cmd {
 	s := f.shared
 	s.Learning, s.Learnt = false, msg.UpTo
@@ -98,7 +102,7 @@ func (f *follower) learned(msg panel.CardsLearned) tea.Cmd {
 	return tea.Batch(s.LearnCards(), f.broadcast(msg))
 }
 
-// knowFirst takes when the first exchange began.
+// knowFirst stores the start time of the first exchange.
 func (f *follower) knowFirst(msg panel.FirstStarted) tea.Cmd {
 	if msg.Err != nil {
 		f.shared.Message = "T: " + msg.Err.Error()
@@ -112,7 +116,7 @@ func (f *follower) liveChanged(first, was bool) {
 	switch s := f.shared; {
 	case first:
 	case was && !s.Info.Live:
-		if f.lost == "" || s.Message != f.lost { // that it has ended stands at the end of the line, too
+		if f.notice == "" || s.Message != f.notice { // the end of the line also shows the end
 			s.Message = "the recording has ended"
 		}
 		f.followed, f.list.Follow = f.list.Follow, false
@@ -122,7 +126,7 @@ func (f *follower) liveChanged(first, was bool) {
 	}
 }
 
-// watch returns the command that waits for new steps, if any can come.
+// watch returns the command that waits for new steps, if there may be more.
 func (f *follower) watch(next uint64) tea.Cmd {
 	s := f.shared
 	if !s.Info.Live && !s.Load.Resumes() {
@@ -133,22 +137,17 @@ func (f *follower) watch(next uint64) tea.Cmd {
 
 func (f *follower) reached(msg load.Reached) tea.Cmd {
 	f.shared.Away = msg.Away
-	if f.shared.Message = "the server is there again"; msg.Away {
-		f.shared.Message = "the server is away; what it lacks comes later"
+	if f.shared.Message = "the server is reachable again"; msg.Away {
+		f.shared.Message = "the server is unreachable; missing data comes later"
 	}
 	return f.shared.Load.WatchServer(msg.Away)
 }
 
-// exchangesOf returns the exchanges that have some findings or a mark, in order.
-func exchangesOf(findings []analysis.Finding, marks []uint8) []uint64 {
+// exchangesOf returns the exchanges of some findings, in order.
+func exchangesOf(findings []analysis.Finding) []uint64 {
 	var seqs []uint64
 	for i := range findings {
 		seqs = append(seqs, findings[i].Place.Exchange)
-	}
-	for seq, mark := range marks {
-		if mark > 0 {
-			seqs = append(seqs, uint64(seq))
-		}
 	}
 	slices.Sort(seqs)
 	return slices.Compact(seqs)

@@ -56,7 +56,7 @@ func TestFollow(t *testing.T) {
 		u.pass(time.Second)
 		u.sees("the recording has ended")
 		u.press("F")
-		u.sees("F: the recording has ended; there is nothing", "ended")
+		u.sees("F: the recording has ended; nothing", "ended")
 	})
 }
 
@@ -124,7 +124,7 @@ func TestFilterKeepsUpWithTheCapture(t *testing.T) {
 	})
 }
 
-// A flaky source fails until it is told to work.
+// A flaky source fails until the test switches it on.
 type flaky struct {
 	capture.Source
 	broken atomic.Bool
@@ -225,7 +225,7 @@ func TestHintsWhileThereIsNothing(t *testing.T) {
 	})
 }
 
-// A slow source takes a moment for each step, and counts how often somebody begins to read.
+// A slow source delays each step, and counts how often a reader starts.
 type slow struct {
 	capture.Source
 	sweeps atomic.Int64
@@ -257,7 +257,7 @@ func TestFindingsFillInDuringOneSweep(t *testing.T) {
 		end(t, m)
 		src := &slow{Source: m.Reader()}
 		u := newUI(t, src, 80, 24, Options{})
-		u.sees("! 1 error, judging")
+		u.sees("! 1 error, checking")
 		u.pass(20 * time.Second)
 		u.hides("judging")
 		expect.Equal(t, "how often the rules began to read", 1, src.sweeps.Load())

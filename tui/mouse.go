@@ -20,8 +20,8 @@ func (ms *mouse) toggle() tea.Cmd {
 	return tea.DisableMouse
 }
 
-// event handles the mouse: the wheel moves in the panel under the pointer; a click gives a pane the focus and
-// selects, a second one opens, and a click on a name in the first line goes back to that panel.
+// event handles the mouse. The wheel moves in the panel under the pointer. A click focuses a pane and selects a line; a
+// second click opens it. A click on a name in the first line returns to that panel.
 func (ms *mouse) event(msg tea.MouseMsg) tea.Cmd {
 	p, y := ms.under(msg.X, msg.Y)
 	_, choosing := ms.top().(*palette)
@@ -65,13 +65,13 @@ func (m *inspector) Click(p panel.Panel, y int) tea.Cmd {
 	return tea.Batch(cmd, m.key(tea.KeyMsg{Type: tea.KeyEnter}))
 }
 
-// cursorAt reports whether the cursor of a panel is at one of its lines: there is nothing at all below the last one.
+// cursorAt reports whether a line of a panel has the cursor. It returns false below the last line of the panel.
 func cursorAt(p panel.Panel, y int) bool {
 	lines := p.View()
 	return y < len(lines) && strings.HasPrefix(lines[y].String(), ">")
 }
 
-// backTo goes back to a panel of the stack; -1 is none.
+// backTo returns to a panel of the stack; -1 means none.
 func (ms *mouse) backTo(i int) tea.Cmd {
 	var cmds []tea.Cmd
 	for range len(ms.stack) - 1 {
@@ -82,8 +82,8 @@ func (ms *mouse) backTo(i int) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// under returns the panel under a position of the screen, and the line of the panel; -1 is its title. A panel that has
-// the whole screen is under all of it.
+// under returns the panel under a position of the screen, and the line of the panel; -1 is its title. A panel that
+// fills the screen is under all positions.
 func (ms *mouse) under(x, y int) (panel.Panel, int) {
 	y-- // the title of the screen
 	if !ms.panes.split() {

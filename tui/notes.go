@@ -13,10 +13,10 @@ import (
 	"a2atap/tui/text"
 )
 
-// noted is the message of readNotes and changeNote: there are other notes now.
+// noted is the message of readNotes and changeNote: the notes have changed.
 type noted struct {
 	seqs []uint64 // exchanges whose notes have changed; nil if all may have
-	said string   // what was done
+	said string   // description of the change
 	err  error    // the file cannot be read or written
 }
 
@@ -26,7 +26,7 @@ func readNotes(l *load.Loader) tea.Cmd {
 		n, err := l.Notes.Load()
 		msg := noted{err: err}
 		if bad := n.Bad(); len(bad) > 0 && err == nil {
-			msg.said = fmt.Sprintf("%s:%d: %s; the line stays there", l.Notes.Path(), bad[0].Line, bad[0].Why)
+			msg.said = fmt.Sprintf("%s:%d: %s; the line is kept", l.Notes.Path(), bad[0].Line, bad[0].Why)
 			if len(bad) > 1 {
 				msg.said += fmt.Sprintf(", as %s like it", text.Plural(len(bad)-1, "line"))
 			}
@@ -35,7 +35,7 @@ func readNotes(l *load.Loader) tea.Cmd {
 	}
 }
 
-// changeNote changes the note on an exchange. Said says what was done, of the note as it is then.
+// changeNote changes the note on an exchange. said returns the message for the changed note.
 func changeNote(l *load.Loader, seq uint64, change func(notes.Note) notes.Note, said func(notes.Note) string) tea.Cmd {
 	return func() tea.Msg {
 		x, err := l.Ends(seq, 1)
@@ -47,7 +47,7 @@ func changeNote(l *load.Loader, seq uint64, change func(notes.Note) notes.Note, 
 	}
 }
 
-// noted shows other notes. What cannot be written is said once.
+// noted shows changed notes, and reports a write error once.
 func (nb *notebook) noted(msg noted) tea.Cmd {
 	s := nb.shared
 	s.Notes = s.Load.Notes.Now()
@@ -64,7 +64,7 @@ func (nb *notebook) noted(msg noted) tea.Cmd {
 	return nb.broadcast(panel.NotesChanged{Seqs: msg.seqs})
 }
 
-// mark marks an exchange, or takes its mark away.
+// mark marks an exchange, or removes its mark.
 func (nb *notebook) mark(at analysis.Place) tea.Cmd {
 	toggle := func(n notes.Note) notes.Note {
 		n.Marked = !n.Marked
@@ -74,7 +74,7 @@ func (nb *notebook) mark(at analysis.Place) tea.Cmd {
 		if n.Marked {
 			return fmt.Sprintf("%d is marked; the filter is:marked finds it", at.Exchange)
 		}
-		return fmt.Sprintf("%d is not marked any more", at.Exchange)
+		return fmt.Sprintf("%d is no longer marked", at.Exchange)
 	})
 }
 
@@ -87,7 +87,7 @@ func (nb *notebook) comment(at analysis.Place) tea.Cmd {
 	return nil
 }
 
-// setComment returns the command that comments on an exchange; without words the comment goes.
+// setComment returns the command that sets the comment on an exchange; empty words remove the comment.
 func (nb *notebook) setComment(seq uint64, words string) tea.Cmd {
 	change := func(n notes.Note) notes.Note {
 		n.Comment = strings.TrimSpace(words)
@@ -101,7 +101,7 @@ func (nb *notebook) setComment(seq uint64, words string) tea.Cmd {
 	})
 }
 
-// noteOn returns the note on an exchange, by its id if that was read already.
+// noteOn returns the note on an exchange. It uses the exchange's id, if known.
 func (nb *notebook) noteOn(seq uint64) notes.Note {
 	n := nb.shared.Notes
 	if e, there := nb.list.Entry(seq); there {

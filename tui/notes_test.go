@@ -19,7 +19,7 @@ func TestMarkAndComment(t *testing.T) {
 		u.press("j", "x", "#").typed("why so late?").press("enter")
 		u.sees("# why so late?")
 		u.press("x")
-		u.sees("3 is not marked any more")
+		u.sees("3 is no longer marked")
 		u.press("/").typed("is:marked").press("enter")
 		u.sees("1 of ")
 		u.press("x")
@@ -51,7 +51,7 @@ func TestHostileNotes(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 200, 30, Options{Notes: file})
-		u.sees("c.a2atap.notes:2: \"three\" is not the number of an exchange; the line stays there, as 1 line like it")
+		u.sees("c.a2atap.notes:2: \"three\" is not the number of an exchange; the line is kept, as 1 line like it")
 		u.press("g", "#", "ctrl+u").typed("x").press("enter")
 		if strings.ContainsAny(u.screen(), "\x1b\a\u202e") {
 			t.Errorf("the screen has escape sequences:\n%q", u.screen())
@@ -62,7 +62,7 @@ func TestHostileNotes(t *testing.T) {
 	}
 }
 
-// Where nothing can be written beside the capture, that is said once, and notes are kept until the end.
+// If the notes file cannot be written, the inspector reports that once, and keeps notes until the end.
 func TestNotesThatCannotBeWritten(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "gone", "c.a2atap.notes")
 	synctest.Test(t, func(t *testing.T) {

@@ -15,23 +15,23 @@ import (
 	"a2atap/tui/text"
 )
 
-// A palette is a panel of all that can be done, narrowed to what has the words that are typed.
+// A palette is a panel of all actions, narrowed to those that match the typed words.
 type palette struct {
-	of     analysis.Place // what was selected before
+	of     analysis.Place // the previous selection
 	all    []deed
-	shown  []int // of all
+	shown  []int // indices into all
 	window panel.Window
 }
 
 // A deed is a row of the palette.
 type deed struct {
 	verb  verb
-	key   string // as people read it; empty if there is none
+	key   string // as displayed; empty without a key
 	words string
-	off   string // why it cannot be done now, or empty
+	off   string // why it is unavailable now, or ""
 }
 
-// openPalette opens the palette, and a prompt for its words.
+// openPalette opens the palette, and a prompt for the words.
 func (c *commands) openPalette() tea.Cmd {
 	p := &palette{of: c.top().Target(), all: c.deeds()}
 	p.narrow("")
@@ -52,7 +52,7 @@ func (c *commands) openPalette() tea.Cmd {
 	return c.push(p)
 }
 
-// deeds returns what can be done in the top panel and then what cannot, with the reasons.
+// deeds returns the actions available in the top panel, and then the unavailable ones, with the reasons.
 func (c *commands) deeds() []deed {
 	var can, cannot []deed
 	in := c.top().Scope()
@@ -81,10 +81,10 @@ func (c *commands) deeds() []deed {
 	return append(can, cannot...)
 }
 
-// doSelected does what is selected in the palette, which goes. What needs an argument goes on in the command line.
+// doSelected closes the palette and runs the selected verb. A verb that needs an argument opens the command line.
 func (c *commands) doSelected(p *palette) (tea.Cmd, error) {
 	if p.window.Cursor >= len(p.shown) {
-		return nil, errors.New("nothing has these words; esc goes back")
+		return nil, errors.New("no action matches; esc goes back")
 	}
 	d := &p.all[p.shown[p.window.Cursor]]
 	if d.off != "" {
@@ -101,8 +101,8 @@ func (c *commands) doSelected(p *palette) (tea.Cmd, error) {
 	return tea.Batch(cmd, done), nil
 }
 
-// narrow shows the rows that have all of the words: those that can be done before those that cannot, and of both first
-// those that have the words in their name, then those that have them where they are seen.
+// narrow shows the rows that have all of the words. Available actions come before unavailable ones. Within both groups,
+// rows with the words in their name come before rows with the words elsewhere.
 func (p *palette) narrow(words string) {
 	var tiers [6][]int
 	for i := range p.all {
@@ -149,7 +149,7 @@ func (p *palette) Update(msg tea.Msg) tea.Cmd {
 
 func (p *palette) View() []style.Line {
 	if len(p.shown) == 0 {
-		return []style.Line{style.Text(style.Dim, "  nothing has these words")}
+		return []style.Line{style.Text(style.Dim, "  no action matches")}
 	}
 	var lines []style.Line
 	for i := p.window.Top; i < p.window.Bottom(); i++ {

@@ -25,13 +25,13 @@ func TestPalette(t *testing.T) {
 		u.press("enter")
 		u.sees("! not here; in detail")
 		u.press("backspace", "ctrl+u").typed("xyzzy")
-		u.sees("nothing has these words")
+		u.sees("no action matches")
 		u.press("enter")
 		u.sees("esc goes back")
 		if u.press("esc"); len(u.m.stack) != 1 || u.m.prompt != nil {
 			t.Errorf("esc does not close the palette:\n%s", u.screen())
 		}
-		u.press("ctrl+p").typed("what a rule says").press("enter")
+		u.press("ctrl+p").typed("explain a rule").press("enter")
 		u.sees(" : rule")
 		u.typed("stream-closed-on-terminal").press("enter")
 		u.sees("› rule stream-closed-on-terminal")

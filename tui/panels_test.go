@@ -167,7 +167,7 @@ func TestFilterErrorsKeepTheList(t *testing.T) {
 			t.Error("esc does not take the filter off")
 		}
 		u.press("esc")
-		u.sees("there is no filter; Q quits")
+		u.sees("no filter is set; Q quits")
 	})
 }
 
@@ -181,7 +181,7 @@ func TestFindingsOneAfterAnother(t *testing.T) {
 		}
 		u.sees("·  8")
 		u.press("n")
-		u.sees("no finding further down; on from the top")
+		u.sees("no finding further down; continuing at the top")
 		expect.Same(t, "n in the list", []string{"4", "6", "7", "8"}, list)
 		u.press("g", "enter")
 		for range 5 { // a finding about a whole request is below its first line
@@ -189,7 +189,7 @@ func TestFindingsOneAfterAnother(t *testing.T) {
 			detail = append(detail, u.m.top().Title()+" "+u.cursorLine()[:10])
 		}
 		expect.Same(t, "n in the detail",
-			[]string{"4 >│ ! sta", "6 >→ POST ", "6 >! CancelT", "7 >! no JSON", "8 >· the st"}, detail)
+			[]string{"4 >│ ! sta", "6 >→ POST ", "6 >! CancelT", "7 >! not JSO", "8 >· the st"}, detail)
 		u.press("N", "N", "N")
 		u.titled("4")
 		u.press("e", "enter")
@@ -252,13 +252,13 @@ func TestKeysThatDoNothingSayWhy(t *testing.T) {
 		u.sees("nothing recorded")
 		for key, why := range map[string]string{
 			"enter": "enter: nothing is selected", "l": "l: nothing is selected", "n": "n: there is no finding",
-			"F": "F: the recording has ended", "y": "y: nothing is selected", ".": ".: nothing is searched for; s searches",
+			"F": "F: the recording has ended", "y": "y: nothing is selected", ".": ".: there is no search; s starts one",
 		} {
 			u.press(key)
 			u.sees(why)
 		}
 		u.press("e")
-		u.sees("no finding, but nothing was judged")
+		u.sees("no finding, but nothing was checked")
 	})
 }
 
@@ -277,7 +277,7 @@ func TestBigBodyIsCutAndLoadsOn(t *testing.T) {
 			t.Errorf("+ makes %d lines of %d", long, short)
 		}
 		u.press("+")
-		u.sees("+: all of the exchange is shown")
+		u.sees("+: the whole exchange is shown")
 	})
 }
 
@@ -315,7 +315,7 @@ func TestFailuresOneAfterAnother(t *testing.T) {
 		}
 		expect.Same(t, ") in the list", failed, list)
 		u.press(")")
-		u.sees("no failure further down; on from the top")
+		u.sees("no failure further down; continuing at the top")
 		if got := u.m.list.Selected(); got != failed[0] {
 			t.Errorf("after the last comes %d, want the first, %d", got, failed[0])
 		}
@@ -351,11 +351,11 @@ func TestNextFindingIsTheNextFailure(t *testing.T) {
 				}
 			}
 			if key == "n" {
-				u.sees("no failure further down; on from the top")
+				u.sees("no failure further down; continuing at the top")
 				u.press("G")
 			}
 		}
-		u.sees("no failure further up; on from the end")
+		u.sees("no failure further up; continuing at the end")
 	})
 	synctest.Test(t, func(t *testing.T) {
 		src := twoRuns(t, func(x *capture.Exchange) {
@@ -388,7 +388,7 @@ func TestWhereACaptureOpens(t *testing.T) {
 	})
 }
 
-// What went wrong says the exchange itself, before how it broke off is said.
+// The exchange's own error comes before the reason why it broke off.
 func TestErrorBeforeWhoLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		src := twoRuns(t, func(x *capture.Exchange) {
@@ -402,7 +402,7 @@ func TestErrorBeforeWhoLeft(t *testing.T) {
 	})
 }
 
-// What is to be said is said to its end, in as many lines as it takes.
+// Messages are shown completely, in as many lines as they need.
 func TestLongMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})

@@ -18,26 +18,26 @@ import (
 	"a2atap/tui/text"
 )
 
-// Sizes of the screen from which panels stand side by side.
+// Minimum sizes of the screen for panels side by side.
 const (
 	twoPanes        = 110 // columns: the list, and the detail of the selected exchange
-	threePanes      = 160 // columns: beside them the ladder or the findings of the exchange
+	threePanes      = 160 // columns: room for the ladder or the findings of the exchange, too
 	panesHigh       = 6   // lines of panels
-	roomyList       = 92  // columns of a list that has room for everything that it shows at 80
+	roomyList       = 92  // columns of a list with room for everything that it shows at 80
 	settlePause     = 120 * time.Millisecond
 	settleAtTheMost = time.Second
 )
 
-// settled says that the selection in the list has rested.
+// settled reports that the selection in the list has not moved for a moment.
 type settled struct{ ticket uint64 }
 
-// A pane is where a panel stands on the screen. It is as high as there is room; its first line is its title.
+// A pane is the area of a panel on the screen. It uses the full height; its first line is its title.
 type pane struct {
 	panel    panel.Panel
 	x, width int
 }
 
-// count returns how many panels there is room for side by side.
+// count returns how many panels fit side by side.
 func (ps *panes) count() int {
 	switch {
 	case ps.alone || ps.width < twoPanes || ps.panelHeight() < panesHigh:
@@ -48,8 +48,8 @@ func (ps *panes) count() int {
 	return 3
 }
 
-// layout divides the screen: the list on the left, beside it the detail, and at the right what belongs to the exchange. It
-// returns nothing where there is room for one panel only.
+// layout divides the screen: the list on the left, then the detail, and on the right the exchange's ladder or findings.
+// It returns nil if there is room for only one panel.
 func (ps *panes) layout() []pane {
 	count := ps.count()
 	if count == 1 {
@@ -62,7 +62,7 @@ func (ps *panes) layout() []pane {
 	if count == 3 {
 		list[0].width = ps.width * 2 / 5
 		if list[0].width < roomyList {
-			list[0].width = min(list[0].width, 79) // where the list writes whom was called, and has room for what came of it
+			list[0].width = min(list[0].width, 79) // enough for the list's columns up to the outcome
 		}
 		third := pane{panel: nothing{}, width: ps.width * 13 / 50}
 		if ps.third != nil {
@@ -82,7 +82,7 @@ func (ps *panes) layout() []pane {
 	return list
 }
 
-// split reports whether several panes are on the screen: there is room, and nothing else was opened above them.
+// split reports whether several panes are visible: there is room, and no other panel is open above them.
 func (ps *panes) split() bool {
 	return ps.count() > 1 && (len(ps.stack) == 1 || len(ps.stack) == 2 && ps.isPane(ps.stack[1]))
 }
@@ -92,7 +92,7 @@ func (ps *panes) isPane(p panel.Panel) bool {
 		ps.third != nil && p == ps.third
 }
 
-// panels returns all that are open: the stack, and the panes that are not on it.
+// panels returns all open panels: the stack, and the panes that are not on it.
 func (ps *panes) panels() []panel.Panel {
 	all := slices.Clone(ps.stack)
 	if d := ps.detail; d != nil && !slices.Contains(all, panel.Panel(d)) {
@@ -104,7 +104,7 @@ func (ps *panes) panels() []panel.Panel {
 	return all
 }
 
-// fit gives a panel the room that it has: its pane, or the whole screen.
+// fit sets the size of a panel: that of its pane, or the whole screen.
 func (ps *panes) fit(p panel.Panel) tea.Cmd {
 	for _, at := range ps.layout() {
 		if at.panel == p {
@@ -137,7 +137,7 @@ func (ps *panes) arrange() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// adopt makes a pane of what was opened from the list.
+// adopt makes a pane of a panel that was opened from the list.
 func (ps *panes) adopt(opened panel.Panel) {
 	if d, is := opened.(*detail.Panel); is && ps.detail == nil {
 		ps.detail, ps.seq = d, d.Seq
@@ -147,7 +147,7 @@ func (ps *panes) adopt(opened panel.Panel) {
 	}
 }
 
-// dropPanes ends what the panes have under way, but for one that has the focus.
+// dropPanes cancels the work of the panes, except for a focused one.
 func (ps *panes) dropPanes() {
 	if d := ps.detail; d != nil && !slices.Contains(ps.stack, panel.Panel(d)) {
 		d.Leave()
@@ -168,8 +168,8 @@ func (ps *panes) dropThird() {
 	ps.third = nil
 }
 
-// followList has the panes show the exchange that is selected in the list, when the selection has rested for a moment
-// or a second has passed. While the detail is being read it stays.
+// followList updates the panes to the exchange selected in the list, once the selection has rested for a moment or a
+// second has passed. While the detail is being read, it does not change.
 func (ps *panes) followList() tea.Cmd {
 	seq := ps.list.Selected()
 	switch {
@@ -206,7 +206,7 @@ func (ps *panes) settle(msg settled) tea.Cmd {
 	return ps.showBeside(analysis.Place{Exchange: ps.seq})
 }
 
-// showBeside shows a place in the pane of the detail, and what belongs to its exchange in the third one.
+// showBeside shows a place in the detail pane, and the third pane for its exchange.
 func (ps *panes) showBeside(at analysis.Place) tea.Cmd {
 	ps.seq, ps.since, ps.ticket = at.Exchange, time.Time{}, 0
 	if d := ps.detail; d != nil && d.Seq == at.Exchange && d.Err == nil {
@@ -224,8 +224,8 @@ func (ps *panes) showBeside(at analysis.Place) tea.Cmd {
 	return tea.Batch(ps.fit(next), next.Begin(), ps.showThird())
 }
 
-// showThird fills the third pane: with the findings if the exchange has some, else with its ladder. While it has the
-// focus it stays as it is.
+// showThird fills the third pane: with the findings if the exchange has some, else with its ladder. While the third
+// pane has the focus, it does not change.
 func (ps *panes) showThird() tea.Cmd {
 	if ps.count() < 3 || ps.seq == 0 || ps.third != nil && slices.Contains(ps.stack, ps.third) {
 		return nil
@@ -268,7 +268,7 @@ func (ps *panes) focus(p panel.Panel) tea.Cmd {
 	if p == panel.Panel(ps.list) || !ps.isPane(p) {
 		return cmd
 	}
-	if p == panel.Panel(ps.detail) && ps.seq != ps.detail.Seq { // the list has moved on a moment ago
+	if p == panel.Panel(ps.detail) && ps.seq != ps.detail.Seq { // the selection in the list moved a moment ago
 		cmd = tea.Batch(cmd, ps.showBeside(analysis.Place{Exchange: ps.seq}))
 		p = ps.detail
 	}
@@ -276,7 +276,7 @@ func (ps *panes) focus(p panel.Panel) tea.Cmd {
 	return cmd
 }
 
-// openBeside shows a place in the detail beside the list, and gives it the focus.
+// openBeside shows a place in the detail next to the list, and focuses it.
 func (ps *panes) openBeside(at analysis.Place) tea.Cmd {
 	var cmd tea.Cmd
 	if at.Exchange != ps.list.Selected() {
@@ -288,13 +288,13 @@ func (ps *panes) openBeside(at analysis.Place) tea.Cmd {
 	return cmd
 }
 
-// onePane shows the panel that has the focus alone, or the others again.
+// onePane shows only the focused panel, or all panes again.
 func (ps *panes) onePane() tea.Cmd {
 	ps.alone = !ps.alone
 	return ps.arrange()
 }
 
-// nothing is what stands in a pane that has nothing to show.
+// nothing is the contents of an empty pane.
 type nothing struct{}
 
 func (nothing) Resize(int, int) tea.Cmd { return nil }
@@ -313,21 +313,20 @@ func (nothing) Status() string { return "" }
 
 func (nothing) Target() analysis.Place { return analysis.Place{} }
 
-// whyOnePane says why there are not several panes.
+// whyOnePane explains why the screen has only one pane.
 func (ps *panes) whyOnePane() string {
 	switch {
 	case ps.alone:
-		return "one pane is shown alone; z shows the others again"
+		return "only one pane is shown; z shows the others again"
 	case ps.count() == 1:
-		return "there is room for one pane only; two take 110 columns and 8 lines"
+		return "there is room for only one pane; two need 110 columns and 8 lines"
 	case !ps.split():
 		return "this panel has the whole screen"
 	}
 	return ""
 }
 
-// draw draws the panes, each below a title of its own. That of the pane that has the focus is in brackets, on a
-// heavy line.
+// draw draws the panes, each below its title. The focused pane's title is in brackets, on a heavy line.
 func (ps *panes) draw() []style.Line {
 	rows := make([]style.Line, ps.panelHeight())
 	for i, at := range ps.layout() {

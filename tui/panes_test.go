@@ -19,7 +19,7 @@ import (
 	"a2atap/tui/load"
 )
 
-// begun notes the exchanges that somebody begins to read in pieces, as a detail does.
+// begun records the exchanges whose reading in pieces has begun, as in a detail.
 type begun struct {
 	capture.Source
 	mu   sync.Mutex
@@ -35,7 +35,8 @@ func (b *begun) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[capture
 	return b.Source.StepsOf(ctx, seq, from)
 }
 
-// beside returns what the panes show: the selected exchange, that of the detail, and the title of the third one.
+// beside returns the contents of the panes: the selected exchange, the detail's exchange, and the title of the third
+// pane.
 func (u *ui) beside() string {
 	words := fmt.Sprint(u.m.list.Selected())
 	if d := u.m.panes.detail; d != nil {
@@ -198,9 +199,9 @@ func TestOnePaneAlone(t *testing.T) {
 		u.press("esc")
 		u.send(sizeOf(80, 24))
 		u.press("z")
-		u.sees("z: there is room for one pane only")
+		u.sees("z: there is room for only one pane")
 		u.press("shift+tab")
-		u.sees("shift+tab: there is room for one pane only")
+		u.sees("shift+tab: there is room for only one pane")
 	})
 }
 
@@ -233,7 +234,7 @@ func TestNarrowAndWideAgain(t *testing.T) {
 	}
 }
 
-// What is opened alone on a narrow screen stands beside the list when that becomes wide.
+// A detail opened alone on a narrow screen moves next to the list when the screen becomes wide.
 func TestDetailBecomesAPane(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
@@ -249,7 +250,7 @@ func TestDetailBecomesAPane(t *testing.T) {
 	})
 }
 
-// The third pane has the findings of an exchange, or its ladder. What is opened in it is shown beside the list.
+// The third pane has the findings of an exchange, or its ladder. Opening an item in it shows the item next to the list.
 func TestThirdPane(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 160, 45, Options{})

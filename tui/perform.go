@@ -115,8 +115,8 @@ func (m *inspector) perform(a keys.Action) tea.Cmd {
 	return top.Update(a)
 }
 
-// performPending performs the keys that were pressed while the detail was loading, now that its document is there. One
-// of them may lead to another exchange, where those after it wait in turn.
+// performPending performs the keys that were pressed while the detail was loading, once its document exists. If one of
+// them leads to another exchange, the remaining keys wait for that one.
 func (m *inspector) performPending() tea.Cmd {
 	d, is := m.shownDetail()
 	if !is {
@@ -184,7 +184,7 @@ func (m *inspector) showFinding(d *detail.Panel, step int) tea.Cmd {
 	return m.replace(d, at)
 }
 
-// showFailed shows the next or previous exchange of the list that failed in the detail, if that is still there then.
+// showFailed shows the next or previous failed exchange of the list in the detail, if the detail is still open by then.
 func (m *inspector) showFailed(d *detail.Panel, step int) tea.Cmd {
 	return m.list.NextFailed(d.Seq, step, func(seq uint64) tea.Cmd {
 		if m.top() != panel.Panel(d) {
@@ -211,8 +211,8 @@ func (m *inspector) showNeighbour(d *detail.Panel, a keys.Action) tea.Cmd {
 	return m.list.Choose(d.Seq)
 }
 
-// diff compares the selected exchange, in a ladder its task, with the one that was chosen before: with this key, or by
-// the only mark on another one. If there is none it is chosen itself.
+// diff compares the selected exchange, or in a ladder its task, with the one chosen before: with this key, or as the
+// only marked one. If none was chosen, it chooses the selected exchange.
 func (m *inspector) diff(at analysis.Place) tea.Cmd {
 	_, inOneLadder := m.top().(*ladder.Panel)
 	now := diff.Side{Seq: at.Exchange, IsTask: inOneLadder}
@@ -230,7 +230,7 @@ func (m *inspector) diff(at analysis.Place) tea.Cmd {
 			return m.openDiff(diff.Side{Seq: marked[0]}, now)
 		}
 		m.chosen = &now
-		m.shared.Message = fmt.Sprintf("D on another one compares it with %s; D on %d again forgets it", now.Words(), now.Seq)
+		m.shared.Message = fmt.Sprintf("D on another one compares it with %s; D on %d again cancels", now.Words(), now.Seq)
 		return nil
 	case was.Seq == now.Seq:
 		m.shared.Message = fmt.Sprintf("%s is not compared", was.Words())
@@ -242,22 +242,22 @@ func (m *inspector) diff(at analysis.Place) tea.Cmd {
 	return m.openDiff(*was, now)
 }
 
-// choose makes a choice of the menu on top, and takes the menu away. One that needs what is above it to have been read
-// is not made where there is no room for that.
+// choose runs a choice of the menu on top, and closes the menu. If the screen has no room for the text above the
+// choice, choose does not run a choice that requires reading it.
 func (m *inspector) choose(c *menu.Choice) tea.Cmd {
 	if c.Off != "" {
 		m.shared.Message = c.Off
 		return nil
 	}
 	if menu, is := m.top().(*menu.Menu); is && c.Informed && menu.Cut() {
-		m.shared.Message = "there is no room to say what this does; make the window larger"
+		m.shared.Message = "the window is too small for the question; enlarge it"
 		return nil
 	}
 	m.stack = m.stack[:len(m.stack)-1]
 	return tea.Batch(m.panes.fit(m.top()), c.Do())
 }
 
-// why returns why a key does nothing now, or "": in the top panel or, if it is not one of that, in the list.
+// why returns why a key does nothing now, or "". It looks in the top panel or, for keys of other panels, in the list.
 func (m *inspector) why(k *keys.Key) string {
 	in := m.top()
 	if in.Scope()&k.In == 0 {
@@ -274,7 +274,7 @@ func (m *inspector) why(k *keys.Key) string {
 		}
 		return m.shared.WhyNoFindings()
 	case keys.NeedPattern:
-		return panel.Unless(m.shared.Pattern != nil, "nothing is searched for; s searches")
+		return panel.Unless(m.shared.Pattern != nil, "there is no search; s starts one")
 	case keys.NeedPanes:
 		return m.panes.whyOnePane()
 	case keys.NeedRoom:
@@ -286,7 +286,7 @@ func (m *inspector) why(k *keys.Key) string {
 		case m.options.Sender == nil:
 			return "nothing can be sent from here"
 		case m.outbox.sending != nil:
-			return "something is being sent; esc ends it"
+			return "a request is being sent; esc cancels it"
 		}
 		return m.whyNoSelection()
 	case keys.NeedExporter:
@@ -329,7 +329,7 @@ func (m *inspector) editSearch() tea.Cmd {
 	return nil
 }
 
-// searchWords searches the top panel or, if that has nothing to search, the list.
+// searchWords searches the top panel or, if that is not searchable, the list.
 func searchWords(m *inspector, words string) (tea.Cmd, error) {
 	p, err := find.Parse(words)
 	if err != nil {

@@ -9,20 +9,20 @@ import (
 	"a2atap/tui/text"
 )
 
-// A prompt is the last line of the screen while something is typed in it, such as a word to search or a comment.
-// While it is there, keys go to it and to nothing else.
+// A prompt is the last line of the screen while the user types in it, such as a word to search or a comment. While it
+// is open, it receives all keys.
 type prompt struct {
 	label    string
 	input    textinput.Model
-	wrong    string                              // why what was typed cannot be taken
+	wrong    string                              // why the input is invalid
 	changed  func(value string) tea.Cmd          // after each change; nil for nothing
-	done     func(value string) (tea.Cmd, error) // on enter; after an error, which is shown, typing goes on
+	done     func(value string) (tea.Cmd, error) // on enter; an error is shown, and the prompt stays open
 	canceled func() tea.Cmd                      // on esc; nil for nothing
-	other    func(key string) (tea.Cmd, bool)    // keys that do not edit, such as tab; reports whether it took one
-	above    func(columns int) []style.Line      // shown over the lines above while nothing is wrong; nil for nothing
+	other    func(key string) (tea.Cmd, bool)    // handles keys that do not edit, such as tab; reports whether it did
+	above    func(columns int) []style.Line      // shown over the lines above unless there is an error; nil for nothing
 }
 
-// newPrompt returns a prompt that begins with a text.
+// newPrompt returns a prompt with an initial text.
 func newPrompt(label, value string, done func(value string) (tea.Cmd, error)) *prompt {
 	p := &prompt{label: label, input: panel.NewInput(), done: done}
 	p.input.SetValue(value)
@@ -71,7 +71,7 @@ func (p *prompt) line(columns int) style.Line {
 	return panel.InputLine(p.label, p.input, columns, text.Clean(remark))
 }
 
-// fits reports whether what is wrong stands beside what was typed.
+// fits reports whether the error fits on the line after the input.
 func (p *prompt) fits(columns int) bool {
 	return p.above == nil && text.Columns(p.label+p.input.Value()+p.wrong)+8 <= columns
 }
@@ -94,14 +94,14 @@ func (p *prompt) over(columns int) []style.Line {
 	return lines
 }
 
-// set replaces what was typed.
+// set replaces the input.
 func (p *prompt) set(value string) {
 	p.input.SetValue(value)
 	p.input.CursorEnd()
 	p.wrong = ""
 }
 
-// A question waits in the last line for one key. Any key that is not an answer takes the question back.
+// A question waits in the last line for one key. Any key that is not an answer cancels the question.
 type question struct {
 	words   string
 	answers map[string]func() tea.Cmd // by key

@@ -23,17 +23,17 @@ import (
 	"a2atap/tui/text"
 )
 
-// Messages of what is sent again.
+// Messages about requests that are sent again.
 type (
-	// prepared brings what would be sent, and waits for the user's word.
+	// prepared brings the request to send, which needs the user's confirmation.
 	prepared struct {
 		ticket uint64
 		of     analysis.Place
 		out    *Outgoing
-		remark string // why it is asked again
+		remark string // why the question is repeated
 		err    error
 	}
-	// cameBack brings what came of it.
+	// cameBack brings the result.
 	cameBack struct {
 		ticket uint64
 		of     analysis.Place
@@ -42,7 +42,7 @@ type (
 	}
 )
 
-// resend asks whether the request of an exchange is to be sent again.
+// resend asks whether to send the request of an exchange again.
 func (o *outbox) resend(at analysis.Place) tea.Cmd {
 	load, request := o.shared.Load, o.options.Sender.Request
 	return o.prepare(at, func() (*Outgoing, error) {
@@ -54,7 +54,7 @@ func (o *outbox) resend(at analysis.Place) tea.Cmd {
 	})
 }
 
-// replayTask asks whether all requests of the task of an exchange are to be sent again.
+// replayTask asks whether to send all requests of an exchange's task again.
 func (o *outbox) replayTask(at analysis.Place) tea.Cmd {
 	load, task := o.shared.Load, o.options.Sender.Task
 	return o.prepare(at, func() (*Outgoing, error) {
@@ -63,7 +63,7 @@ func (o *outbox) replayTask(at analysis.Place) tea.Cmd {
 			return nil, err
 		}
 		if name == "" {
-			return nil, fmt.Errorf("%d is about no task; r sends its request again", at.Exchange)
+			return nil, fmt.Errorf("%d has no task; r sends its request again", at.Exchange)
 		}
 		p, err := load.Select(load.Context, seqs, nil)
 		if err != nil {
@@ -73,8 +73,8 @@ func (o *outbox) replayTask(at analysis.Place) tea.Cmd {
 	})
 }
 
-// prepare returns the command that finds out what would be sent. A key that comes before the question is there takes it
-// back, so that nobody answers a question that he has not read.
+// prepare returns the command that prepares the request. A key pressed before the question appears cancels it, so users
+// never answer a question that they have not read.
 func (o *outbox) prepare(at analysis.Place, find func() (*Outgoing, error)) tea.Cmd {
 	o.preparing = o.shared.Ticket()
 	ticket := o.preparing
@@ -84,7 +84,7 @@ func (o *outbox) prepare(at analysis.Place, find func() (*Outgoing, error)) tea.
 	}
 }
 
-// prepared asks for the user's word.
+// prepared asks for confirmation.
 func (o *outbox) prepared(msg prepared) tea.Cmd {
 	if msg.ticket != o.preparing {
 		return nil
@@ -111,8 +111,8 @@ func (o *outbox) prepared(msg prepared) tea.Cmd {
 	return o.push(ask)
 }
 
-// question says what would be sent, where to, and where it will be kept.
-// Where it leads to comes first, and what may be long is cut, so that no warning is pushed off the screen.
+// question returns the text of the question: the request, its destination, and the capture that will record it. The
+// destination comes first, and long parts are cut, so that warnings stay on the screen.
 func (o *Outgoing) question(remark string) []style.Line {
 	const long = 150 // columns
 	var lines []style.Line
@@ -124,9 +124,9 @@ func (o *Outgoing) question(remark string) []style.Line {
 		lines = append(lines, style.Text(style.Dim, "  it stays on this machine"))
 	}
 	if o.File != "" {
-		lines = append(lines, style.Text(style.Normal, "  kept in "+o.File))
+		lines = append(lines, style.Text(style.Normal, "  saved in "+o.File))
 	} else {
-		lines = append(lines, style.Text(style.Normal, "  through the tap, so it is kept in this recording"))
+		lines = append(lines, style.Text(style.Normal, "  through the tap, so it is part of this recording"))
 	}
 	for _, r := range o.Remarks {
 		lines = append(lines, style.Text(style.Normal, "  "+text.Clip(r, long)))
@@ -137,7 +137,7 @@ func (o *Outgoing) question(remark string) []style.Line {
 	return lines
 }
 
-// send sends, beside the event loop.
+// send sends the request, outside the event loop.
 func (o *outbox) send(at analysis.Place, out *Outgoing) tea.Cmd {
 	ctx, cancel := context.WithCancel(o.shared.Load.Context)
 	ticket := o.shared.Ticket()
@@ -153,17 +153,17 @@ func (o *outbox) send(at analysis.Place, out *Outgoing) tea.Cmd {
 	}
 }
 
-// stopSending ends what is being sent, and reports whether there was something.
+// stopSending cancels a running send, and reports whether there was one.
 func (o *outbox) stopSending() bool {
 	if o.sending == nil {
 		return false
 	}
 	o.sending.cancel()
-	o.shared.Message = "stopping what is being sent"
+	o.shared.Message = "canceling the request"
 	return true
 }
 
-// cameBack shows what came of it.
+// cameBack shows the result.
 func (o *outbox) cameBack(msg cameBack) tea.Cmd {
 	if o.sending == nil || msg.ticket != o.sending.ticket {
 		return nil
@@ -172,7 +172,7 @@ func (o *outbox) cameBack(msg cameBack) tea.Cmd {
 	s := msg.sent
 	switch {
 	case s == nil && errors.Is(msg.err, context.Canceled):
-		o.shared.Message = "stopped; nothing came of it"
+		o.shared.Message = "canceled; there was no answer"
 		return nil
 	case s == nil:
 		o.shared.Message = msg.err.Error()
@@ -180,13 +180,13 @@ func (o *outbox) cameBack(msg cameBack) tea.Cmd {
 	case s.Report != nil:
 		return o.push(newReportPage(s, msg.err))
 	case s.Exchange == nil:
-		o.shared.Message = "sent; the answer is not in the recording yet"
+		o.shared.Message = "Sent. Waiting for the answer to be recorded"
 		return nil
 	}
 	return o.push(o.newAnswered(msg.of, s, msg.err))
 }
 
-// newAnswered returns the menu of what can be done with the answer to a request that was sent again.
+// newAnswered returns the menu of actions on the response to a request that was sent again.
 func (o *outbox) newAnswered(at analysis.Place, s *Sent, problem error) *menu.Menu {
 	x := s.Exchange
 	e := o.shared.Load.EntryOf(x)
@@ -227,11 +227,11 @@ func (o *outbox) newAnswered(at analysis.Place, s *Sent, problem error) *menu.Me
 // alone returns a capture of one exchange.
 func alone(x *capture.Exchange, name string) *load.Selection {
 	p := &load.Selection{Chosen: map[uint64]bool{x.Seq: true}}
-	p.Memory, _ = capture.ReadMemory(capture.Info{Name: name}, capture.Each(x)) // which cannot fail
+	p.Memory, _ = capture.ReadMemory(capture.Info{Name: name}, capture.Each(x)) // this cannot fail
 	return p
 }
 
-// newReportPage returns the page of how a task differs that was replayed.
+// newReportPage returns the page with the differences of a replayed task.
 func newReportPage(s *Sent, problem error) *page.Page {
 	return &page.Page{Name: "replay", Write: func(columns int) []style.Line {
 		var lines []style.Line
@@ -239,7 +239,7 @@ func newReportPage(s *Sent, problem error) *page.Page {
 			lines = append(lines, style.Text(style.Error, "! "+problem.Error()), style.Line{})
 		}
 		if s.File != "" {
-			lines = append(lines, style.Text(style.Dim, " kept in "+s.File))
+			lines = append(lines, style.Text(style.Dim, " saved in "+s.File))
 		}
 		for _, l := range diff.ReportLines(s.Report) {
 			lines = append(lines, diff.WrapReport(l, columns)...)
@@ -248,7 +248,7 @@ func newReportPage(s *Sent, problem error) *page.Page {
 	}}
 }
 
-// editable says that what is to be sent stands in a file for the user's editor.
+// editable reports that the request was written to a file for the user's editor.
 type editable struct {
 	ticket uint64
 	of     analysis.Place
@@ -256,7 +256,7 @@ type editable struct {
 	file   string
 }
 
-// edit writes what is to be sent into a file, for the user's editor.
+// edit writes the request into a file, for the user's editor.
 func (o *outbox) edit(at analysis.Place, out *Outgoing) tea.Cmd {
 	o.preparing = o.shared.Ticket()
 	ticket := o.preparing
@@ -269,9 +269,9 @@ func (o *outbox) edit(at analysis.Place, out *Outgoing) tea.Cmd {
 	}
 }
 
-// openEditor opens the editor, which has the screen until it ends, and then asks again.
+// openEditor opens the editor, which uses the screen until it exits, and then asks again.
 func (o *outbox) openEditor(msg editable) tea.Cmd {
-	o.preparing = msg.ticket // no key can have come between that was meant for anything else
+	o.preparing = msg.ticket // no key for another purpose can have come in between
 	cmd, err := o.options.Sender.Editor(msg.file)
 	if err != nil {
 		return func() tea.Msg {
@@ -289,7 +289,7 @@ func (o *outbox) openEditor(msg editable) tea.Cmd {
 	})
 }
 
-// edited reads what came of the file.
+// edited reads the edited file.
 func (e *editable) edited() prepared {
 	msg := prepared{ticket: e.ticket, of: e.of}
 	text, err := os.ReadFile(e.file)
@@ -297,7 +297,7 @@ func (e *editable) edited() prepared {
 	case err != nil:
 		msg.err = fmt.Errorf("%w; nothing was sent", err)
 	case len(bytes.TrimSpace(text)) == 0:
-		msg.err = errors.New("nothing was left of the request, so nothing was sent")
+		msg.err = errors.New("the request was empty, so nothing was sent")
 	case bytes.Equal(text, e.out.Text):
 		msg.err = errors.New("nothing was changed, so nothing was sent")
 	default:
@@ -311,7 +311,7 @@ func (e *editable) edited() prepared {
 	return msg
 }
 
-// writeTemporary writes a file that nobody else can read.
+// writeTemporary writes a file that only the user can read.
 func writeTemporary(text []byte) (string, error) {
 	f, err := os.CreateTemp("", "a2atap-request-*.txtar")
 	if err != nil {
@@ -327,33 +327,33 @@ func writeTemporary(text []byte) (string, error) {
 
 // A Sender sends recorded requests again. Its functions run outside the event loop, and end when their context does.
 type Sender struct {
-	// Request says what would be sent for the request of an exchange. Nothing is sent yet.
+	// Request returns what would be sent for the request of an exchange, without sending it.
 	Request func(ctx context.Context, x *capture.Exchange) (*Outgoing, error)
-	// Task says the same for all requests of a task, as a2atap replay sends them: the source has the exchanges of the task
-	// and what else is about it, and seqs are their numbers.
+	// Task is Request for all requests of a task, as a2atap replay sends them. The source has the exchanges of the task
+	// and related ones; seqs are the numbers of the task's exchanges.
 	Task func(ctx context.Context, src capture.Source, seqs []uint64) (*Outgoing, error)
-	// Editor returns the command that opens a file in the user's editor; nil if there is none.
+	// Editor returns the command that opens a file in the user's editor; nil if the user has none.
 	Editor func(path string) (*exec.Cmd, error)
 }
 
-// An Outgoing is what waits for the user's word to be sent.
+// An Outgoing is a request, or a task, that waits for the user's confirmation.
 type Outgoing struct {
-	What    string   // in words, such as "POST http://127.0.0.1:9001/spec"
-	Remote  []string // hosts that it goes to and that are not this machine
+	What    string   // description, such as "POST http://127.0.0.1:9001/spec"
+	Remote  []string // destination hosts other than this machine
 	Remarks []string // what the user should know: what is not sent, and why
-	File    string   // the capture in which it will be kept; empty if that is the one that is looked at
+	File    string   // the capture that will record it; empty for the capture being viewed
 
 	Send func(context.Context) (*Sent, error)
 
-	// Text is the request for an editor, a transcript, and Edited what is sent instead when it was changed; an error says
-	// in which line it is wrong. Nil if there is nothing to edit.
+	// Text is the request for an editor, as a transcript. Edited returns the changed request; its error names the wrong
+	// line. Text is nil if there is nothing to edit.
 	Text   []byte
 	Edited func(text []byte) (*Outgoing, error)
 }
 
-// A Sent is what came of an Outgoing.
+// A Sent is the result of an Outgoing.
 type Sent struct {
-	Exchange *capture.Exchange // of a single request; its number is that in the file, or 0 if it was not found there
-	File     string            // where it is kept; empty if that is the capture that is looked at
-	Report   *report.Report    // of a task: how the answers differ from the recorded ones
+	Exchange *capture.Exchange // of a single request; its number is that in File, or 0 if File does not have it
+	File     string            // the capture that recorded it; empty for the capture being viewed
+	Report   *report.Report    // of a task: how the responses differ from the recorded ones
 }

@@ -30,8 +30,8 @@ func end(t *testing.T, sink io.Closer) {
 	must.Do(t, sink.Close())
 }
 
-// An inspector that shows that a recording has ended goes on with the next one that appends to the capture: the list
-// grows, and the rules judge both as one and say nothing twice.
+// An inspector that shows the end of a recording continues with the next recording that appends to the capture. The
+// list grows, and the rules check both as one and report nothing twice.
 func TestEndedGoesOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.a2atap")
 	first, store := recorder(t, path)

@@ -73,7 +73,7 @@ func TestRunUntilContextEnds(t *testing.T) {
 	}
 }
 
-// A fault of ours gives the terminal back and is said.
+// A panic restores the terminal, and is reported.
 func TestRunPutsTheTerminalBackAfterAPanic(t *testing.T) {
 	reached := make(chan struct{})
 	o := Options{Curl: func(*capture.Exchange) (string, error) {

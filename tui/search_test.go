@@ -43,9 +43,9 @@ func TestSearchInTheList(t *testing.T) {
 		visit(".")
 		u.sees("match 3 of 3")
 		visit(".")
-		u.sees("no match further down; the search goes on at the top")
+		u.sees("no match further down; the search continues at the top")
 		visit(",")
-		u.sees("no match further up; the search goes on at the end")
+		u.sees("no match further up; the search continues at the end")
 		visit(",")
 		visit("j", ",")
 		expect.Same(t, "kyoto is found in", []uint64{4, 6, 1, 6, 4, 4}, visited)
@@ -58,7 +58,7 @@ func TestSearchInTheList(t *testing.T) {
 		u.search("tokyo")
 		u.sees("no match for tokyo")
 		u.press("esc", ".")
-		u.sees(".: nothing is searched for; s searches")
+		u.sees(".: there is no search; s starts one")
 		expect.Equal(t, "Kyoto is found", 6, visited[0])
 	})
 }
@@ -145,7 +145,7 @@ func TestSearchWhenTheFilterLetsOthersThrough(t *testing.T) {
 	})
 }
 
-// The search keeps up with a recording: with new exchanges, and with what comes to those that were open.
+// The search keeps up with a recording: with new exchanges, and with new steps of open ones.
 func TestSearchFollowsTheRecording(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := towns(t, "kyoto", "osaka")
@@ -230,13 +230,14 @@ func TestLongStreamIsSearchedAndNotHeld(t *testing.T) {
 	u.until("the match in the detail", func() bool {
 		return strings.Contains(u.cursorLine(), `"note": "kyoto"`) && u.m.top().Status() == "match 1 of 1"
 	})
+	u.until("the end of checking, which allocates", func() bool { return u.m.shared.Judged.Ended })
 	if got := heap() - before; got > 16<<20 { // the events themselves are some 40 MiB
 		t.Errorf("searching it takes %d bytes", got)
 	}
 	runtime.KeepAlive(u)
 }
 
-// In a list that is sorted or grouped, next is what stands next, and folded groups are unfolded.
+// In a sorted or grouped list, next follows the order of the list, and unfolds groups.
 func TestSearchInASortedList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, towns(t, "kyoto", "osaka", "nara", "kyoto", "osaka", "Kyoto").Reader(), 80, 24, Options{})

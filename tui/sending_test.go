@@ -68,13 +68,13 @@ func again() *capture.Exchange {
 	return x
 }
 
-// A request is sent again only after a question, and what came of it is compared and opened.
+// A request is sent again only after a question. The response is compared and opened.
 func TestResend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeSender{file: "runs-resent.a2atap", answers: again()}
 		u := newUI(t, twoRuns(t, func(*capture.Exchange) {}), 100, 30, Options{Sender: f.sender()})
 		u.press("g", "r")
-		u.sees("send POST http://127.0.0.1:9001/rpc", "it stays on this machine", "kept in runs-resent.a2atap")
+		u.sees("send POST http://127.0.0.1:9001/rpc", "it stays on this machine", "saved in runs-resent.a2atap")
 		u.press("enter")
 		u.sees("nothing was sent")
 		u.press("r", "esc", "r", "q", "r", "n")
@@ -121,12 +121,12 @@ func TestNothingIsSentBySlips(t *testing.T) {
 		for _, size := range []tea.Msg{sizeOf(80, 24), sizeOf(80, 12)} { // no warning goes off the screen
 			u.send(size)
 			u.press("r")
-			u.sees("? booker.example:9001 is not this machine", "kept in x.a2atap", "> n ")
+			u.sees("? booker.example:9001 is not this machine", "saved in x.a2atap", "> n ")
 			u.press("n")
 		}
 		u.send(sizeOf(80, 6)) // where there is no room for the question, it cannot be answered
 		u.press("r", "y")
-		u.sees("there is no room")
+		u.sees("the window is too small")
 		if len(f.sent) > 0 {
 			t.Errorf("sent %q", f.sent)
 		}
@@ -139,16 +139,16 @@ func TestSendingIsCanceled(t *testing.T) {
 		f := &fakeSender{file: "x.a2atap", block: true}
 		u := newUI(t, twoRuns(t, func(*capture.Exchange) {}), 100, 30, Options{Sender: f.sender()})
 		u.press("g", "r", "y")
-		u.sees("sending, esc ends it")
+		u.sees("sending, esc cancels")
 		u.press("j", "r")
-		u.sees("something is being sent")
+		u.sees("a request is being sent")
 		u.press("esc")
-		u.sees("stopped; nothing came of it")
+		u.sees("canceled; there was no answer")
 		u.press("R", "y", "q", "q")
 	})
 }
 
-// What was edited is asked about once more; what was not is not sent; what is wrong is said with its line.
+// After an edit, the inspector asks again. Without changes, it sends nothing. Errors name the line.
 func TestEditBeforeSending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeSender{file: "x.a2atap", answers: again()}
@@ -179,7 +179,7 @@ func TestEditBeforeSending(t *testing.T) {
 		u.sees("nothing was changed, so nothing was sent")
 		edit(" \n")
 		u.press("r", "e")
-		u.sees("nothing was left of the request, so nothing was sent")
+		u.sees("the request was empty, so nothing was sent")
 		edit("wrong\n")
 		u.press("r", "e")
 		u.sees("! request:2: it is wrong")
@@ -212,7 +212,7 @@ func TestReplayTask(t *testing.T) {
 		u.press("g", "R")
 		u.sees("send 1 request")
 		u.press("y")
-		u.sees("no difference; 1 sent, 1 matched", "kept in x.a2atap")
+		u.sees("no difference; 1 sent, 1 matched", "saved in x.a2atap")
 	})
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 100, 30, Options{})

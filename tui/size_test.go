@@ -36,7 +36,7 @@ func store(tb testing.TB, calls int) string {
 	return path
 }
 
-// counting counts what is read of a capture, but for the reading of the rules, which is beside the screen.
+// counting counts how much of a capture is read, except by the rules, which run in parallel with the screen.
 type counting struct {
 	capture.Source
 	capture.Index

@@ -19,10 +19,10 @@ func (m *inspector) push(p panel.Panel) tea.Cmd {
 	return m.panes.fit(p)
 }
 
-// back goes one step back. On the list, esc takes the filter off, and q quits.
+// back goes one step back. On the list, esc clears the filter, and q quits.
 func (m *inspector) back(a keys.Action) tea.Cmd {
 	if d, is := m.top().(*detail.Panel); is && a == keys.Back && d.CancelSearch() {
-		m.shared.Message = "the search was stopped; . goes on with it"
+		m.shared.Message = "the search was stopped; . continues it"
 		return nil
 	}
 	switch {
@@ -42,7 +42,7 @@ func (m *inspector) back(a keys.Action) tea.Cmd {
 	return m.list.Update(a)
 }
 
-// leaveTop ends what the top panel has under way, since it goes. A pane stays, without the focus.
+// leaveTop cancels the work of the top panel before it closes. A pane stays open, without the focus.
 func (m *inspector) leaveTop() {
 	if top := m.top(); !m.panes.isPane(top) {
 		leavePanel(top)
@@ -55,7 +55,7 @@ func leavePanel(p panel.Panel) {
 	}
 }
 
-// openFromText opens an event in the detail from which the text was opened, or in a new one.
+// openFromText opens an event in the detail whose text is shown, or in a new one.
 func (m *inspector) openFromText(at analysis.Place) tea.Cmd {
 	cmd := m.back(keys.Back)
 	if d, is := m.top().(*detail.Panel); is && d.Seq == at.Exchange {
@@ -64,7 +64,7 @@ func (m *inspector) openFromText(at analysis.Place) tea.Cmd {
 	return tea.Batch(cmd, m.openDetail(at))
 }
 
-// quit leaves the inspector after a question, which also says whether that ends a recording.
+// quit leaves the inspector after a question, which also mentions a recording that would end.
 func (m *inspector) quit() tea.Cmd {
 	words := "Quit?"
 	if m.options.QuitEnds != "" {
@@ -101,7 +101,7 @@ func (m *inspector) openFindings(seq uint64) tea.Cmd {
 	return cmd
 }
 
-// replace shows another exchange in place of the detail.
+// replace shows another exchange in the detail.
 func (m *inspector) replace(d *detail.Panel, at analysis.Place) tea.Cmd {
 	chosen := m.list.Choose(at.Exchange)
 	if d == m.panes.detail {
@@ -124,14 +124,14 @@ func (m *inspector) openOther(src *load.Selection, seq uint64, file string) tea.
 	s := m.shared
 	m.others++
 	other := &panel.Shared{
-		Load: load.New(s.Load.Context, src, s.Load.Rules, s.Load.Keys...), Opened: true, Theme: s.Theme,
+		Load: load.New(s.Load.Context, src, s.Load.Rules), Opened: true, Theme: s.Theme,
 		Deltas: s.Deltas, Tickets: m.others * otherTickets,
 	}
 	e := detail.NewOther(other, seq, file)
 	return tea.Batch(m.push(e), e.Begin())
 }
 
-// shownDetail returns the detail on top, also of another capture.
+// shownDetail returns the detail on top, even one of another capture.
 func (m *inspector) shownDetail() (*detail.Panel, bool) {
 	switch p := m.top().(type) {
 	case *detail.Panel:
@@ -142,7 +142,7 @@ func (m *inspector) shownDetail() (*detail.Panel, bool) {
 	return nil, false
 }
 
-// home goes back to the list.
+// home returns to the list.
 func (m *inspector) home() tea.Cmd {
 	var cmds []tea.Cmd
 	for range len(m.stack) - 1 {
@@ -151,10 +151,10 @@ func (m *inspector) home() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// otherTickets is where the tickets of another capture's panels begin, so that none is taken for one of ours.
+// otherTickets is the first ticket of another capture's panels, so that they never collide with this capture's.
 const otherTickets = 1 << 40
 
-// searchFor searches a panel, and has the detail beside it show the matches, too; nil ends the search.
+// searchFor searches a panel. It also highlights matches in the detail next to it. A nil pattern ends the search.
 func (m *inspector) searchFor(in panel.Searcher, p *find.Pattern) tea.Cmd {
 	m.shared.Pattern = p
 	cmd := in.LookFor(p)

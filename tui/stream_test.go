@@ -72,6 +72,7 @@ func TestLongStreamIsNotHeld(t *testing.T) {
 		u.strike("ctrl+f")
 	}
 	u.sees(gap)
+	u.until("the end of checking, which allocates", func() bool { return u.m.shared.Judged.Ended })
 	if got := heap() - before; got > 24<<20 { // the events themselves are some 80 MiB
 		t.Errorf("looking at it takes %d bytes", got)
 	}

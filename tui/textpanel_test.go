@@ -113,7 +113,7 @@ func TestTextOfAnAnswer(t *testing.T) {
 		u.press("esc", "k", "a")
 		u.sees("✗ TaskNotFoundError (-32001)", "no such task")
 		u.press("esc", "j", "j", "a")
-		u.sees("the answer cannot be read as JSON; the detail shows its body")
+		u.sees("the answer is not JSON; the detail shows its body")
 	})
 }
 
@@ -145,7 +145,7 @@ func TestClicksOnTextAndTree(t *testing.T) {
 	})
 }
 
-// What a notification brings to a webhook stands in its request.
+// The text of a notification to a webhook is in its request.
 func TestTextOfANotification(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := tuitest.Growing(t, 0)
@@ -159,7 +159,7 @@ func TestTextOfANotification(t *testing.T) {
 	})
 }
 
-// A stream that goes on grows on the screen; the cursor stays unless it was put at the end.
+// A continuing stream grows on the screen. The cursor stays, unless it was placed at the end.
 func TestTextGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := tuitest.Growing(t, 0)
@@ -178,12 +178,12 @@ func TestTextGrows(t *testing.T) {
 		u.press("G")
 		tuitest.Record(t, m, []capture.Step{chunk(1, 4, "Another", "")})
 		u.pass(3 * time.Second)
-		u.sees("begun again", "4 events, following", "replaced by ·4")
+		u.sees("started again", "4 events, following", "replaced by ·4")
 		expect.Equal(t, "at the end of the stream is lit", "Another", u.litText())
 	})
 }
 
-// Of a very long stream the text begins, and it is said what is not there.
+// The panel shows the beginning of a very long stream's text, and reports what is missing.
 func TestTextOfALongStream(t *testing.T) {
 	const events = assembly.MaxEvents + 5_000
 	path := filepath.Join(t.TempDir(), "long.a2atap")
@@ -207,7 +207,7 @@ func TestTextOfALongStream(t *testing.T) {
 	u.sees("·20000", "word20000")
 	u.strike("tab")
 	u.strike("G")
-	u.sees("not put together here: 5,000 events after ·20000")
+	u.sees("not assembled here: 5,000 events after ·20000")
 }
 
 // A key that is struck before there is a text works when it is there.

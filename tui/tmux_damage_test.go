@@ -12,8 +12,8 @@ import (
 	"a2atap/proxy/must"
 )
 
-// A damaged capture, and one that is damaged under the inspector, in a real terminal: what is wrong is said, nothing
-// panics, and the inspector ends when it is told to.
+// The test shows a damaged capture, and one that is damaged under the inspector, in a real terminal. The inspector
+// reports the damage, does not panic, and ends on request.
 func TestDamagedInTerminal(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "a2atap")
@@ -31,8 +31,8 @@ func TestDamagedInTerminal(t *testing.T) {
 		said  string
 	}{
 		"emptied":          {func([]byte) []byte { return nil }, "not a capture"},
-		"cut":              {func(data []byte) []byte { return data[:3*page] }, "cut short"},
-		"cut in its head":  {func(data []byte) []byte { return data[:100] }, "cut short"},
+		"cut":              {func(data []byte) []byte { return data[:3*page] }, "the file is truncated"},
+		"cut in its head":  {func(data []byte) []byte { return data[:100] }, "the file is truncated"},
 		"without its head": {func(data []byte) []byte { clear(data[:2*page]); return data }, "not a capture"},
 		"without pages":    {func(data []byte) []byte { clear(data[2*page:]); return data }, "damaged"},
 		"a page over others": {func(data []byte) []byte {

@@ -12,8 +12,8 @@ import (
 	"a2atap/proxy/must"
 )
 
-// A request is held in a recorder with a screen, edited in the user's editor, and goes on; what is held when the recorder
-// ends goes on as it is.
+// A request is held in a recorder with a screen, edited in the user's editor, and released. A message held when the
+// recorder ends is released unchanged.
 func TestHoldInTerminal(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
@@ -41,15 +41,15 @@ func TestHoldInTerminal(t *testing.T) {
 	}
 	s.keys("-l", ":hold requests op:SendMessage")
 	s.keys("Enter")
-	s.shows("from now on held: requests that match op:SendMessage")
+	s.shows("now holding: requests that match op:SendMessage")
 	first := send()
 	s.shows("held: request of ", "booker: SendMessage; H shows it")
 	s.keys("H")
-	s.shows("1  request ", "f  say what is to be held")
+	s.shows("1  request ", "f  choose what to hold")
 	s.keys("1")
-	s.shows("POST /spec HTTP/1.1", `"text": "two tickets"`, "more lines", "e  edit it, and let it go then")
+	s.shows("POST /spec HTTP/1.1", `"text": "two tickets"`, "more lines", "e  edit it, then release it")
 	s.keys("e")
-	s.shows("let go, edited: request of ")
+	s.shows("released, edited: request of ")
 	if out := first(); !strings.Contains(out, "message-only") {
 		t.Errorf("the agent answers\n%s", out)
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A bug is followed in a real terminal: a recording that grows, a finding, a mark, what differs from another call, the
-// same request once more, and what came of it into a file.
+// A user follows a bug in a real terminal: a growing recording, a finding, a mark, a comparison with another call, the
+// same request again, and an export of the response.
 func TestStoryInTerminal(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
@@ -61,7 +61,7 @@ func TestStoryInTerminal(t *testing.T) {
 	s.keys("N")
 	s.shows(">!  4*")
 	s.keys("r")
-	s.shows("send POST http://127.0.0.1:", "it stays on this machine", "kept in c-resent.a2atap", "> n ")
+	s.shows("send POST http://127.0.0.1:", "it stays on this machine", "saved in c-resent.a2atap", "> n ")
 	s.keys("n")
 	s.shows("nothing was sent")
 	s.keys("r")
@@ -81,7 +81,7 @@ func TestStoryInTerminal(t *testing.T) {
 	s.keys("q")
 	s.shows(">!  4*")
 	s.keys("E")
-	s.shows("the marked ones: 1 exchange")
+	s.shows("marked: 1 exchange")
 	s.keys("m")
 	s.shows("transcript, HTTP as text")
 	s.keys("t")

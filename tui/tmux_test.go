@@ -37,7 +37,7 @@ func TestInTerminal(t *testing.T) {
 	s.keys("l", "n")
 	s.shows("ladder of 2", "! stream-closed-on-terminal", "◀")
 	s.keys("e")
-	s.shows("── rule", "reported in place of state-terminal-immutable")
+	s.shows("── rule", "reported instead of state-terminal-immutable")
 	s.tmux("resize-window", "-t", "it", "-x", "120", "-y", "40")
 	s.shows("Not reported", "n next finding")
 	s.keys("Escape")

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/view"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
 	"a2atap/proxy/must"
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// A ui drives an inspector as the terminal library would: keys and messages go to Update, commands run beside it.
+// A ui drives an inspector as the terminal library would: keys and messages go to Update, commands run in parallel.
 type ui struct {
 	t      *testing.T
 	m      *inspector
@@ -44,8 +45,8 @@ type ui struct {
 	quit   bool
 }
 
-// newUI opens an inspector, lets it come to rest, and closes it when the test ends. It is for a bubble of
-// testing/synctest, in which rest is when all that goes on waits for something.
+// newUI opens an inspector, waits until it is idle, and closes it when the test ends. It requires a bubble of
+// testing/synctest, in which idle means that all goroutines wait.
 func newUI(t *testing.T, src capture.Source, width, height int, o Options) *ui {
 	t.Helper()
 	u := startUI(t, src, width, height, o)
@@ -66,8 +67,12 @@ func startUI(t *testing.T, src capture.Source, width, height int, o Options) *ui
 	if o.Theme == "" {
 		o.Theme = style.Plain
 	}
+	if o.View == nil {
+		o.View = view.Open(src, view.Options{Rules: o.Rules})
+	}
+	t.Cleanup(func() { must.Do(t, o.View.Close()) })
 	u := &ui{
-		t: t, m: newInspector(load.New(ctx, src, o.Rules, o.Keys...), o), msgs: make(chan tea.Msg), ctx: ctx,
+		t: t, m: newInspector(load.New(ctx, src, o.Rules), o), msgs: make(chan tea.Msg), ctx: ctx,
 		cancel: cancel,
 	}
 	u.run(u.m.Init())
@@ -83,7 +88,7 @@ func (u *ui) close() {
 
 func (u *ui) run(cmd tea.Cmd) { runInto(u.ctx, u.msgs, cmd) }
 
-// runInto runs a command beside the test, and hands on its messages until the context ends.
+// runInto runs a command in parallel with the test, and passes on its messages until the context ends.
 func runInto(ctx context.Context, msgs chan<- tea.Msg, cmd tea.Cmd) {
 	if cmd == nil {
 		return

@@ -14,14 +14,8 @@ import (
 )
 
 func newInspector(l *load.Loader, o Options) *inspector {
-	if l.Verdicts = o.Verdicts; l.Verdicts != nil {
-		l.Links = &o.Verdicts.Links
-	}
+	l.View, l.Reading = o.View, load.NewReading(o.View)
 	l.Notes = notes.NewKeeper(o.Notes)
-	if o.Reading != nil && o.Verdicts == nil {
-		l.Reading = load.NewReading(o.Reading)
-		l.Reading.Making = o.Making
-	}
 	s := &panel.Shared{Load: l, Theme: o.Theme, Location: o.Location}
 	m := &inspector{options: o, shared: s, list: list.New(s, o.Hints)}
 	m.stack = []panel.Panel{m.list}
@@ -35,14 +29,15 @@ func newInspector(l *load.Loader, o Options) *inspector {
 
 // Init implements tea.Model.
 func (m *inspector) Init() tea.Cmd {
-	begin := tea.Batch(readNotes(m.shared.Load), m.shared.Load.Open(), m.shared.Load.WatchServer(false), m.holding.watch())
+	begin := tea.Batch(readNotes(m.shared.Load), m.shared.Load.Open(), m.shared.Load.WatchServer(false), m.holding.watch(),
+		m.follower.awaitNotice())
 	if m.mouse.on {
 		return tea.Batch(tea.EnableMouseCellMotion, begin)
 	}
 	return begin
 }
 
-// Update implements tea.Model. Whatever takes time is left to the commands that it returns.
+// Update implements tea.Model. It leaves slow work to the commands that it returns.
 func (m *inspector) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.handle(msg)
 	return m, tea.Batch(cmd, m.panes.followList())
@@ -65,6 +60,9 @@ func (m *inspector) handle(msg tea.Msg) tea.Cmd {
 		return m.clipboard.copied(msg)
 	case settled:
 		return m.panes.settle(msg)
+	case notice:
+		m.shared.Message = string(msg)
+		return m.follower.awaitNotice()
 	case load.Reached:
 		return m.follower.reached(msg)
 	case panel.FirstStarted:
@@ -147,7 +145,7 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 	return m.perform(k.Action)
 }
 
-// oneByOne handles keys that were pressed faster than they were read, and come as one.
+// oneByOne handles several keys that the terminal library has read as one.
 func (m *inspector) oneByOne(msg tea.KeyMsg) tea.Cmd {
 	var cmds []tea.Cmd
 	for _, r := range msg.Runes {
@@ -156,7 +154,7 @@ func (m *inspector) oneByOne(msg tea.KeyMsg) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// nothing says why a key does nothing in the top panel. Where to find the keys that there are it says once.
+// nothing explains why a key does nothing in the top panel. It mentions the help for keys once.
 func (m *inspector) nothing(name string) string {
 	if in := keys.ScopesOf(name); in != 0 {
 		return name + ": not here; in " + in.String()

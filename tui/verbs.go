@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -24,20 +25,20 @@ import (
 	"a2atap/tui/text"
 )
 
-// A verb is a row of the table of what can be typed in the command line. Every action that a key performs has one.
+// A verb is a row in the table of commands. Every action that has a key has a verb.
 type verb struct {
 	name     string      // as it is typed
 	also     []string    // other names for it
-	argument string      // what stands behind it, in brackets if it need not; empty if nothing can
+	argument string      // its argument, in brackets if optional; empty if it has none
 	words    string      // what it does
 	group    group       // under which the help lists it and its key
-	do       keys.Action // what it does with nothing behind it; noAction if it needs an argument, or has no key
-	ofList   bool        // it is about the list, and goes there
+	do       keys.Action // its action without an argument; noAction if it needs an argument, or has no key
+	ofList   bool        // it works on the list, and switches to it
 
-	// run performs it with what stands behind it. It may be nil if nothing can.
+	// run performs the verb with its argument. It may be nil if the verb cannot run.
 	run func(m *inspector, argument string) (tea.Cmd, error)
 
-	// offer returns words that may stand behind it, to complete the last word of what does so far. It may be nil.
+	// offer returns completions for the last word of the argument. It may be nil.
 	offer func(m *inspector, argument string) []string
 }
 
@@ -63,7 +64,7 @@ func movingVerbs() []verb {
 	return []verb{
 		{
 			name: "goto", also: []string{"go"}, argument: "PLACE",
-			words: "to an exchange by its number, or to a place as findings name it: 12 or 12.response.event[3]",
+			words: "to an exchange by its number, or to a place as in findings: 12 or 12.response.event[3]",
 			run:   gotoPlace,
 		},
 		{name: "down", words: "to the next line", do: keys.Down},
@@ -77,7 +78,7 @@ func movingVerbs() []verb {
 		{name: "part", words: "to the next part of the panel", do: keys.NextPart},
 		{name: "next", words: "to the next exchange", do: keys.NextExchange},
 		{name: "previous", also: []string{"prev"}, words: "to the previous exchange", do: keys.PreviousExchange},
-		{name: "back", words: "back to the previous panel; on the list, take the filter off", do: keys.Back},
+		{name: "back", words: "back to the previous panel; in the list, remove the filter", do: keys.Back},
 		{name: "close", words: "back to the previous panel", do: keys.Leave},
 	}
 }
@@ -86,27 +87,27 @@ func lookingVerbs() []verb {
 	return []verb{
 		{
 			name: "open", also: []string{"edit", "o"}, argument: "[PLACE]", group: toLook, do: keys.Open,
-			words: "open what is selected, or another exchange", run: openPlace,
+			words: "open the selection, or another exchange", run: openPlace,
 		},
 		{
 			name: "detail", argument: "[PLACE]", group: toLook, do: keys.ShowDetail,
-			words: "request and response of what is selected, or of another exchange", run: openPlace,
+			words: "request and response of the selected exchange, or of another one", run: openPlace,
 		},
 		{
 			name: "ladder", argument: "[N]", group: toLook, do: keys.ShowLadder,
-			words: "all exchanges of the same task and context as what is selected, or as exchange N",
+			words: "all exchanges with the same task and context as the selection, or as exchange N",
 			run:   ofExchange((*inspector).openLadder),
 		},
 		{
 			name: "workflow", argument: "[N]", group: toLook, do: keys.ShowWorkflow,
-			words: "all that one request of a user has caused, to which what is selected, or exchange N, belongs",
+			words: "the workflow of the selection, or of exchange N: all exchanges caused by one request of a user",
 			run:   ofExchange((*inspector).openWorkflow),
 		},
 		{name: "text", group: toLook, words: "artifacts put together from their chunks", do: keys.ShowText},
 		{name: "findings", group: toLook, words: "the findings, with their rules", do: keys.ShowFindings},
-		{name: "coverage", group: toLook, words: "what was observed on each link, and what never was", do: keys.ShowCoverage},
+		{name: "coverage", group: toLook, words: "coverage: which rules were observed on each link, and which never", do: keys.ShowCoverage},
 		{
-			name: "rule", argument: "ID", group: toLook, words: "what a rule says, and why",
+			name: "rule", argument: "ID", group: toLook, words: "explain a rule",
 			run: openRule, offer: func(m *inspector, _ string) []string { return m.shared.RuleIDs() },
 		},
 		{
@@ -119,13 +120,13 @@ func lookingVerbs() []verb {
 		},
 		{
 			name: "clock", argument: "[local|utc|relative]", group: toLook, do: keys.ChangeTimes,
-			words: "which clock times are of", run: setClock, offer: fixed(clockNames...),
+			words: "which clock to use for times", run: setClock, offer: fixed(clockNames...),
 		},
-		{name: "zoom", group: toLook, words: "one pane alone, and all of them again", do: keys.OnePane},
+		{name: "zoom", group: toLook, words: "show only one pane, or all panes again", do: keys.OnePane},
 		{name: "more", group: toLook, words: "show more of a body that was cut for display", do: keys.LoadMore},
 		{
 			name: "theme", also: []string{"colorscheme"}, argument: "[NAME]", group: toLook, do: keys.ChangeTheme,
-			words: "the colours: " + style.ThemeNames(), run: setTheme,
+			words: "the colors: " + style.ThemeNames(), run: setTheme,
 			offer: fixed(strings.Split(style.ThemeNames(), ", ")...),
 		},
 		{
@@ -150,29 +151,29 @@ func findingVerbs() []verb {
 		},
 		{
 			name: "group", argument: "[task|workflow|off]", group: toFind, do: keys.ChangeGrouping, ofList: true,
-			words: "what exchanges stand under", run: setGrouping, offer: fixed(groupingNames[:]...),
+			words: "how exchanges are grouped", run: setGrouping, offer: fixed(groupingNames[:]...),
 		},
 		{
 			name: "sort", argument: "[number|time|duration|size|worst]", group: toFind, do: keys.ChangeOrder, ofList: true,
 			words: "the order of exchanges", run: setOrder, offer: fixed(orderNames[:]...),
 		},
-		{name: "reverse", group: toFind, words: "the same order from its other end", do: keys.ReverseOrder, ofList: true},
+		{name: "reverse", group: toFind, words: "reverse the order", do: keys.ReverseOrder, ofList: true},
 		{
 			name: "search", also: []string{"s"}, argument: "[WORDS]", group: toFind, do: keys.SearchText,
-			words: "search what is shown, or all exchanges: a text, or /an expression/", run: searchWords,
+			words: "search the screen's contents, or all exchanges: a text, or /a regular expression/", run: searchWords,
 		},
 		{name: "next-match", group: toFind, words: "to the next match of the search", do: keys.NextMatch},
 		{name: "previous-match", group: toFind, words: "to the previous match of the search", do: keys.PreviousMatch},
 		{name: "fold", group: toFind, words: "fold the object or array", do: keys.FoldNode},
 		{name: "unfold", group: toFind, words: "unfold the object or array", do: keys.UnfoldNode},
 		{
-			name: "fold-all", group: toFind, words: "fold all groups, or all of JSON below the first level, and unfold them again",
+			name: "fold-all", group: toFind, words: "fold all groups, or JSON below the first level, or unfold them",
 			do: keys.FoldAll, ofList: true,
 		},
 		{name: "next-finding", group: toFind, words: "to the next finding", do: keys.NextFinding},
 		{name: "previous-finding", group: toFind, words: "to the previous finding", do: keys.PreviousFinding},
-		{name: "next-failed", group: toFind, words: "to the next exchange that failed", do: keys.NextFailed},
-		{name: "previous-failed", group: toFind, words: "to the previous exchange that failed", do: keys.PreviousFailed},
+		{name: "next-failed", group: toFind, words: "to the next failed exchange", do: keys.NextFailed},
+		{name: "previous-failed", group: toFind, words: "to the previous failed exchange", do: keys.PreviousFailed},
 		{
 			name: "follow", argument: "[on|off]", group: toFind, do: keys.ToggleFollow, ofList: true,
 			words: "stay at the newest exchange", run: setFollow, offer: fixed("on", "off"),
@@ -182,24 +183,24 @@ func findingVerbs() []verb {
 
 func doingVerbs() []verb {
 	return []verb{
-		{name: "mark", group: toDo, words: "mark the exchange, or take the mark away", do: keys.Mark},
+		{name: "mark", group: toDo, words: "mark or unmark the exchange", do: keys.Mark},
 		{
 			name: "comment", argument: "[WORDS]", group: toDo, do: keys.Comment, words: "comment on the exchange",
 			run: commentWith,
 		},
 		{
-			name: "diff", argument: "[N]", group: toDo, do: keys.Diff, words: "what differs from exchange N, or from the marked one",
+			name: "diff", argument: "[N]", group: toDo, do: keys.Diff, words: "compare with exchange N, or with the marked one",
 			run: diffWith,
 		},
-		{name: "resend", group: toDo, words: "resend the request, as it was or edited, after a question", do: keys.Resend},
-		{name: "replay", group: toDo, words: "replay the task, after a question", do: keys.Replay},
+		{name: "resend", group: toDo, words: "resend the request, unchanged or edited, after a confirmation", do: keys.Resend},
+		{name: "replay", group: toDo, words: "replay the task, after a confirmation", do: keys.Replay},
 		{
 			name: "hold", argument: "[requests|answers] [FILTER]", group: toDo, do: keys.ShowHeld,
-			words: "hold messages that match on their way; with nothing behind it, those that are held",
+			words: "hold matching messages in transit; without a filter, list held messages",
 			run:   holdWhat, offer: holdWords,
 		},
 		{
-			name: "unhold", group: toDo, words: "hold nothing any more; what is held goes on",
+			name: "unhold", group: toDo, words: "stop holding; held messages are released",
 			run: func(m *inspector, _ string) (tea.Cmd, error) {
 				if m.options.Holder == nil {
 					return nil, errors.New(noHolder)
@@ -209,7 +210,7 @@ func doingVerbs() []verb {
 		},
 		{
 			name: "export", also: []string{"write", "w"}, group: toDo, do: keys.Export,
-			words: "export into a file: the exchange, its task, what is marked, what is found",
+			words: "export to a file: the exchange, its task, the marked or the filtered exchanges",
 		},
 		{
 			name: "copy", also: []string{"yank"}, argument: "[WHAT]", group: toDo, do: keys.CopyMenu,
@@ -222,7 +223,7 @@ func doingVerbs() []verb {
 		},
 		{
 			name: "mouse", argument: "[on|off]", group: toDo, do: keys.ToggleMouse,
-			words: "whether the mouse is ours; while it is off, the terminal selects text",
+			words: "mouse on or off; when off, the terminal selects text",
 			run:   setMouse, offer: fixed("on", "off"),
 		},
 		{
@@ -232,12 +233,12 @@ func doingVerbs() []verb {
 		{name: "actions", group: toDo, words: "all actions: type a word to find one", do: keys.ShowPalette},
 		{name: "commands", group: toDo, words: "the command line", do: keys.OpenCommand},
 		{name: "suspend", group: toDo, words: "back to the shell; fg returns", do: keys.Suspend},
-		{name: "quit", also: []string{"q", "exit"}, group: toDo, words: "quit, after a question", do: keys.Quit},
+		{name: "quit", also: []string{"q", "exit"}, group: toDo, words: "quit, after a confirmation", do: keys.Quit},
 		{name: "quit!", also: []string{"q!"}, group: toDo, words: "quit at once", do: keys.QuitNow},
 	}
 }
 
-// usage returns the verb as it is typed, with what stands behind it.
+// usage returns the verb as typed, with its argument.
 func (v *verb) usage() string { return strings.TrimSpace(":" + v.name + " " + v.argument) }
 
 // verbOf returns the verb of an action.
@@ -250,7 +251,7 @@ func verbOf(a keys.Action) (verb, error) {
 	return verb{}, fmt.Errorf("action %d has no verb", a)
 }
 
-// verbNames returns the names of the verbs, those that take something with a blank behind them.
+// verbNames returns the names of the verbs. Names of verbs with an argument end with a blank.
 func verbNames() []string {
 	var names []string
 	for _, v := range verbs() {
@@ -263,7 +264,7 @@ func verbNames() []string {
 	return names
 }
 
-// fixed offers always the same.
+// fixed returns an offer function that always returns list.
 func fixed(list ...string) func(*inspector, string) []string {
 	return func(*inspector, string) []string { return list }
 }
@@ -284,8 +285,8 @@ func writeKeys(w io.Writer) error {
 			fmt.Fprintf(&b, "| `%s` | %s | `:%s` |\n", labels, k.Words, v.name)
 		}
 	}
-	b.WriteString("\nA key that has no effect at the moment says why in the last line of the screen.\n\n## Commands\n\n")
-	b.WriteString("What can be typed after `:`; [how](inspector.md#commands-and-themes).\n\n")
+	b.WriteString("\nIf a key has no effect at the moment, the last line of the screen says why.\n\n## Commands\n\n")
+	b.WriteString("Type commands after `:` ([more](inspector.md#commands-and-themes)).\n\n")
 	b.WriteString("| command | does |\n|---|---|\n")
 	for _, v := range verbs() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.ReplaceAll(v.usage(), "|", "\\|"), v.words)
@@ -294,7 +295,7 @@ func writeKeys(w io.Writer) error {
 	return err
 }
 
-// readPlace reads the number of an exchange, or a place as findings name it.
+// readPlace parses the number of an exchange, or a place as in findings.
 func readPlace(m *inspector, argument string) (analysis.Place, error) {
 	seq, err := strconv.ParseUint(argument, 10, 64)
 	at := analysis.Place{Exchange: seq}
@@ -309,7 +310,8 @@ func readPlace(m *inspector, argument string) (analysis.Place, error) {
 	return at, nil
 }
 
-// gotoPlace selects an exchange: in the list or, in the detail and for what is within an exchange, in the detail.
+// gotoPlace selects an exchange in the list. It uses the detail if the detail is open, or if the place is within an
+// exchange.
 func gotoPlace(m *inspector, argument string) (tea.Cmd, error) {
 	at, err := readPlace(m, argument)
 	if err != nil {
@@ -341,7 +343,8 @@ func openPlace(m *inspector, argument string) (tea.Cmd, error) {
 	return m.openDetail(at), nil
 }
 
-// ofExchange makes of what opens a panel about an exchange the performance of a verb that takes its number.
+// ofExchange makes a verb's run function, whose argument is an exchange number, from a function that opens a panel
+// about an exchange.
 func ofExchange(open func(*inspector, uint64) tea.Cmd) func(*inspector, string) (tea.Cmd, error) {
 	return func(m *inspector, argument string) (tea.Cmd, error) {
 		at, err := readPlace(m, argument)
@@ -357,7 +360,7 @@ func openRule(m *inspector, id string) (tea.Cmd, error) {
 	rules := m.shared.Load.Rules
 	i := slices.IndexFunc(rules, func(r *analysis.Rule) bool { return strings.EqualFold(r.ID, id) })
 	if i < 0 {
-		return nil, unknown("rule", id, m.shared.RuleIDs(), "; tab after a few letters shows those that begin so")
+		return nil, unknown("rule", id, m.shared.RuleIDs(), "; type a few letters and tab to see matching ones")
 	}
 	return m.push(page.NewRule(rules[i])), nil
 }
@@ -382,7 +385,7 @@ func setTime(m *inspector, name string) (tea.Cmd, error) {
 	return nil, nil
 }
 
-// clockNames are the ways to show instants, in their order.
+// clockNames are the ways to show instants, in order.
 var clockNames = []string{"local", "utc", "relative"}
 
 func setClock(m *inspector, name string) (tea.Cmd, error) {
@@ -403,7 +406,7 @@ func setTheme(m *inspector, name string) (tea.Cmd, error) {
 	return nil, nil
 }
 
-// readSwitch reads on or off.
+// readSwitch parses on or off.
 func readSwitch(word string) (bool, error) {
 	if word != "on" && word != "off" {
 		return false, fmt.Errorf("on or off, not %q", word)
@@ -432,7 +435,7 @@ func setFollow(m *inspector, word string) (tea.Cmd, error) {
 	return tea.Batch(cmd, m.list.Reposition()), nil
 }
 
-// How orders and groupings are typed.
+// Names of orders and groupings in the command line.
 var (
 	orderNames = [sorting.Orders]string{
 		sorting.ByNumber: "number", sorting.ByTime: "time", sorting.ByDuration: "duration", sorting.BySize: "size",
@@ -476,7 +479,7 @@ func diffWith(m *inspector, argument string) (tea.Cmd, error) {
 	case why != "":
 		return nil, errors.New(why)
 	case at.Exchange == now:
-		return nil, fmt.Errorf("%d is selected itself; select the other one", now)
+		return nil, fmt.Errorf("%d is the selected exchange; select the other one", now)
 	}
 	return m.openDiff(diff.Side{Seq: at.Exchange}, diff.Side{Seq: now}), nil
 }
@@ -489,7 +492,7 @@ func setFilter(m *inspector, expr string) (tea.Cmd, error) {
 	return tea.Batch(m.home(), m.list.Filter.Apply(expr)), nil
 }
 
-// settings are the verbs that set something, for people who are used to say so.
+// settings are the verbs that set something, for users who expect a verb "set".
 var settings = []string{"theme", "mouse", "time", "clock", "view", "follow", "sort", "group"}
 
 // setOne performs the verb that sets something.
@@ -499,7 +502,7 @@ func setOne(m *inspector, argument string) (tea.Cmd, error) {
 		return nil, unknown("setting", name, settings, "; there are "+strings.Join(settings, ", "))
 	}
 	if value = strings.TrimSpace(value); value == "" {
-		return nil, fmt.Errorf("%s is set to what? tab shows it", name)
+		return nil, fmt.Errorf("%s needs a value; tab shows them", name)
 	}
 	return m.commands.execute(name + " " + value)
 }
@@ -515,7 +518,7 @@ func setWords(m *inspector, argument string) []string {
 	return nil
 }
 
-// findVerb returns the verb of a name: its own, another one that it has, or the beginning of one alone.
+// findVerb returns the verb with a name: its main name, one of its other names, or an unambiguous prefix.
 func findVerb(name string) (*verb, error) {
 	var begun []*verb
 	list := verbs()
@@ -543,19 +546,12 @@ func findVerb(name string) (*verb, error) {
 	return nil, fmt.Errorf("%q may be %s", name, orList(names))
 }
 
-// unknown says that there is no such word, and which ones come close; instead is said where none does.
+// unknown returns an error about an unknown word, with similar known words, or else with instead.
 func unknown(noun, word string, known []string, instead string) error {
-	near := spelling.Near(word, known, 3)
-	if len(near) == 0 {
-		return fmt.Errorf("there is no %s %q%s", noun, word, instead)
-	}
-	for i := range near {
-		near[i] = strings.TrimSpace(near[i])
-	}
-	return fmt.Errorf("there is no %s %q; did you mean %s?", noun, word, orList(near))
+	return fmt.Errorf("there is no %s %q%s", noun, word, cmp.Or(spelling.Hint(word, known), instead))
 }
 
-// orList joins words as people do.
+// orList joins words with commas and "or".
 func orList(words []string) string {
 	if n := len(words); n > 1 {
 		return strings.Join(words[:n-1], ", ") + " or " + words[n-1]

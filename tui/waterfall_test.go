@@ -28,9 +28,9 @@ func TestWaterfallOfATask(t *testing.T) {
 			t.Errorf("the exchange that failed is drawn as %q", line)
 		}
 		u.press("n", "n")
-		u.sees("no finding further down; on from the top")
+		u.sees("no finding further down; continuing at the top")
 		u.press("N")
-		u.sees("no finding further up; on from the end")
+		u.sees("no finding further up; continuing at the end")
 		u.press("N", "tab")
 		u.isAt(6)
 		u.press("tab", "j", "enter")
@@ -54,7 +54,7 @@ func TestWaterfallOfAWorkflow(t *testing.T) {
 	})
 }
 
-// An exchange that goes on reaches to the right end, and grows.
+// An open exchange extends to the right end, and grows.
 func TestWaterfallGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := tuitest.Growing(t, 0)
@@ -76,12 +76,12 @@ func TestWaterfallGrows(t *testing.T) {
 	})
 }
 
-// The scale of the bars in the detail is said, and there are none where there is no room.
+// The detail shows the scale of its bars. Without room, it has no bars.
 func TestBarsOfEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 100, 40, Options{})
 		u.press("g", "n", "enter", "n")
-		u.sees("bars are the waits before the events, on a scale from 0 to 2.600s")
+		u.sees("bars show the wait before each event, on a scale from 0 to 2.600s")
 		bars := 0
 		for line := range strings.Lines(u.screen()) {
 			if strings.Contains(line, "●") {

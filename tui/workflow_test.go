@@ -7,8 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"a2atap/analyzer/engine"
-	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
@@ -16,7 +14,6 @@ import (
 	"a2atap/tui/internal/detail"
 	"a2atap/tui/internal/keys"
 	"a2atap/tui/internal/tuitest"
-	"a2atap/tui/load"
 )
 
 // sent returns the steps of a request to do something.
@@ -41,8 +38,8 @@ func done(seq uint64, task string) []capture.Step {
 		`"status":{"state":"TASK_STATE_COMPLETED"}}}}`, seq, task, task))
 }
 
-// trip returns what a planner does for a traveller: it asks a hotel, in the same trace, and that a payer, which the
-// trace does not show. Beside it somebody else asks the hotel.
+// trip returns the exchanges of a planner that serves a traveller. It calls a hotel, in the same trace. The hotel calls
+// a payer, which the trace does not show. In parallel, another client calls the hotel.
 func trip(t *testing.T) *capture.Memory {
 	t.Helper()
 	m := capture.NewMemory(capture.Info{Name: "trip.a2atap"})
@@ -157,24 +154,16 @@ func TestWorkflowGrows(t *testing.T) {
 	})
 }
 
-// Where this process judges already, the links come from there; until they do, the panel says what it waits for.
-func TestWorkflowOfVerdicts(t *testing.T) {
+// Where a recorder judges, the links come from there; until they do, the panel says what it waits for.
+func TestWorkflowOfARecorder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := trip(t)
-		v := load.NewVerdicts(0)
-		u := newUI(t, m.Reader(), 120, 30, Options{Verdicts: v})
+		r := judgingOf(t, trip(t), rules.All)
+		u := newUI(t, r.m.Reader(), 120, 30, Options{View: r.view(nil)})
 		u.press("g", "j", "W")
-		u.sees("what caused what is still being read, 0 %")
-		result, err := engine.Run(t.Context(), rules.All, m.Reader(), nil, workflow.Into(v.Linked)...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v.Judged(20, result.Counts, true)
+		u.sees("causes are still being read")
+		r.judge()
 		u.pass(10 * time.Second)
-		u.sees("› workflow of 1", "4 exchanges so far")
-		v.Judged(1000, result.Counts, false)
-		u.pass(time.Second)
-		u.sees("  4 exchanges\n")
+		u.sees("› workflow of 1", "  4 exchanges\n")
 	})
 }
 
@@ -186,29 +175,28 @@ func TestWorkflowOfUnfinishedRequest(t *testing.T) {
 		tuitest.Record(t, m, steps[:1])
 		u := newUI(t, m.Reader(), 120, 30, Options{})
 		u.press("g", "W")
-		u.sees("known when its request has been read")
+		u.sees("known once its request has been read")
 		tuitest.Record(t, m, steps[1:])
 		u.pass(10 * time.Second)
 		u.sees("workflow of 1")
 	})
 }
 
-// Of a workflow of very many exchanges the first are shown, and it is said so.
+// Of a workflow with very many exchanges, the panel shows the first, and reports the limit.
 func TestWorkflowOfManyExchanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const many = 10_000
 		m := capture.NewMemory(capture.Info{Name: "many.a2atap"})
-		v := load.NewVerdicts(0)
+		var links []workflow.Link
 		for n := uint64(1); n <= many; n++ {
 			tuitest.Record(t, m, tuitest.Call(n, "t-1", "TASK_STATE_WORKING"))
-			l := workflow.Link{Exchange: n, Workflow: 1, Parent: min(1, n-1)}
 			if n > 1 {
-				l.By = workflow.ByTask
+				links = append(links, workflow.Link{Exchange: n, Parent: 1, By: workflow.ByTask})
 			}
-			v.Linked(l)
 		}
-		v.Judged(7*many, judgment.Counts{Exchanges: many, Judged: many}, false)
-		u := newUI(t, m.Reader(), 140, 30, Options{Verdicts: v})
+		r := judgingOf(t, m, nil)
+		r.link(links...)
+		u := newUI(t, m.Reader(), 140, 30, Options{View: r.view(nil)})
 		u.press("g", "W")
 		u.sees("the first 1,000 of 10,000 exchanges")
 		u.press("tab")
@@ -216,6 +204,6 @@ func TestWorkflowOfManyExchanges(t *testing.T) {
 			t.Errorf("the tree has %d exchanges", len(got))
 		}
 		u.press("esc", "G", "W")
-		u.sees("the first 1,000 of 10,000; 10000 is not among them")
+		u.sees("the first 1,000 of 10,000; 10000 is not included")
 	})
 }

@@ -1,8 +1,7 @@
-// Package analysis is what rules about recorded A2A traffic are written in: a Rule and the Pass that it gets, the
-// Observations that there are, the Tracker that remembers earlier ones, and the Finding that says what is wrong, with
-// its Place.
+// Package analysis is the framework for rules about recorded A2A traffic: a Rule and its Pass, the kinds of
+// Observations, the Tracker that remembers earlier ones, and the Finding that reports what is wrong, with its Place.
 //
-// To judge a capture, see package analyzer, or package engine for a choice of rules.
+// To check a capture, see package analyzer, or package engine for a choice of rules.
 //
 // An engine reads the steps of a capture in their order of arrival, once, and turns them into observations: a request
 // decoded, an answer decoded, an event of a stream, a stream that ended, a card, a task seen in some state, a
@@ -12,8 +11,8 @@
 //
 // # What comes in which order
 //
-// Of one exchange the observations come in this order; those in brackets are for trackers alone. The constants say what
-// each one is.
+// The observations of one exchange come in this order; those in brackets are only for trackers. The constants describe
+// each.
 //
 //	a request       [RequestDecoded], if it is not a call by itself; [RequestRead]; RequestSeen;
 //	                its objects, outer ones first; [RequestDone]
@@ -26,5 +25,5 @@
 //
 // # Caveats
 //
-// Everything that a Pass hands to a check is valid only during that call. Runner and Session are for engines.
+// Everything that a Pass gives to a check is valid only during that call. Runner and Session are for engines.
 package analysis

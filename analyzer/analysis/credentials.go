@@ -12,22 +12,22 @@ import (
 	"a2atap/proxy/grpc"
 )
 
-// A Principal stands for what a request carries to say on whose behalf it comes: the same number for the same fields
-// and parameters, in any order; 0 if it carries none. Where secrets were replaced with the same key, equal ones are
-// still equal. The numbers hold within this process only.
+// A Principal identifies the credentials of a request: equal numbers for equal fields and parameters, in any order; 0
+// without credentials. Secrets that were replaced with the same key remain comparable. The numbers are valid only
+// within this process.
 type Principal uint64
 
-// keyBits of a Principal say with which keys secrets were replaced.
+// keyBits of a Principal identify the keys with which secrets were replaced.
 const keyBits Principal = 1<<16 - 1
 
-// Unlike reports whether two principals are certainly not the same. Nobody can tell if they carry secrets that were
-// replaced with different keys, as in a capture that two users have recorded into, one after the other.
+// Unlike reports whether two principals certainly differ. This is unknown if their secrets were replaced with different
+// keys, as in a capture that two users have recorded into.
 func (p Principal) Unlike(q Principal) bool { return p != q && p&keyBits == q&keyBits }
 
-// principalSeed makes it impossible to choose credentials that give the number of others.
+// principalSeed prevents a client from choosing credentials with the number of others.
 var principalSeed = maphash.MakeSeed()
 
-// principalOf adds up the numbers of what a request carries, each on its own, so that their order says nothing.
+// principalOf adds up the hashes of a request's credentials, so that their order does not matter.
 func principalOf(request *capture.Head) Principal {
 	var sum, keys uint64
 	carries := false
@@ -57,7 +57,7 @@ func principalOf(request *capture.Head) Principal {
 	return cmp.Or(Principal(sum)&^keyBits|Principal(keys)&keyBits, keyBits+1)
 }
 
-// unescaped returns the name of a parameter without its escapes, if they are right.
+// unescaped returns the name of a parameter with its escapes decoded, if they are valid.
 func unescaped(name string) string {
 	if !strings.ContainsAny(name, "%+") {
 		return name
@@ -68,7 +68,7 @@ func unescaped(name string) string {
 	return name
 }
 
-// credentialSum returns a number for a credential and its name, in any case.
+// credentialSum returns a number for a credential and its case-insensitive name.
 func credentialSum(name, value string) uint64 {
 	var h maphash.Hash
 	h.SetSeed(principalSeed)
@@ -113,8 +113,8 @@ func (x *Exchange) CarriesKeyOf(schemes []a2a.Want) bool {
 	return false
 }
 
-// RefusesCredentials reports whether an answer refuses a call for its credentials, or for want of any: by its status, by
-// the name of its error, or by what an error says that the protocol does not define.
+// RefusesCredentials reports whether an answer refuses a call because of missing or wrong credentials: by its status,
+// by the name of its error, or by the text of an error that the protocol does not define.
 func (o *Observation) RefusesCredentials() bool {
 	if o.Answer == nil || o.Answer.Err == nil && o.Exchange.Response.Status < 400 {
 		return false

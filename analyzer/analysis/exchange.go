@@ -13,9 +13,10 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
+	"a2atap/proxy/neighbor"
 )
 
-// A Brief is what is kept of an exchange that is over: which it was, between whom and on whose behalf, in little room.
+// A Brief is the compact stored form of an exchange that has ended: its identity, its two sides, and its principal.
 type Brief struct {
 	Seq       uint64
 	ID        uuid.UUID
@@ -24,68 +25,68 @@ type Brief struct {
 	Origin    string       // scheme and authority of the agent, never the tap's: "http://127.0.0.1:9001"
 	Path      string       // escaped path of the request's target, without the query
 	Address   string       // its URL, in the form in which addresses are compared
-	Dialects  a2a.Dialects // of the request, narrowed by what cards and earlier traffic say of the endpoint
+	Dialects  a2a.Dialects // of the request, narrowed by cards and earlier traffic of the endpoint
 	Binding   a2a.Binding  // of the call; NoBinding for card fetches and notifications
 	Operation a2a.Operation
-	Kept      *Kept // what the capture shows of which fields were kept; nil if none was left out
+	Kept      *Kept // which fields the capture shows to have been stored; nil if none was left out
 
 	asked     string    // of a call in a batch: the pointer to it; empty for others
 	answered  string    // the same for its response
-	principal Principal // that Principal returns
+	principal Principal // the result of Principal
 }
 
-// An Exchange is what the engine knows of one exchange while it passes. What a tracker knows of it stands in a Slot
-// beside it.
+// An Exchange has the engine's facts about one exchange while it is processed. Trackers keep their facts in a Slot.
 type Exchange struct {
 	Brief
 	Opened         uint64            // arrival number of its opening
 	Started        time.Time         // before any byte of it was passed on
 	Request        capture.Head      // as the client sent it
 	Body           []byte            // the request's body, content coding taken off
-	Parsed         *a2a.Doc          // what Body was parsed to; nil if nobody has: see Doc
-	NoneMatch      string            // its If-None-Match as the agent got it: a tap that rewrites cards has others
-	Message        *grpc.Reading     // over gRPC: what the request's body holds; nil if it is not on record
-	Answer         *grpc.Reading     // over gRPC: the answer of a call that has one; nil if there is none
+	Parsed         *a2a.Doc          // the parsed Body; nil if not parsed yet: see Doc
+	NoneMatch      string            // its If-None-Match as the agent received it; a tap that rewrites cards changes it
+	Message        *grpc.Reading     // over gRPC: the message in the request's body; nil if it is not on record
+	Answer         *grpc.Reading     // over gRPC: the answer of a unary call; may be nil
 	Trailer        capture.Fields    // of the answer, over gRPC
 	Messages       int               // over gRPC: how many messages the answer has, readable or not
-	Rewritten      []capture.Rewrite // what a tap changed in the body of the answer, which is recorded as sent; a few
-	Call           a2a.Call          // what the request asks; Operation is NoOperation if it is not an A2A call
+	Rewritten      []capture.Rewrite // the tap's few changes to the body of the answer, which is recorded as sent
+	Call           a2a.Call          // the decoded call; Operation is NoOperation if it is not an A2A call
+	Neighbor       *neighbor.Call    // a recognized call that is not A2A; nil for others
 	Endpoint       *Endpoint         // the URL and binding that it was sent to; nil if it is not an A2A call
-	Agent          string            // under which its tasks are kept; empty if it is not known which agent this is
+	Agent          string            // under which its tasks are stored; empty if the agent is unknown
 	Tenant         string            // the same
 	Response       capture.Head
-	Answered       bool    // the answer's head is there
+	Answered       bool    // the answer's head was received
 	Stream         *Stream // nil unless the answer is an event stream
 	Asked          bool    // the whole request was seen
 	Ended          bool    // the answer ended as its framing says
 	Cut            bool    // something of it was not recorded
-	Outcome        Outcome // of a call, as far as it is known
-	Gather         bool    // a tracker wants the answer's body, although it is not A2A
-	Sender         string  // of a notification: the agent that was given the address it came to; empty if that is not known
-	Anonymous      bool    // the client has its name from its User-Agent, or for want of any: it may be anybody
+	Outcome        Outcome // of a call, as far as known
+	Gather         bool    // a tracker wants the response body although it is not A2A
+	Sender         string  // of a notification: the agent that was given the receiving address; empty if unknown
+	Anonymous      bool    // the client's name comes from its User-Agent, or it has none: it may be any program
 	Unreleased     bool    // the client asks for a version after 1.0
-	CallbackOrigin string  // our own, at which the notifications of its webhook come; empty if they do not
+	CallbackOrigin string  // the recorder's own, for notifications to its webhook; empty without one
 
-	viewer digest.Digest  // that Viewer returns; 0 until somebody asks
-	sent   digest.Content // that Sent returns; zero until somebody asks
-	slots  []any          // of the trackers, nil as long as all are empty
+	viewer digest.Digest  // cached result of Viewer; 0 if not computed
+	sent   digest.Content // cached result of Sent; zero if not computed
+	slots  []any          // of the trackers; nil while all are empty
 
 	tasks  taskKeys
 	carded Traits // Carded and Offered, as far as they hold
 }
 
-// NewExchange begins an exchange, with the head of its request.
+// NewExchange returns a new exchange with the head of its request.
 func NewExchange(b Brief, request capture.Head) *Exchange {
 	b.principal = principalOf(&request)
 	return &Exchange{Brief: b, Request: request}
 }
 
-// Judged reports whether the exchange is one that rules look at: a call, or a notification.
+// Judged reports whether rules check the exchange: a call, or a notification.
 func (x *Exchange) Judged() bool {
 	return x.Call.Operation != a2a.NoOperation || x.Call.Binding != a2a.NoBinding
 }
 
-// Doc returns what the request's body was parsed to, the zero Doc if there is none. It is parsed at most once.
+// Doc returns the parsed body of the request, the zero Doc without one. It parses at most once.
 func (x *Exchange) Doc() *a2a.Doc {
 	if x.Parsed == nil {
 		x.Parsed = &a2a.Doc{}
@@ -96,7 +97,7 @@ func (x *Exchange) Doc() *a2a.Doc {
 	return x.Parsed
 }
 
-// URL returns the agent's URL that was asked, without the query.
+// URL returns the agent's requested URL, without the query.
 func (x *Brief) URL() string { return x.Origin + x.Path }
 
 // RequestPlace returns the place of the exchange's request.
@@ -107,12 +108,11 @@ func (x *Brief) ResponsePlace() Place {
 	return Place{Exchange: x.Seq, Response: true, member: x.answered, messages: x.Binding == a2a.GRPC}
 }
 
-// InBatch reports whether this is one call of a JSON-RPC batch: it is observed beside the batch, as if it had been sent
-// alone. Its heads are those of the batch.
+// InBatch reports whether this is one call of a JSON-RPC batch: it is observed in addition to the batch, as if it had
+// been sent alone. It has the batch's heads.
 func (x *Brief) InBatch() bool { return x.asked != "" }
 
-// CallOfBatch returns an exchange for call i of the batch that the exchange sends, from 0, with nothing of the call
-// itself yet.
+// CallOfBatch returns an exchange for call i, from 0, of the exchange's batch, without any data of the call itself.
 func (x *Exchange) CallOfBatch(i int) *Exchange {
 	one := *x
 	one.asked = a2a.Ptr("", i)
@@ -120,16 +120,16 @@ func (x *Exchange) CallOfBatch(i int) *Exchange {
 	return &one
 }
 
-// AnsweredAt says that the response to the call of a batch is element i of the answer, from 0.
+// AnsweredAt sets element i of the answer, from 0, as the response to the batch's call.
 func (x *Exchange) AnsweredAt(i int) { x.answered = a2a.Ptr("", i) }
 
-// FoundCards takes which of Carded and Offered hold of a call. It is for the tracker of cards alone.
+// FoundCards sets which of Carded and Offered hold for a call. Only the tracker of cards may call it.
 func (x *Exchange) FoundCards(t Traits) { x.carded = t & (Carded | Offered) }
 
 // Began returns when the exchange began, for the comparison with others.
 func (x *Exchange) Began() Moment { return Moment{x.Opened, x.Started} }
 
-// BeganAfter reports whether the exchange surely began after the moment.
+// BeganAfter reports whether the exchange certainly began after the moment.
 func (x *Exchange) BeganAfter(m Moment) bool {
 	if m.Arrival == 0 || m.Arrival >= x.Opened {
 		return false
@@ -152,19 +152,19 @@ func (x *Exchange) References() []string {
 // maxReferences bounds the task ids that a message refers to.
 const maxReferences = 16
 
-// Keep returns what is to be kept of the exchange.
+// Keep returns the stored form of the exchange.
 func (x *Exchange) Keep() *Brief {
 	kept := x.Brief
 	kept.Binding, kept.Operation = x.Call.Binding, x.Call.Operation
 	return &kept
 }
 
-// Exchange returns an exchange that says what was kept of it, for an observation that comes long after it.
+// Exchange returns an exchange with the stored facts, for an observation long after the exchange.
 func (b *Brief) Exchange() *Exchange {
 	return &Exchange{Brief: *b, Call: a2a.Call{Binding: b.Binding, Operation: b.Operation, Dialects: b.Dialects}}
 }
 
-// WithoutBodies returns the exchange without its bodies, but with all that says what was asked and where.
+// WithoutBodies returns the exchange without its bodies, but with everything that identifies the call and its address.
 func (x *Exchange) WithoutBodies() *Exchange {
 	kept, call := *x, &x.Call
 	kept.Body, kept.Parsed, kept.Stream = nil, nil, nil
@@ -175,8 +175,8 @@ func (x *Exchange) WithoutBodies() *Exchange {
 	return &kept
 }
 
-// Viewer tells apart who may be shown a task in a different way: the client, its credentials, the version that it
-// speaks and the extensions that it activates. It is worked out once for an exchange.
+// Viewer identifies a viewer who may be shown a task differently: the client, its credentials, its version and the
+// extensions that it activates. It is computed once for an exchange.
 func (x *Exchange) Viewer() digest.Digest {
 	if x.viewer != 0 {
 		return x.viewer
@@ -196,7 +196,7 @@ func (x *Exchange) Viewer() digest.Digest {
 	return x.viewer
 }
 
-// Sent returns what the message of the request holds. It is worked out once for an exchange.
+// Sent returns the contents of the request's message. It is computed once for an exchange.
 func (x *Exchange) Sent() digest.Content {
 	if x.sent == (digest.Content{}) {
 		x.sent = digest.ContentOf(a2a.Message{Value: x.Call.Message}.Parts())
@@ -204,7 +204,7 @@ func (x *Exchange) Sent() digest.Content {
 	return x.sent
 }
 
-// Spoken returns the dialects that a call may be in by itself.
+// Spoken returns the possible dialects of a call by its own evidence.
 func (x *Exchange) Spoken() a2a.Dialects {
 	if m := x.Call.Method; m != "" && m == x.Call.Operation.MethodName(a2a.V0_1) { // tasks/get is the same in 0.1
 		return x.Call.Dialects.Union(a2a.Of(a2a.V0_1))
@@ -248,8 +248,8 @@ func (x *Exchange) GRPCStatus() (grpc.Status, bool) {
 	return capture.GRPCStatusIn(x.Trailer, x.Response.Fields, messages)
 }
 
-// GRPCPlace returns the place of a field that says how a call over gRPC came out: in the trailer, or in the head of an
-// answer that has nothing else.
+// GRPCPlace returns the place of a status field of a gRPC call: in the trailer, or in the head of a trailers-only
+// answer.
 func (x *Exchange) GRPCPlace(name string) Place {
 	if !x.Trailer.Has(name) && x.Response.Fields.Has(name) {
 		return x.ResponsePlace().Header(name)
@@ -257,13 +257,13 @@ func (x *Exchange) GRPCPlace(name string) Place {
 	return x.ResponsePlace().Trailer(name)
 }
 
-// Principal returns who the request speaks for.
+// Principal returns the principal of the request.
 func (x *Brief) Principal() Principal { return x.principal }
 
-// Bare reports whether a request carries nothing that could be a credential, and all of it is on record.
+// Bare reports whether a complete request is on record and contains nothing that could be a credential.
 func (x *Brief) Bare() bool { return x.CredentialsKept() && x.Principal() == 0 }
 
-// KnownPrincipal returns who the request speaks for; 0 also if what it carried may be missing in the record.
+// KnownPrincipal returns the principal of the request; 0 also if the record may lack its credentials.
 func (x *Brief) KnownPrincipal() Principal {
 	if !x.CredentialsKept() {
 		return 0
@@ -271,7 +271,7 @@ func (x *Brief) KnownPrincipal() Principal {
 	return x.Principal()
 }
 
-// Caller returns a number for the client of a request and for whom it comes. It holds within this process only.
+// Caller returns a number for the client of a request and its principal. It is valid only within this process.
 func (x *Brief) Caller() uint64 {
 	return uint64(x.KnownPrincipal()) ^ hashOf(x.Link.Client)
 }
@@ -282,44 +282,45 @@ func (x *Brief) SamePrincipal(y *Brief) bool {
 	return x.Link == y.Link && x.Principal() == y.Principal()
 }
 
-// An Endpoint is a URL and binding of an agent, and what is known of the dialects there.
+// An Endpoint is a URL and binding of an agent, with the known dialects there.
 type Endpoint struct {
-	URL      string // as it was first asked
+	URL      string // as first requested
 	Binding  a2a.Binding
 	Declared a2a.Dialects // by cards; empty if no card names it
 	Answered a2a.Dialects // in which calls succeeded here
-	Early    bool         // what is spoken in 0.1 is that of before it was written down: see a2a.Call.Early
+	Early    bool         // its 0.1 has the form used before 0.1 was specified: see a2a.Call.Early
 }
 
-// Is reports whether a URL is that of the endpoint, as addresses are compared.
+// Is reports whether a URL is the endpoint's, compared as addresses.
 func (e *Endpoint) Is(url string) bool { return address.Of(e.URL) == address.Of(url) }
 
-// A Stream is what the engine itself needs of an event stream, as seen before the observation at hand.
+// A Stream has the engine's own facts about an event stream, as seen before the current observation.
 type Stream struct {
-	Events   int          // how many events came
+	Events   int          // number of events so far
 	Dialects a2a.Dialects // that the events show; empty while none shows any
 	Gap      bool         // some of it was not recorded, or could not be read
-	Over     bool         // an event has come after which no client waits for another one
-	Rest     *Event       // what came after the last blank line, once the stream is over; clients discard it
+	Over     bool         // an event has come after which no client waits for more
+	Rest     *Event       // the bytes after the last blank line, once the stream is over; clients discard them
 
-	Bare      int    // JSON values in lines without a field name, which no reader of events finds
-	ErrorData string // beginning of the data of an event of type "error" that is none of A2A's; empty if none came
+	Bare      int    // JSON values in lines without a field name, which event parsers skip
+	ErrorData string // beginning of the data of an event of type "error" that is not A2A; empty without one
 }
 
-// A StreamEnd says how a stream, or the answer of a call, ended.
+// A StreamEnd is the end of a stream, or of the answer of a call.
 type StreamEnd struct {
 	Clean bool                    // the agent ended the answer as its framing says
 	Open  bool                    // it had not ended when the capture did
-	Fault *capture.TransportFault // what broke it, if something did
-	At    time.Time               // when its body ended, or the last instant at which it was seen open; zero if not known
+	Fault *capture.TransportFault // that broke it, if any
+	At    time.Time               // when its body ended, or when it was last seen open; zero if not known
 
-	ClientEnded bool // the client had ended its part before that, and the agent may have ended it for that
+	ClientEnded bool // the client had ended its request before, and the agent may have ended the answer for that reason
 }
 
-// ByAgent reports whether the agent's side broke it.
+// ByAgent reports whether the agent's side broke the stream.
 func (e *StreamEnd) ByAgent() bool { return e.Fault != nil && e.Fault.Side == "agent" }
 
-// ByClient reports whether the client left, or had ended its sending before: then the end says nothing of the agent.
+// ByClient reports whether the client left, or had ended its sending before; the end then proves nothing about the
+// agent.
 func (e *StreamEnd) ByClient() bool {
 	return e.ClientEnded || e.Fault != nil && e.Fault.Side == "client"
 }
@@ -329,23 +330,23 @@ type Event struct {
 	K            int    // from 1
 	Raw          []byte // its bytes, blank line included
 	Fields       capture.EventFields
-	Message      *grpc.Reading // over gRPC: what Raw holds, which Fields has as data
-	Dropped      int64         // bytes of it that were not kept: its data cannot be judged
+	Message      *grpc.Reading // over gRPC: the message in Raw, which Fields has as data
+	Dropped      int64         // bytes that were not stored: its data cannot be checked
 	Unterminated bool          // the stream ended before its blank line
 }
 
-// A Moment is when something had been delivered.
+// A Moment is the time of a delivery.
 type Moment struct {
-	Arrival uint64    // of the step that completed its delivery; 0 if it never was
+	Arrival uint64    // of the step that completed the delivery; 0 if it was never completed
 	At      time.Time // when that happened; zero if not known
 }
 
-// Kept says what is kept of each request and answer by the programs that wrote the exchanges of a capture which are not
-// ours. It is one for a capture: a program that keeps a credential once leaves none out, and one that lists what every
-// client sends lists everything.
+// Kept is the set of data that other programs stored of the requests and answers that they recorded. It holds for a
+// whole capture: a program that stores one credential stores all, and one that lists headers of every client lists all
+// headers.
 type Kept uint8
 
-// What may be kept.
+// The data that may be stored.
 const (
 	KeptCredentials Kept = 1 << iota
 	KeptRequests         // the header fields of requests, maybe without credentials
@@ -353,9 +354,9 @@ const (
 	KeptAll         = KeptCredentials | KeptRequests | KeptAnswers
 )
 
-// HeadersKept reports whether what is not among the header fields of the request was not on the wire either, apart from
-// credentials. The HARs of other programs may leave fields out: what is there shows whether they did. A head that is
-// empty but for the host, which may be made of the URL, is taken for whole only where credentials were kept.
+// HeadersKept reports whether the request has all header fields that were on the wire, apart from credentials. The HAR
+// files of other programs may leave fields out; the recorded fields show whether they did. If a head has no field but
+// the host, which may be derived from the URL, it counts as complete only if credentials were stored.
 func (x *Exchange) HeadersKept() bool {
 	return x.CredentialsKept() || x.kept(KeptRequests) && len(x.Request.Fields) > 1
 }
@@ -365,7 +366,7 @@ func (x *Exchange) AnswerHeadersKept() bool {
 	return x.CredentialsKept() || x.kept(KeptAnswers) && len(x.Response.Fields) > 0
 }
 
-// CredentialsKept reports whether a credential that is not in the request was not on the wire either.
+// CredentialsKept reports whether the request has all credentials that were on the wire.
 func (x *Brief) CredentialsKept() bool { return x.kept(KeptCredentials) }
 
 func (x *Brief) kept(what Kept) bool { return x.Kept == nil || *x.Kept&what != 0 }

@@ -75,7 +75,7 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// Bytes from the wire never reach a terminal, wherever they stand in a finding.
+// Control bytes from the wire never reach a terminal, wherever in a finding they are.
 func TestFindingIsClean(t *testing.T) {
 	f := analysis.Finding{
 		Rule: &analysis.Rule{ID: "r"}, Seen: "a\x1b[2Jb\nc\u202e",

@@ -20,30 +20,30 @@ const (
 	TaskSeen                      // a task was seen in a state: in an answer, an event, a list or a notification
 	WebhookSeen                   // a notification was sent to a webhook, and answered or given up
 	OutcomeSeen                   // an answer, or the first event of a stream, in the dialects of its request
-	CallEnded                     // a call, the fetch of a card or a notification is over; End says how. In all dialects if in none
+	CallEnded                     // a call, the fetch of a card or a notification has ended; End has how. In all dialects if in none
 	ForeignSeen                   // a later event that is in none of the dialects of its request, in these
 
-	// What trackers make of what they know; Observation.Detail has it. A rule that wants one needs the tracker.
+	// Derived by trackers; see Observation.Detail. A rule that wants one must name the tracker among its needs.
 	DeliveryTraced // a notification, once it is known which configs can have caused it
-	CardMissed     // the capture is over, and the last fetch of a card had failed
+	CardMissed     // at the end of the capture: the last fetch of a card had failed
 	CardVerified   // keys are known for signatures of a card: at once, or when a client has fetched them
-	ConfigIdle     // the capture is over, and nothing was sent for a push config although its task has ended
-	AgentGone      // the capture is over, and an agent could not be reached from some exchange on
-	LinkRefused    // the capture is over, and no call of a link has succeeded, and some were answered
+	ConfigIdle     // at the end of the capture: nothing was sent for a push config although its task has ended
+	AgentGone      // at the end of the capture: an agent could not be reached from some exchange on
+	LinkRefused    // at the end of the capture: no call of a link has succeeded, and some were answered
 	CalleeAwaited  // an agent has completed a task, and it is known whether it waited for what it had asked for it
-	CalleeFailed   // the capture is over, and an agent has completed a task for which it had asked what failed
+	CalleeFailed   // at the end of the capture: an agent has completed a task although a call for it failed
 	CalleeLeft     // the capture is over, and an agent has ended a task for which it had made another one, elsewhere
-	TraceDropped   // the capture is over, and an agent that received trace context has passed none on
-	CancelSettled  // the capture is over, and a cancellation of a task that had not ended has succeeded
+	TraceDropped   // at the end of the capture: an agent that received trace context has passed none on
+	CancelSettled  // at the end of the capture: a cancellation of a task that had not ended has succeeded
 	EarlySeen      // what matters only in an agent from before 0.1, once a call has shown that it is one
-	TaskMissed     // the capture is over, and a call was told that a task is not found which was shown shortly before
-	RedirectMissed // a client lost its request in a redirect; or the capture is over, and it has not followed one
-	LoginMissed    // the capture is over, and a client that was refused for its credentials has never sent any
+	TaskMissed     // at the end of the capture: a recently shown task was reported as not found
+	RedirectMissed // a client lost its request in a redirect, or by the end of the capture it has not followed one
+	LoginMissed    // at the end of the capture: a client that was refused for its credentials has never sent any
 
-	// The objects at the typed positions of a request, an answer, an event or a notification, each on its own and outer
-	// ones first, right after the observation of the whole. Observation.Entity has the object. It is always a JSON
-	// object: what stands in its place and is none, or is missing, is for the rule that looks at the object around it.
-	// What the other side only repeats, and was judged when it was sent, does not come again. See a2a.Walker.
+	// The objects at the typed positions of a request, response, event or notification. Each is observed separately,
+	// outer ones first, right after the whole message. Observation.Entity has the object, which is always a JSON
+	// object. If the value is missing or not an object, the rule for the enclosing object reports it. Objects that the
+	// other side only repeats were checked when they were sent and are not observed again. See a2a.Walker.
 	SnapshotSeen   // a Task
 	StatusSeen     // a TaskStatus: of a Task or a status update
 	MessageSeen    // a Message: sent, answered, of a status, or of a history
@@ -101,15 +101,15 @@ type Observation struct {
 	Quiet    Quiet            // CardSeen, where the card may come again; else nil
 	Task     *TaskObservation // TaskSeen
 	End      *StreamEnd       // StreamEnded, CallEnded, ExchangeDone
-	Entity   *a2a.Entity      // EntitySeen; Place is then that of the text that it stands in: Pass.Here is its own
-	Detail   any              // what a tracker says beside; the tracker's package reads it
+	Entity   *a2a.Entity      // EntitySeen; Place is then the place of its text, and Pass.Here its own
+	Detail   any              // additional data of a tracker, which the tracker's package reads
 	Arrival  uint64           // of the step that brought it
 	At       time.Time        // when that step happened, or the capture ended; zero if not known
+	Pauses   []time.Time      // CaptureDone: when recordings of the capture ended that another one followed, in order
 }
 
-// Quiet is the rules of which it is known that they find nothing in a card: those that take nothing but the card. They
-// Quiet is the rules that take nothing but a card and have found nothing in it, and whether each applied. They are not
-// run again on the same card, which clients fetch at every start.
+// Quiet has the rules that depend on a card alone and found nothing in it, and whether each applied. They are not run
+// again on the same card, which clients fetch at every start.
 type Quiet map[*Rule]bool
 
 // Moment returns when the observation had been delivered.

@@ -2,13 +2,15 @@ package analysis
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"strings"
 
 	"a2atap/proxy/capture"
 )
 
-// An Outcome says how a call came out. Whether it broke the protocol is another question: an error that is answered in
-// good form is no violation, and no success either. The zero Outcome is not known.
+// An Outcome is the outcome of a call. It is independent of violations: a well-formed error is neither a violation nor
+// a success. The zero Outcome means unknown.
 type Outcome struct {
 	Succeeded bool
 	Failure   string // what it failed with, by name: see Calls
@@ -23,20 +25,25 @@ const (
 	Untrusted     = "tls"                  // a connection to the agent, but no TLS session on it
 	TooLate       = "timeout"              // the agent was too slow
 	CutShort      = "cut short"            // the agent broke off before the end of its answer
-	NoHTTP        = "no valid HTTP"        // what the agent answers is none
+	NoHTTP        = "no valid HTTP"        // the answer is not HTTP
 	NoProtocol    = "no protocol answer"   // success by its status, and no answer of A2A
 	NoEnvelope    = "no JSON-RPC response" // but what it should hold
 	NoCode        = "error without a code"
-	OtherID       = "answer to another call" // over JSON-RPC, where the id says which call is answered
+	OtherID       = "answer to another call" // over JSON-RPC, whose id identifies the answered call
 	NoStatus      = "no grpc-status"         // over gRPC
 	ManyAnswers   = "more than one message"  // over gRPC, where the method is answered with one
 	ClientLeft    = "client left"            // before there was an answer
 	NotPassedOn   = "not passed on"          // by the recorder
-	UnknownReason = "no answer"              // and nobody says why
+	UnknownReason = "no answer"              // for an unknown reason
 )
 
 // FaultName returns the name of the failure that a fault of the agent's side makes of a call.
 func FaultName(f *capture.TransportFault) string { return cmp.Or(faultNames[f.Kind], CutShort) }
+
+// IsFault reports whether a failure has the name of a fault of the agent's side.
+func IsFault(name string) bool {
+	return name == CutShort || slices.Contains(slices.Collect(maps.Values(faultNames)), name)
+}
 
 // faultNames are the names of failures that the agent's side causes; all others are CutShort.
 var faultNames = map[string]string{

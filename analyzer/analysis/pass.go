@@ -6,53 +6,52 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A Pass is one observation on its way through one rule, or to one tracker. It is valid only during that call.
+// A Pass is one observation as given to one rule or tracker. It is valid only during that call.
 type Pass struct {
 	*Observation
 
 	session  Session
 	runner   *Runner
-	rule     int // its number among the runner's; behind the last one on the way to a tracker
+	rule     int // its number among the runner's; one past the last for a tracker
 	applied  bool
 	findings []Finding
 }
 
-// State returns the state of a tracker that the rule names among its needs; of another one it panics. The packages of
-// trackers have an accessor of the right type around it. For rules: trackers ask their Setup.
+// State returns the state of a tracker that the rule names among its needs; it panics for any other tracker. The
+// packages of trackers wrap it in an accessor of the right type. It is for rules: trackers use their Setup.
 func (p *Pass) State(t *Tracker) State { return p.runner.needs[p.rule].of(t) }
 
-// Observe gives an observation that a tracker has made to the rules and the other trackers, when all trackers have
-// taken the one at hand. For trackers.
+// Observe passes a tracker's observation to the rules and the other trackers, after all trackers have taken the current
+// one. It is for trackers.
 func (p *Pass) Observe(o Observation) { p.session.Made(o) }
 
-// RequestMissed reports whether a request was not recorded, or could not be read: nobody knows what it asked for.
+// RequestMissed reports whether a request was not recorded, or could not be read, so that its meaning is unknown.
 func (p *Pass) RequestMissed() bool { return p.session.RequestMissed() }
 
-// AnswerMissed reports whether what the agent of the exchange has answered before is not all known, since the recorder
-// made faults in it.
+// AnswerMissed reports whether some of the agent's earlier answers are unknown because the recorder injected faults.
 func (p *Pass) AnswerMissed() bool { return p.session.AnswerMissed(p.Exchange.Link.Agent) }
 
-// Lost returns how many exchanges were not recorded, or only in part.
+// Lost returns how many exchanges were not recorded, or only partly.
 func (p *Pass) Lost() int64 { return p.session.Lost() }
 
-// Open yields the exchanges that have begun and are not over, in any order.
+// Open yields the open exchanges, in any order.
 func (p *Pass) Open() iter.Seq[*Exchange] { return p.session.Open() }
 
-// Applied says that the rule had something to judge here, whatever comes of it. Report implies it.
+// Applied records that the rule had something to check here. Report implies it.
 func (p *Pass) Applied() { p.applied = true }
 
-// Here returns the place of the entity at hand, or of a member of it, by names that need no escapes.
+// Here returns the place of the current entity, or of a member of it, by names that need no escapes.
 func (p *Pass) Here(names ...string) Place { return p.Place.At(p.Entity.Pointer()).In(names...) }
 
-// Report reports the rule broken at the place. Seen says what was on the wire, values in quotes; expected says what the
-// protocol asks for instead. Both are phrases of one sentence: lower case, no final period. A rule that both sides can
-// break is broken by the side that wrote the entity at hand, if there is one. Where the client asks for a version after
-// 1.0, whose text nobody has read yet, the finding is a note unless the rule says otherwise; and so it is inside a
-// message that the agent only tells again, where it is the agent's, which wrote it down.
+// Report reports that the rule is broken at the place. seen is what was on the wire, with values in quotes; expected is
+// what the protocol requires instead. Both are phrases of one sentence: lower case, no final period. If both sides can
+// break the rule, the finding blames the side that wrote the current entity, if any. The finding is a note, unless the
+// rule says otherwise, if the client requests a version after 1.0, whose specification is not known yet. It is also a
+// note inside a message that the agent only repeats; the agent is blamed there, since it wrote the copy.
 func (p *Pass) Report(at Place, seen, expected string, options ...Option) {
 	p.applied = true
 	if at.member != "" && at.Part != "body" {
-		return // the heads are those of the batch, and are judged with it
+		return // the heads belong to the batch, and are checked with it
 	}
 	rule := p.runner.rules[p.rule]
 	f := Finding{
@@ -101,17 +100,17 @@ func AtMostIf(holds bool, s Severity) Option {
 	return func(*Finding) {}
 }
 
-// By says who broke the rule this time.
+// By sets the side that broke the rule this time.
 func By(side a2a.Side) Option {
 	return func(f *Finding) { f.Side = side }
 }
 
-// Within says in which dialects the finding is to be reported once, where those of the request are only a guess.
+// Within sets the dialects in which the finding is reported once, if the request's dialects are only a guess.
 func Within(in a2a.Dialects) Option {
 	return func(f *Finding) { f.Within = in }
 }
 
-// For says which mistake is behind the finding.
+// For sets the cause of the finding.
 func For(cause Cause) Option {
 	return func(f *Finding) { f.Cause = cause }
 }
@@ -124,12 +123,17 @@ func ForIf(holds bool, cause Cause) Option {
 	return func(*Finding) {}
 }
 
-// Revising says that the finding takes the place of what the rule has reported on the link before.
+// Revising makes the finding replace what the rule has reported on the link before.
 func Revising() Option {
 	return func(f *Finding) { f.Revises = true }
 }
 
-// Of says which exchange the finding is about, where that is not the observation's.
+// Revised allows another rule to revise the finding at the end of the capture.
+func Revised() Option {
+	return func(f *Finding) { f.Unsettled = true }
+}
+
+// Of sets the exchange of the finding, if it is not the observation's.
 func Of(x *Brief) Option {
 	return func(f *Finding) { f.about(x) }
 }

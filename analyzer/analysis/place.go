@@ -6,17 +6,16 @@ import (
 	"strings"
 )
 
-// A Place is where in a capture something stands: an exchange, a side of it, a part of that, and a JSON Pointer into
-// it.
+// A Place is a location in a capture: an exchange, a side of it, a part of that side, and a JSON Pointer into the part.
 //
 // Its text form is N.request or N.response, then optionally .line, .status, .header[Name], .trailer[Name], .body,
 // .event[K] or, over gRPC, .message[K], then optionally # and a JSON Pointer (RFC 6901) into that body or into the
-// event's data: 12.response.event[3]#/result/statusUpdate/status/state. Into a message of gRPC, and into what a trailer
-// tells of an error, it leads as if that were the JSON that it stands for.
+// event's data: 12.response.event[3]#/result/statusUpdate/status/state. In a gRPC message, and in a trailer's error
+// details, the pointer refers to the equivalent JSON.
 type Place struct {
 	Exchange   uint64 // sequence number, from 1
 	Response   bool   // on the agent's side
-	HasPointer bool   // tells the whole value ("#") from no pointer at all
+	HasPointer bool   // distinguishes the whole value ("#") from no pointer at all
 	Part       string // "line", "status", "body", "header[Name]", "event[K]" and the like, or empty for the whole
 	Pointer    string // into the body or the event's data; meaningful only if HasPointer
 
@@ -43,8 +42,8 @@ func (p Place) String() string {
 	return string(text)
 }
 
-// ParsePlace reads the text form of a place. The number of an exchange alone is its request. Errors say what is wrong,
-// and are for who wrote the text.
+// ParsePlace parses the text form of a place. The number of an exchange alone means its request. Errors are for the
+// text's author.
 func ParsePlace(text string) (Place, error) {
 	var p Place
 	where, pointer, hasPointer := strings.Cut(text, "#")
@@ -69,7 +68,7 @@ func ParsePlace(text string) (Place, error) {
 	return p, nil
 }
 
-// isPart reports whether a text names a part of a message as Place does.
+// isPart reports whether a text is a valid Place.Part.
 func isPart(text string) bool {
 	if text == "line" || text == "status" || text == "body" {
 		return true
@@ -84,8 +83,8 @@ func isPart(text string) bool {
 	return bracketed && (strings.HasPrefix(name, "header[") || strings.HasPrefix(name, "trailer["))
 }
 
-// EventNumber returns the number of the event, or of the message of gRPC, in which the place is; ok is false if it is
-// in none.
+// EventNumber returns the number of the event, or of the gRPC message, that contains the place; ok is false outside of
+// events.
 func (p Place) EventNumber() (k int, ok bool) {
 	for _, numbered := range [...]string{"event[", "message["} {
 		if digits, is := strings.CutPrefix(p.Part, numbered); is {
@@ -134,7 +133,7 @@ func (p Place) Header(name string) Place {
 	return p.part(part)
 }
 
-// headerParts has the parts of fields that rules look at in nearly every exchange.
+// headerParts has the parts of fields that rules check in nearly every exchange.
 var headerParts = func() map[string]string {
 	parts := make(map[string]string)
 	for _, name := range [...]string{"A2A-Version", "Authorization", "Content-Type", "Accept"} {
@@ -164,8 +163,8 @@ func (p Place) part(name string) Place {
 	return Place{Exchange: p.Exchange, Response: p.Response, Part: name, member: p.member}
 }
 
-// whole returns the same place with a pointer into the body as it was on the wire: that of a batch holds several calls,
-// and what is said of one of them points into it.
+// whole returns the same place with a pointer into the body on the wire: the body of a batch has several calls, and
+// places of one of them point into it.
 func (p Place) whole() Place {
 	if p.member != "" && p.Part == "body" {
 		p.Pointer, p.HasPointer = p.member+p.Pointer, true
@@ -193,7 +192,7 @@ func samePart(a, b string) bool {
 	return aEvent && bEvent && j == k
 }
 
-// Covers reports whether q is p or stands inside it.
+// Covers reports whether q is p or a place inside p.
 func (p Place) Covers(q Place) bool {
 	if p.Exchange != q.Exchange || p.Response != q.Response {
 		return false

@@ -19,15 +19,15 @@ func (l Link) Compare(m Link) int {
 	return cmp.Or(strings.Compare(l.Client, m.Client), strings.Compare(l.Agent, m.Agent))
 }
 
-// Programs names the programs of an exchange by the part that they play in the protocol. A call goes from a client to an
-// agent. A notification goes from an agent to a receiver.
+// Programs names the programs of an exchange by their roles in the protocol. A call goes from a client to an agent. A
+// notification goes from an agent to a receiver.
 type Programs struct {
 	Client   string // asks the agent to work; on a notification the receiver, which is named after that client
 	Agent    string // works on the task; on a notification the sender
-	Receiver string // takes a notification; empty on a call
+	Receiver string // receives a notification; empty on a call
 }
 
-// Programs returns which program plays which part in an exchange of the link, by the operation of the exchange. Reports,
+// Programs returns the role of each program in an exchange of the link, by the operation of the exchange. Reports,
 // filters and tables that name an agent, a client or a receiver call this method: the link itself knows only which
 // program sent the HTTP request.
 func (l Link) Programs(op a2a.Operation) Programs {
@@ -37,7 +37,7 @@ func (l Link) Programs(op a2a.Operation) Programs {
 	return Programs{Client: l.Client, Agent: l.Agent}
 }
 
-// Of returns the program on a side; empty if the exchange has none there.
+// Of returns the program on a side; empty if the exchange has no program there.
 func (p Programs) Of(side a2a.Side) string {
 	switch side {
 	case a2a.Client:

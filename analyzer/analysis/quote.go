@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"strings"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/safetext"
@@ -21,7 +22,7 @@ func QuoteText(s string) string { return Clip(fmt.Sprintf("%q", s[:min(len(s), c
 
 const (
 	quoteLimit = 60               // runes
-	clipBytes  = 4*quoteLimit + 4 // that hold more of them
+	clipBytes  = 4*quoteLimit + 4 // enough bytes for more runes than that
 )
 
 // Clip cuts a text to the length that findings show, and cleans it.
@@ -33,8 +34,24 @@ func Clip(s string) string {
 	return s
 }
 
-// Clean puts a text on one line and replaces what a terminal might act on: bytes from the wire are shown, never sent.
+// Clean puts a text on one line and replaces control characters, so that bytes from the wire cannot act on a terminal.
 func Clean(s string) string { return safetext.OneLine(s) }
+
+// WithoutNumbers returns a text with # for each word that has a digit: texts that differ only in ids, times and numbers
+// become the same.
+func WithoutNumbers(text string) string {
+	const digits = "0123456789"
+	if !strings.ContainsAny(text, digits) {
+		return text
+	}
+	words := strings.Fields(text)
+	for i, word := range words {
+		if strings.ContainsAny(word, digits) {
+			words[i] = "#"
+		}
+	}
+	return strings.Join(words, " ")
+}
 
 // Plural returns a count with its noun, whose plural ends with s: "1 finding", "2 findings". It is for messages of this
 // package, of reports and of commands.

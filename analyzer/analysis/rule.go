@@ -13,7 +13,7 @@ type Level uint8
 
 // The levels, weakest first.
 const (
-	Advice Level = iota // we speak for ourselves, or the row is information only
+	Advice Level = iota // our own advice, or the row is information only
 	May
 	Should
 	Must
@@ -25,7 +25,7 @@ func (l Level) String() string {
 }
 
 // Severity is how much a finding matters. It follows from the level; a check may lower it for a case, never raise it. A
-// finding that covers another one is at least as bad as that.
+// finding that covers another one is at least as severe as that one.
 type Severity uint8
 
 // The severities, mildest first.
@@ -35,7 +35,7 @@ const (
 	Error
 )
 
-// WorstFirst are all of them, worst first.
+// WorstFirst has all severities, worst first.
 var WorstFirst = [...]Severity{Error, Warning, Note}
 
 // String returns the severity's name in lower case.
@@ -53,7 +53,7 @@ func ParseSeverity(name string) (Severity, error) {
 	return 0, fmt.Errorf("unknown severity %q; use error, warning or note", name)
 }
 
-// Severity returns what a broken rule of this level amounts to.
+// Severity returns the severity of a broken rule of this level.
 func (l Level) Severity() Severity {
 	switch l {
 	case Must:
@@ -68,46 +68,47 @@ func (l Level) Severity() Severity {
 // from their fields, and have no state of their own.
 //
 // A rule holds in exactly the dialects that it cites. The engine calls Check with an observation only if every dialect
-// that the message may be in is among them: while 0.2 and 0.3 cannot be told apart, rules of one of them are not run.
+// that the message may be in is among them: while 0.2 and 0.3 cannot be distinguished, rules of one of them are not
+// run.
 type Rule struct {
 	ID       string        // the catalogue's slug: permanent, never reused
 	Title    string        // what is wrong when it is broken, in half a line
-	Family   string        // the file and the chapter it stands in, such as "jsonrpc"
+	Family   string        // its file and chapter, such as "jsonrpc"
 	Category Category      // the chapter of a conformance report that counts it
 	Level    Level         //
-	Gravest  Severity      // of its findings, where that is more than the level says: what never worked is an error
-	Critical Absence       // what its findings say of an agent without which the rest proves nothing
+	Gravest  Severity      // of its findings, if above the level's: what never worked is an error
+	Critical Absence       // how its findings show that the agent was missing
 	Side     a2a.Side      // who breaks it, unless the check says otherwise
 	Either   bool          // both sides can break it: Side is only the default
 	Revises  bool          // at the end of a capture it may revise what it has reported: see Finding.Revises
 	Once     Scope         // of several findings within it the first of each severity is reported; all are counted
-	On       Kinds         // the observations it wants
-	If       Traits        // all that holds wherever it has something to judge
+	On       Kinds         // the observations that it receives
+	If       Traits        // traits that hold wherever the rule applies
 	Odd      a2a.Oddity    // in an object it looks for such members only: it applies to all, and finds nothing without them
-	Needs    []*Tracker    // whose states it asks
+	Needs    []*Tracker    // the trackers whose states it uses
 	Bindings Bindings      // where it holds
 	Cites    []a2a.Cite    // dialect and section, one for each dialect in which it holds
-	Stands   string        // where each sentence begins that it cites, such as "0.3.0:412": see rule.Sentences
-	OfCard   bool          // of CardSeen it takes nothing but the card, and the address where that is
-	Future   bool          // it is not a note either where the client asks for a version after 1.0
-	Covers   []string      // rules that say less about the same place: they are then not reported on their own
+	Stands   string        // where each cited sentence begins, such as "0.3.0:412": see rule.Sentences
+	OfCard   bool          // of CardSeen it uses only the card and its address
+	Future   bool          // its findings are not lowered to notes if the client asks for a version after 1.0
+	Covers   []string      // rules that say less about the same place and are then not reported separately
 	Doc      string        // the duty, in our own words, for someone whose agent was just flagged
 	Fix      string        // what to change
 	Silent   string        // what is not reported, and why
 	Check    func(p *Pass) //
 }
 
-// An Absence says how an agent was missing.
+// An Absence is the way in which an agent was missing.
 type Absence uint8
 
 // The absences.
 const (
-	Present      Absence = iota // nothing is known to the contrary
-	Gone                        // it was there, and could not be reached at the end
-	NeverReached                // it could not be reached at any time
+	Present      Absence = iota // not known to be missing
+	Gone                        // it was reachable before, but not at the end
+	NeverReached                // it was never reachable
 )
 
-// Severity returns how bad a finding of the rule is, unless the check says that it is milder.
+// Severity returns the severity of the rule's findings, unless the check lowers it.
 func (r *Rule) Severity() Severity { return max(r.Level.Severity(), r.Gravest) }
 
 // Dialects returns the set of dialects in which the rule holds: those that it cites.
@@ -120,7 +121,7 @@ func (r *Rule) Dialects() a2a.Dialects {
 }
 
 // Sections returns the citations as text, such as "1.0 §3.1.2", restricted to the dialects of the set if any is left.
-// Sections of other documents, such as "RFC 8259 §2", stand without a dialect, and each once.
+// Sections of other documents, such as "RFC 8259 §2", are listed without a dialect, once each.
 func (r *Rule) Sections(in a2a.Dialects) []string {
 	if in.Intersect(r.Dialects()).Empty() {
 		in = r.Dialects()
@@ -161,7 +162,7 @@ func Covered(rules []*Rule) map[string][]string {
 	return all
 }
 
-// Scope is what a rule reports once in: the first finding of each severity, so that none hides a worse one.
+// Scope is where a rule reports once: the first finding of each severity, so that none hides a worse one.
 type Scope uint8
 
 // The scopes.
@@ -170,9 +171,10 @@ const (
 	PerExchange              // once in an exchange; for each side where both can break the rule
 	PerEndpoint              // once in a dialect at a URL: for the agent, and for each client that breaks the rule
 	PerOrigin                // once at a scheme, host and port
+	PerCause                 // once there for each client and Finding.Cause; without one, for what was seen but for numbers
 )
 
-// Category is the chapter of a conformance report that a rule counts in.
+// Category is the chapter of a conformance report that counts a rule.
 type Category string
 
 // The categories.
@@ -190,7 +192,7 @@ var Categories = []Category{AgentCard, Lifecycle, Streaming, ErrorHandling, Inte
 // Bindings is a set of bindings.
 type Bindings uint8
 
-// The bindings that a rule can hold in. OnHTTP is for what is not a call: cards and webhooks.
+// The bindings of a rule. OnHTTP is for cards and webhooks, which are not calls.
 const (
 	OnHTTP     Bindings = 1 << a2a.NoBinding
 	OnJSONRPC  Bindings = 1 << a2a.JSONRPC
@@ -212,11 +214,11 @@ func (s Bindings) Names() []string {
 	return names
 }
 
-// An Unobserved is a requirement that no rule judges, since what it is about does not reach us. It is listed so that
-// nobody takes silence for success.
+// An Unobserved is a requirement that no rule checks, since a recording does not show it. It is listed so that silence
+// is not mistaken for success.
 type Unobserved struct {
 	ID     string // the catalogue's slug
 	Title  string // what would be wrong, in half a line
 	Level  Level
-	Reason string // what it would take to see it
+	Reason string // what would be needed to observe it
 }

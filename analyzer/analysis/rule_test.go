@@ -20,7 +20,7 @@ func TestValidate(t *testing.T) {
 		{"hyphen last", func(a, _, _ *analysis.Rule) { a.ID = "a-" }, "rule a-: the id is not a slug"},
 		{"empty word", func(a, _, _ *analysis.Rule) { a.ID = "a--b" }, "rule a--b: the id is not a slug"},
 		{"digits", func(a, _, _ *analysis.Rule) { a.ID = "a2-1b" }, ""},
-		{"twice", func(a, b, _ *analysis.Rule) { a.ID = b.ID }, "rule b: the id stands twice"},
+		{"twice", func(a, b, _ *analysis.Rule) { a.ID = b.ID }, "rule b: duplicate id"},
 		{"no title", func(a, _, _ *analysis.Rule) { a.Title = "" }, "rule a: no title"},
 		{"no doc", func(a, _, _ *analysis.Rule) { a.Doc = "" }, "rule a: no doc"},
 		{"no fix", func(a, _, _ *analysis.Rule) { a.Fix = "" }, "rule a: no fix"},
@@ -108,7 +108,7 @@ func TestValidateTrackers(t *testing.T) {
 		},
 		{
 			"one name twice", func(_ *analysis.Rule, _, b *analysis.Tracker) { b.Name = "a" },
-			"tracker a: the name stands twice",
+			"tracker a: duplicate name",
 		},
 		{
 			"a need that is missing", func(_ *analysis.Rule, a, _ *analysis.Tracker) { a.Needs = append(a.Needs, nil) },
@@ -128,25 +128,25 @@ func TestValidateTrackers(t *testing.T) {
 		},
 		{"two make the same", func(_ *analysis.Rule, a, b *analysis.Tracker) {
 			a.Makes, b.Makes = analysis.CardMissed, analysis.CardMissed
-		}, "comes from tracker b too"},
+		}, "tracker b makes the same observations"},
 		{
 			"a rule's need is missing", func(r *analysis.Rule, _, _ *analysis.Tracker) { r.Needs = append(r.Needs, nil) },
 			"rule r: a need without a tracker",
 		},
 		{
 			"a rule wants what is for trackers", func(r *analysis.Rule, _, _ *analysis.Tracker) { r.On |= analysis.RequestDone },
-			"rule r: wants an observation that is for",
+			"rule r: wants an observation that is only for trackers",
 		},
 		{
 			"a rule wants what no tracker makes", func(r *analysis.Rule, _, _ *analysis.Tracker) { r.On |= analysis.CardMissed },
-			"rule r: wants an observation that comes",
+			"rule r: wants an observation from a tracker",
 		},
 		{"a rule wants what its tracker makes", func(r *analysis.Rule, a, _ *analysis.Tracker) {
 			r.On, a.Makes = analysis.CardMissed, analysis.CardMissed
 		}, ""},
 		{"a rule wants what only a tracker of its tracker makes", func(r *analysis.Rule, _, b *analysis.Tracker) {
 			r.On, b.Makes = analysis.CardMissed, analysis.CardMissed
-		}, "rule r: wants an observation that comes"},
+		}, "rule r: wants an observation from a tracker"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

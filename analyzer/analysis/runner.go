@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A Session is what an engine tells the passes that its Runner makes: what they say of the whole capture comes from it.
+// A Session provides the passes of a Runner with the engine's facts about the whole capture.
 type Session interface {
 	Made(o Observation) // by the tracker that the pass went to: see Pass.Observe
 	RequestMissed() bool
@@ -26,8 +26,8 @@ type Runner struct {
 	slots    int     // of each exchange
 }
 
-// NewRunner returns a runner of rules, and of the trackers that they need, directly or through another one, and of some
-// more. Given is what each of the trackers is given.
+// NewRunner returns a runner of rules, of the trackers that they need, directly or through another one, and of some
+// more. given has the values for each tracker.
 func NewRunner(s Session, rules []*Rule, more []*Tracker, given map[*Tracker][]any) *Runner {
 	r := &Runner{
 		rules: rules, needs: make([]states, 0, len(rules)+1), checks: make([]func(*Pass), 0, len(rules)),
@@ -69,8 +69,8 @@ func (r *Runner) States() iter.Seq2[*Tracker, State] {
 	}
 }
 
-// Check runs a rule, by its number among the rules, on an observation. It returns what the rule has found, which is
-// valid until the next call, and whether it had something to judge.
+// Check runs a rule, by its number among the rules, on an observation. It returns the rule's findings, which are valid
+// until the next call, and whether the rule applied.
 func (r *Runner) Check(rule int, o *Observation) (found []Finding, applied bool) {
 	p := r.to(rule, o)
 	p.applied, p.findings = false, p.findings[:0]
@@ -78,7 +78,7 @@ func (r *Runner) Check(rule int, o *Observation) (found []Finding, applied bool)
 	return p.findings, p.applied
 }
 
-// Tell gives an observation to a tracker's state.
+// Tell passes an observation to a tracker's state.
 func (r *Runner) Tell(s State, o *Observation) {
 	s.Take(r.to(len(r.rules), o))
 }

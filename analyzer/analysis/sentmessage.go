@@ -7,15 +7,15 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A SentMessage is what is kept of a message that a client has sent.
+// A SentMessage is the stored digest of a message that a client has sent.
 type SentMessage struct {
 	ID      string
 	role    string
-	right   bool // nothing in it is wrong that an agent could have handed on
+	right   bool // the message has no error that an agent could have repeated
 	content digest.Content
 }
 
-// SentMessageOf returns what is to be kept of the message that an exchange sends.
+// SentMessageOf returns the stored form of an exchange's message.
 func SentMessageOf(x *Exchange) *SentMessage {
 	m := a2a.Message{Value: x.Call.Message}
 	s := &SentMessage{ID: x.Call.MessageID, role: m.RoleText(), content: x.Sent()}
@@ -27,7 +27,7 @@ func SentMessageOf(x *Exchange) *SentMessage {
 	return s
 }
 
-// ChangedIn reports whether a message that was right is told again as another one.
+// ChangedIn reports whether a correct message is repeated in a changed form.
 func (s *SentMessage) ChangedIn(m a2a.Message) bool {
 	return s.right && (s.role != m.RoleText() || s.content != digest.ContentOf(m.Parts()))
 }

@@ -7,19 +7,18 @@ import (
 	"a2atap/analyzer/internal/recent"
 )
 
-// A TaskKey identifies a task: ids are unique for an agent and a tenant. It is a digest of the three, under seeds that
-// nobody outside the process can know: maps of ten thousand tasks hold no texts by it, and nothing for the garbage
-// collector to follow. Keys of two processes do not compare.
+// A TaskKey identifies a task: ids are unique for an agent and a tenant. It is a digest of the three with random seeds
+// of this process, so that maps of ten thousand tasks contain no strings and no pointers. Keys of different processes
+// are not comparable.
 type TaskKey [2]uint64
 
-// taskSeeds are those of the two halves of each TaskKey.
+// taskSeeds are the seeds of the two halves of each TaskKey.
 var taskSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
-// ofNobody is what the keys of ids alone begin with.
+// ofNobody is the prefix of keys of ids alone.
 var ofNobody = TaskKey{}.and("").and("")
 
-// TaskKeyOf returns the key of an agent's task. The tenant is empty where there is none, and so is the agent for an id
-// alone.
+// TaskKeyOf returns the key of an agent's task. tenant may be empty, and so may agent, for an id alone.
 func TaskKeyOf(agent, tenant, id string) TaskKey {
 	if agent == "" && tenant == "" {
 		return ofNobody.and(id)
@@ -40,13 +39,13 @@ func RecentByTask[V any](limit int) *recent.Map[TaskKey, V] {
 	return recent.NewHashed[TaskKey, V](limit, func(k TaskKey) uint32 { return uint32(k[0]) })
 }
 
-// taskKeys works out the keys of tasks of one agent and tenant, and that of the one that was asked for last not again.
+// taskKeys computes the keys of tasks of one agent and tenant, and caches the last one.
 type taskKeys struct {
 	agent, tenant, id string
 	begin, key        TaskKey
 }
 
-// of returns what TaskKeyOf does.
+// of is TaskKeyOf with the cache.
 func (k *taskKeys) of(agent, tenant, id string) TaskKey {
 	switch same := k.key != (TaskKey{}) && k.agent == agent && k.tenant == tenant; {
 	case !same:

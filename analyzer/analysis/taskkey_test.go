@@ -6,8 +6,8 @@ import (
 	"a2atap/analyzer/analysis"
 )
 
-// The key of a task is another one for another agent, tenant or id, however the three are cut, and the same whoever
-// asks for it and whatever was asked before.
+// Task keys differ by agent, tenant and id, even if the three concatenate to the same text. A key does not depend on
+// the client or on earlier lookups.
 func TestTaskKeys(t *testing.T) {
 	names := []string{"", "a", "b", "ab", "task"}
 	seen := make(map[analysis.TaskKey][3]string)

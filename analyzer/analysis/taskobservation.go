@@ -7,7 +7,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A TaskObservation is one look at a task: in an answer, an event, a list or a notification.
+// A TaskObservation is one observation of a task: in an answer, an event, a list or a notification.
 type TaskObservation struct {
 	Object    Place // of the Task or of the update that names it
 	Snapshot  bool  // it is a whole Task, not an update
@@ -20,12 +20,12 @@ type TaskObservation struct {
 	Spelling  string        // of the state, as on the wire
 	Event     bool          // it came in a stream or a notification, not in an answer
 	Late      bool          // it may be older than its arrival: a webhook's retry, a replay of a 0.x resubscription
-	Stamp     time.Time     // of a snapshot's status, as the agent says; zero if it says none
-	Viewer    digest.Digest // who was shown it: see Exchange.Viewer
+	Stamp     time.Time     // of a snapshot's status, from the agent; zero without one
+	Viewer    digest.Digest // that it was shown to: see Exchange.Viewer
 	IDNamed   bool          // an update calls the task's id "id", as in 0.1
 }
 
-// StatePlace returns the place of the state, or of the object where it has none.
+// StatePlace returns the place of the state, or of the object if it has no state.
 func (t *TaskObservation) StatePlace() Place {
 	if t.Spelling == "" {
 		return t.Object
@@ -44,12 +44,12 @@ func (t *TaskObservation) TaskIDPlace() Place {
 	return t.Object.In("taskId")
 }
 
-// Moment returns when the object had been delivered.
+// Moment returns when the object was delivered.
 func (t *TaskObservation) Moment() Moment { return Moment{t.Arrival, t.At} }
 
-// After reports whether what was observed in exchange x is surely younger than an earlier observation: it came later in
-// one stream, or in an exchange that began when the other had been delivered. A late observation counts as younger,
-// since it is only compared where order does not matter. The tasks of a list are of no age.
+// After reports whether an observation in exchange x is certainly younger than an earlier one. It is if it came later
+// in one stream, or in an exchange that began after the other was delivered. A late observation counts as younger,
+// since it is only compared where order does not matter. The tasks of a list have no age.
 func (t *TaskObservation) After(earlier *TaskObservation, x *Exchange) bool {
 	return t.Late || t.Event && t.Exchange == earlier.Exchange || x.BeganAfter(earlier.Moment())
 }

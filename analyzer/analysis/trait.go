@@ -2,13 +2,13 @@ package analysis
 
 import "a2atap/proxy/a2a"
 
-// Traits is a set of what may hold of an observation and is seen at once. Most rules are about a case that is rare, and
-// a rule that says which one (Rule.If) is not asked where it is not there.
+// Traits is a set of properties of an observation that are cheap to test. Most rules concern a rare case; a rule with
+// such a condition (Rule.If) is called only if it holds.
 type Traits uint32
 
 // The traits.
 const (
-	// Of the call. A batch has none of its calls'.
+	// Of the call. A batch has none of its calls' traits.
 	Batched    Traits = 1 << iota // it is a batch
 	NamesTask                     // it names a task
 	OfTask                        // it gets, cancels or follows a task
@@ -19,24 +19,24 @@ const (
 	Configured                    // the same, or a message that is sent with a configuration, or with a push config
 	OfExtended                    // it asks for the extended card
 	OfStream                      // it asks for a stream of events
-	Carded                        // cards that had come before it name its interface, in its binding
-	Offered                       // cards name something at the origin it goes to; as its request is seen
+	Carded                        // cards seen before it name its interface, in its binding
+	Offered                       // cards name something at its target's origin, as of its request
 
 	// Of the answer.
-	Refused  // it is an error, by what it holds or by its status, or may hold one since the call is a batch
+	Refused  // it is an error by its body or its status, or may contain one since the call is a batch
 	Streamed // it is a stream of events
 
-	// Of the object at hand. All of them hold where there is none.
+	// Of the current object. All of them hold without an object.
 	HasMetadata // it has metadata
-	HasContent  // it is a part or a file, and has members that a part of nothing but text does not have
+	HasContent  // it is a part or a file, and has members that a text-only part lacks
 	HasMentions // it mentions extensions, or other tasks
-	Told        // it stands in an answer, an event or a notification
-	PlainNames  // its members may stand under their names in the proto file: in 1.0, and but for JSON-RPC before
+	Told        // it is in an answer, an event or a notification
+	PlainNames  // its members may have their names from the proto file: in 1.0, and before in bindings other than JSON-RPC
 
 	ofObject = HasMetadata | HasContent | HasMentions | Told | PlainNames
 )
 
-// ofOperation has the traits that are an operation's.
+// ofOperation has the traits of each operation.
 var ofOperation = [...]Traits{
 	a2a.GetTask: OfTask | AboutTask, a2a.CancelTask: OfTask | AboutTask, a2a.SubscribeToTask: OfTask | AboutTask,
 	a2a.ListTasks:        OfTasks | OfLists,
@@ -45,8 +45,8 @@ var ofOperation = [...]Traits{
 	a2a.GetExtendedCard: OfExtended,
 }
 
-// Traits returns what holds of the observation, and what is unusual about the members of its object: anything may be
-// where it has none.
+// Traits returns the traits of the observation, and the oddities of its object's members; every oddity is possible
+// without an object.
 func (o *Observation) Traits() (t Traits, odd a2a.Oddity) {
 	call := &o.Exchange.Call
 	if int(call.Operation) < len(ofOperation) {

@@ -23,17 +23,17 @@ func isSlug(name string) bool {
 	return word
 }
 
-// Validate returns an error that names every rule with a missing text, a citation or a check too few, an id that is no
-// slug or stands twice, a cover that leads nowhere or in a circle, or an observation that comes only from a tracker
-// which the rule does not need; and every tracker that they need, directly or through another one, with something
-// missing, with the name of another one, or with needs that lead in a circle.
+// Validate returns an error that names every invalid rule and tracker. A rule is invalid if it lacks a text, a citation
+// or a check, if its id is not a slug or not unique, or if its covers lead nowhere or in a circle. It is also invalid
+// if it wants an observation of a tracker that it does not need. A tracker that rules need, directly or through another
+// one, is invalid if a field is missing, its name is not unique, or its needs lead in a circle.
 func Validate(rules []*Rule) error {
 	var errs []error
 	byID := make(map[string]*Rule, len(rules))
 	for _, r := range rules {
 		errs = append(errs, r.validate()...)
 		if byID[r.ID] != nil {
-			errs = append(errs, fmt.Errorf("rule %s: the id stands twice", r.ID))
+			errs = append(errs, fmt.Errorf("rule %s: duplicate id", r.ID))
 		}
 		byID[r.ID] = r
 	}
@@ -59,12 +59,12 @@ func validateTrackers(rules []*Rule) []error {
 	for _, t := range order(rules) {
 		errs = append(errs, t.validate()...)
 		if byName[t.Name] != nil {
-			errs = append(errs, fmt.Errorf("tracker %s: the name stands twice", t.Name))
+			errs = append(errs, fmt.Errorf("tracker %s: duplicate name", t.Name))
 		}
 		byName[t.Name] = t
 		for kind := range t.Makes.Each {
 			if makers[kind] != nil {
-				err := fmt.Errorf("tracker %s: what it makes comes from tracker %s too", t.Name, makers[kind].Name)
+				err := fmt.Errorf("tracker %s: tracker %s makes the same observations", t.Name, makers[kind].Name)
 				errs = append(errs, err)
 			}
 			makers[kind] = t
@@ -86,7 +86,7 @@ func (t *Tracker) validate() []error {
 		fail("no state, or no observation for it")
 	}
 	if t.Makes&^madeByTrackers != 0 {
-		fail("it makes observations that are the engine's")
+		fail("it makes observations that belong to the engine")
 	}
 	if slices.Contains(t.Needs, nil) {
 		fail("a need without a tracker")
@@ -144,7 +144,7 @@ func (r *Rule) validate() []error {
 		fail("no binding")
 	}
 	if r.On&ForTrackers != 0 {
-		fail("wants an observation that is for trackers alone")
+		fail("wants an observation that is only for trackers")
 	}
 	if slices.Contains(r.Needs, nil) {
 		fail("a need without a tracker")
@@ -156,7 +156,7 @@ func (r *Rule) validate() []error {
 		}
 	}
 	if r.On&madeByTrackers&^made != 0 {
-		fail("wants an observation that comes from a tracker which it does not need")
+		fail("wants an observation from a tracker that it does not list in Needs")
 	}
 	return errs
 }

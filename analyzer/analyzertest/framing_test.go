@@ -53,7 +53,7 @@ func TestFramingThroughTap(t *testing.T) {
 		},
 		{
 			"request a truncated varint", send, varint, nil, 13,
-			"client 1.request.body#: the message cannot be read: a tag that is none; 1 of 1 call failed: INTERNAL 1",
+			"client 1.request.body#: the message cannot be read: an invalid tag; 1 of 1 call failed: INTERNAL 1",
 		},
 		{
 			"two requests", send, slices.Concat(asked, asked), nil, 12,
@@ -76,7 +76,7 @@ func TestFramingThroughTap(t *testing.T) {
 		},
 		{
 			"answer flagged as compressed", send, asked, flagged, 0,
-			"agent 1.response.message[1]: the message cannot be read: the message has the flag of a compressed one, and " +
+			"agent 1.response.message[1]: the message cannot be read: the message is marked as compressed, but " +
 				"grpc-encoding names no compression; 1 of 1 call failed: no protocol answer 1",
 		},
 		{
@@ -86,6 +86,16 @@ func TestFramingThroughTap(t *testing.T) {
 		{
 			"no answer", send, asked, nil, 0,
 			"agent 1.response.body: the answer has status OK and no message; 1 of 1 call failed: no protocol answer 1",
+		},
+		{
+			"bytes behind the answer", send, asked, slices.Concat(answered, answered[:3]), 0,
+			"agent 1.response.message[2]: the message cannot be read: the message is cut off; " +
+				"1 of 1 call failed: no protocol answer 1",
+		},
+		{
+			"a stream ends inside a message", stream, asked, slices.Concat(answered, tooShort), 0,
+			"agent 1.response.message[2]: the message cannot be read: the message is cut off; " +
+				"1 of 1 call failed: no protocol answer 1",
 		},
 		{
 			"no status that there is", send, asked, answered, 42,

@@ -19,9 +19,9 @@ var _ = flag.Bool("update", false, "rewrite the want sections to what is found n
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A spy is the test of somebody else: it writes down what becomes of it, and can fail.
+// A spy stands for a user's test: it can fail, and records its outcome.
 type spy struct {
-	testing.TB // of which only the name and what is not used below is left
+	testing.TB // provides only the name and the methods that are unused below
 
 	mu       sync.Mutex
 	errors   []string
@@ -31,7 +31,7 @@ type spy struct {
 	cleanups []func()
 }
 
-// watch runs a test of somebody else to its end, cleanups included.
+// watch runs a user's test to its end, cleanups included.
 func watch(t *testing.T, test func(t testing.TB)) *spy {
 	t.Helper()
 	s := &spy{TB: t}

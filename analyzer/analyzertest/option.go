@@ -28,7 +28,7 @@ type options struct {
 	name    string
 	aliases []proxy.Alias
 	roots   *x509.CertPool
-	wrong   []error // what the caller has to mend
+	wrong   []error // what the caller has to fix
 }
 
 // Gate fails the test for findings of this severity or worse, instead of errors only. Milder ones are logged.
@@ -36,8 +36,8 @@ func Gate(least analysis.Severity) Option {
 	return func(o *options) { o.gate = least }
 }
 
-// Side fails the test only for what this side broke: who writes an agent wants a2a.Agent, who writes a client
-// a2a.Client. What the other one broke is logged. Without this option both count.
+// Side fails the test only for violations by this side: authors of an agent want a2a.Agent, authors of a client
+// a2a.Client. Violations by the other side are logged. Without this option, both count.
 func Side(side a2a.Side) Option {
 	return func(o *options) { o.side = &side }
 }
@@ -48,7 +48,7 @@ func Without(rule, reason string) Option {
 	return func(o *options) {
 		switch {
 		case rules.ByID(rule) == nil:
-			o.fail("Without: there is no rule %q; a2atap rules lists them", rule)
+			o.fail("Without: unknown rule %q; a2atap rules lists the rules", rule)
 		case reason == "":
 			o.fail("Without: say why %s is left out", rule)
 		}
@@ -56,14 +56,14 @@ func Without(rule, reason string) Option {
 	}
 }
 
-// Baseline accepts the findings and failed calls that a file holds, as a2atap check --update-baseline writes it: they are
-// counted, and do not fail the test. They are recognised by the agent's name too; see Named.
+// Baseline accepts the findings and failed calls in a file written by a2atap check --update-baseline: they are counted,
+// and do not fail the test. They also match by the agent's name; see Named.
 func Baseline(file string) Option {
 	return func(o *options) {
 		f, err := os.Open(file)
 		if err != nil {
-			o.fail("Baseline: %w; a2atap check CAPTURE --baseline %s --update-baseline makes it, "+
-				"of a capture that Keep has kept", err, file)
+			o.fail("Baseline: %w; a2atap check CAPTURE --baseline %s --update-baseline creates it "+
+				"from a capture that Keep has written", err, file)
 			return
 		}
 		defer f.Close() //nolint:errcheck // it is only read
@@ -73,10 +73,9 @@ func Baseline(file string) Option {
 	}
 }
 
-// Keep writes what has passed to a transcript in the directory if the test has failed, for whatever reason: a2atap
-// check, show and tui read it, and Run takes it as a test of its own. Its name is made of the test's and the
-// agent's (see Named), and it replaces the one of an earlier run. t.ArtifactDir() is a good place, with go test
-// -artifacts.
+// Keep writes the traffic to a transcript in the directory if the test has failed, for any reason: a2atap check, show
+// and tui read it, and Run accepts it as a test. Its name consists of the test's and the agent's (see Named), and it
+// replaces an earlier run's transcript. t.ArtifactDir() is a good place, with go test -artifacts.
 func Keep(dir string) Option {
 	return func(o *options) { o.keep = dir }
 }
@@ -87,8 +86,8 @@ func Named(agent string) Option {
 	return func(o *options) { o.name = agent }
 }
 
-// Alias names another origin at which the agent's card may say that it is reached, such as its public URL: clients
-// that follow the card then stay with the tap. Only scheme, host and port count. May be given several times.
+// Alias names another origin that the agent's card may have, such as its public URL: clients that follow the card then
+// stay with the tap. Only scheme, host and port count. It may be given several times.
 func Alias(origin string) Option {
 	return func(o *options) {
 		u, err := parseURL(origin)
@@ -100,8 +99,8 @@ func Alias(origin string) Option {
 	}
 }
 
-// RootCAs verifies an agent behind TLS against these authorities instead of those of the system. Clients speak plain
-// HTTP to the tap all the same.
+// RootCAs verifies an agent behind TLS against these authorities instead of the system's. Clients still use plain HTTP
+// to the tap.
 func RootCAs(pool *x509.CertPool) Option {
 	return func(o *options) { o.roots = pool }
 }
@@ -112,14 +111,14 @@ func (o *options) fail(format string, args ...any) {
 
 var goodName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
-// newOptions returns what the options come to, or what is wrong with them.
+// newOptions returns the combined options, or the errors in them.
 func newOptions(list []Option) (*options, error) {
 	o := &options{gate: analysis.Error, without: make(map[string]string), name: "agent"}
 	for _, option := range list {
 		option(o)
 	}
 	if !goodName.MatchString(o.name) {
-		o.fail("Named: %q is not made of letters, digits, '.', '_' and '-'", o.name)
+		o.fail("Named: %q may contain only letters, digits, '.', '_' and '-'", o.name)
 	}
 	for i := range o.aliases {
 		o.aliases[i].Name = o.name

@@ -21,19 +21,19 @@ import (
 
 // A Recording is a tap in front of an agent, for the length of a test, and what passes through it.
 type Recording struct {
-	URL string // what the client is to use in place of the agent's URL, its path included
+	URL string // what the client should use instead of the agent's URL, including its path
 
 	options *options
 	agent   *url.URL
 	memory  *capture.Memory
 	record  *record.Recording
-	notices []string // what the proxy had to say; read when the tap is closed
+	notices []string // the proxy's notices; read when the tap is closed
 }
 
 // maxLines bounds the findings that are printed: a test may send the same wrong message ten thousand times.
 const maxLines = 100
 
-// report fails the test for what was found, or for the lack of anything to judge, and logs the rest.
+// report fails the test for findings, or if there was nothing to judge, and logs the rest.
 func (r *Recording) report(t testing.TB, result *judgment.Result) {
 	t.Helper()
 	o := r.options
@@ -76,25 +76,25 @@ func (r *Recording) report(t testing.TB, result *judgment.Result) {
 	}
 	r.stale(t, result, leftOut)
 	observed, broken := tally(result)
-	t.Logf("%s: %d of %d rules observed, %d broken; %d judged of %d recorded; "+
+	t.Logf("%s: %d of %d rules observed, %d broken; %d checked of %d recorded; "+
 		"findings: %d fail the test, %d do not, %d in the baseline, %d of rules left out",
 		o.name, observed, len(rules.All), broken, result.Counts.Judged, result.Counts.Exchanges,
 		failing, other, result.Baselined, hidden)
 	if failing > 0 {
-		t.Log("a2atap rules ID explains a rule: why it is there, and how to mend what broke it")
+		t.Log("a2atap rules ID explains a rule: why it matters, and how to fix a violation")
 	}
 }
 
-// incomplete fails the test if what was recorded proves nothing.
+// incomplete fails the test if the recording proves nothing.
 func (r *Recording) incomplete(t testing.TB, result *judgment.Result) {
 	t.Helper()
 	c := result.Counts
 	switch {
 	case c.Exchanges == 0 && c.Lost == 0:
-		t.Errorf("nothing passed through the tap, so nothing was judged; let the client use %s in place of %s",
+		t.Errorf("no traffic passed through the tap, so nothing was checked; let the client use %s instead of %s",
 			r.URL, r.agent)
 	case c.Judged == 0 && c.Exchanges > 0:
-		t.Errorf("nothing was judged: no rule applied to any exchange, of %d recorded; %s", c.Exchanges, r.first())
+		t.Errorf("nothing was checked: no rule applied to any of %d recorded exchanges; %s", c.Exchanges, r.first())
 	}
 	for i := range result.Calls {
 		if calls := &result.Calls[i]; calls.Failed > 0 && !calls.Proved() {
@@ -104,12 +104,12 @@ func (r *Recording) incomplete(t testing.TB, result *judgment.Result) {
 		}
 	}
 	if c.Lost > 0 {
-		t.Errorf("%d exchanges were not recorded in full, so nothing found in them means nothing; "+
+		t.Errorf("%d exchanges were not recorded completely, so a lack of findings in them proves nothing; "+
 			"send less in one test, or record it with a2atap record", c.Lost)
 	}
 }
 
-// first says what became of the first exchange, for those who wonder why it is not A2A.
+// first describes the outcome of the first exchange, to explain why it is not A2A.
 func (r *Recording) first() string {
 	for x, err := range r.memory.Exchanges(context.Background(), 1) {
 		if err != nil {
@@ -132,7 +132,7 @@ func (r *Recording) stale(t testing.TB, result *judgment.Result, leftOut map[str
 	for _, c := range result.Coverage {
 		if _, out := r.options.without[c.Rule.ID]; out && leftOut[c.Rule.ID] == 0 && !seen[c.Rule.ID] {
 			seen[c.Rule.ID] = true
-			t.Logf("%s is left out (%s), and was observed and not broken: Without is not needed here",
+			t.Logf("%s is left out (%s), but was observed and not broken: Without is not needed",
 				c.Rule.ID, r.options.without[c.Rule.ID])
 		}
 	}
@@ -140,10 +140,10 @@ func (r *Recording) stale(t testing.TB, result *judgment.Result, leftOut map[str
 		return
 	}
 	for _, e := range r.options.known.Stale(result.Coverage, result.Calls, nil) {
-		t.Logf("the baseline holds %s, which was not found: it is not needed here", &e)
+		t.Logf("the baseline contains %s, which was not found: it is not needed", &e)
 	}
 	for _, e := range r.options.known.Expired() {
-		t.Logf("the baseline held %s until %s", &e, e.Until)
+		t.Logf("the baseline entry for %s expired on %s", &e, e.Until)
 	}
 }
 
@@ -161,22 +161,22 @@ func tally(result *judgment.Result) (observed, broken int) {
 	return len(rule), broken
 }
 
-// kept writes what has passed, if the test has failed and the caller wants it.
+// kept writes the traffic, if the test has failed and the caller wants it.
 func (r *Recording) kept(t testing.TB, result *judgment.Result) {
 	t.Helper()
 	if !t.Failed() || result.Counts.Exchanges == 0 {
 		return
 	}
 	if r.options.keep == "" {
-		t.Log("analyzertest.Keep(dir) keeps what has passed")
+		t.Log("analyzertest.Keep(dir) saves the traffic")
 		return
 	}
 	file := filepath.Join(r.options.keep, fileName(t.Name())+"-"+r.options.name+".txtar")
 	if err := r.write(file); err != nil {
-		t.Errorf("analyzertest.Tap: keep what has passed: %v", err)
+		t.Errorf("analyzertest.Tap: save the traffic: %v", err)
 		return
 	}
-	t.Logf("what has passed is in %s; a2atap show %[1]s --format ladder draws it", file)
+	t.Logf("the traffic is in %s; a2atap show %[1]s --format ladder draws it", file)
 }
 
 func (r *Recording) write(file string) (err error) {
@@ -200,7 +200,7 @@ func (r *Recording) write(file string) (err error) {
 	return w.Close()
 }
 
-// fileName returns a name of a test as that of one file.
+// fileName returns a file name for the name of a test.
 func fileName(test string) string {
 	return strings.Map(func(c rune) rune {
 		if strings.ContainsRune(`/\:*?"<>| `, c) || c < ' ' {

@@ -2,9 +2,7 @@ package analyzertest
 
 import (
 	"flag"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -19,12 +17,12 @@ import (
 
 const updateFlag = "analyzertest.update"
 
-var _ = flag.Bool(updateFlag, false, "rewrite the want sections of transcripts to what is found now")
+var _ = flag.Bool(updateFlag, false, "rewrite the want sections of transcripts to the current findings")
 
-// Run judges each transcript (*.txtar) below dir by all rules, in a subtest that is named by its path, and compares
-// what is found with the transcript's section want: one line a finding, PLACE: message [rule], in order. A
-// transcript in which nothing is to be found has an empty section, so that silence is asserted too; one without the
-// section fails.
+// Run judges each transcript (*.txtar) below dir by all rules, in a subtest named after its path, and compares the
+// findings with the transcript's section want: one line for each finding, PLACE: message [rule], in order. A transcript
+// without findings has an empty section, so that silence is asserted too; a transcript without the section fails. A
+// file may have several scenarios, each after a line "-- scenario NAME --"; the subtest is then called PATH-NAME.
 //
 // With the flag -analyzertest.update the sections are written instead of compared. So they are with -update, if the
 // test's package defines that as a boolean flag; this package does not, since many others do.
@@ -32,41 +30,32 @@ var _ = flag.Bool(updateFlag, false, "rewrite the want sections of transcripts t
 // Run fails the test if there are no transcripts. Subtests run one after another, in the order of their paths.
 func Run(t *testing.T, dir string) {
 	t.Helper()
-	files := transcripts(t, dir)
-	if len(files) == 0 {
-		t.Fatalf("there are no transcripts (*.txtar) below %s", dir)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.ToSlash(file), ".txtar"), func(t *testing.T) {
-			compare(t, filepath.Join(dir, file))
-		})
-	}
-}
-
-// transcripts returns the paths of the transcripts below dir, relative to it.
-func transcripts(t *testing.T, dir string) []string {
-	t.Helper()
-	var list []string
-	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".txtar") {
-			list = append(list, filepath.FromSlash(path))
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatalf("look for transcripts: %v", err)
-	}
-	return list
-}
-
-// compare judges one transcript.
-func compare(t *testing.T, file string) {
-	t.Helper()
-	text, err := os.ReadFile(file)
+	list, err := transcript.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := transcript.Parse(file, text)
+	if len(list) == 0 {
+		t.Fatalf("no transcripts (*.txtar) below %s", dir)
+	}
+	files := make(map[string][]byte) // with the sections that are found
+	for i := range list {
+		s := &list[i]
+		t.Run(s.Name, func(t *testing.T) { compare(t, s) })
+		files[s.File] = append(files[s.File], s.Text...)
+	}
+	for file, text := range files {
+		if updating() {
+			if err := os.WriteFile(file, text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// compare judges one scenario, and updates its text.
+func compare(t *testing.T, s *transcript.Scenario) {
+	t.Helper()
+	tr, err := s.Parse()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,18 +65,16 @@ func compare(t *testing.T, file string) {
 		found.WriteString(result.Findings[i].String() + "\n")
 	}
 	if result.Counts.Judged == 0 {
-		t.Logf("%s: no rule applied to anything in it", file)
+		t.Logf("%s: no rule applied to anything in it", s)
 	}
 	switch got := found.String(); {
 	case updating():
-		if err := os.WriteFile(file, withWant(text, got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		s.Text = withWant(s.Text, got)
 	case !tr.HasWant:
-		t.Errorf("%s has no section want; go test -%s writes it. Found:\n%s", file, updateFlag, got)
+		t.Errorf("%s has no section want; go test -%s writes it. Found:\n%s", s, updateFlag, got)
 	case got != tr.Want:
-		t.Errorf("%s: findings (-want +got; go test -%s writes what is found, read the diff then):\n%s",
-			file, updateFlag, cmp.Diff(tr.Want, got))
+		t.Errorf("%s: findings (-want +got; go test -%s writes the findings, then read the diff):\n%s",
+			s, updateFlag, cmp.Diff(tr.Want, got))
 	}
 }
 
@@ -104,7 +91,7 @@ func judge(t *testing.T, tr *transcript.Transcript) *judgment.Result {
 	return result
 }
 
-// updating reports whether want sections are to be written: by our flag, or by that of the test's package.
+// updating reports whether to write want sections: by this package's flag, or by the test package's.
 func updating() bool {
 	for _, name := range []string{updateFlag, "update"} {
 		f := flag.Lookup(name)
@@ -118,8 +105,8 @@ func updating() bool {
 	return false
 }
 
-// withWant returns the text of a transcript with another section want: in the place of the one that is there, else at
-// the end. All else stays as it was.
+// withWant returns the text of a transcript with another section want: it replaces an existing one, else it is at the
+// end. Everything else stays unchanged.
 func withWant(text []byte, want string) []byte {
 	const marker = "-- want --"
 	var out strings.Builder

@@ -57,7 +57,7 @@ func TestRunFails(t *testing.T) {
 	}{
 		{
 			"not listed", "booker/resumes.txtar", unwanted + "-- want --\n",
-			[]string{"--- FAIL: TestRun/booker/resumes", "read the diff then", "[" + resumes + "]"},
+			[]string{"--- FAIL: TestRun/booker/resumes", "then read the diff", "[" + resumes + "]"},
 		},
 		{
 			"not found", "streams.txtar", good + "1.response: it is late [agent-late]\n",
@@ -68,7 +68,7 @@ func TestRunFails(t *testing.T) {
 			[]string{"has no section want; go test -analyzertest.update writes it", "[" + resumes + "]"},
 		},
 		{"no transcript", "broken.txtar", "-- 1.answer --\n", []string{"--- FAIL: TestRun/broken", "broken.txtar:1: "}},
-		{"none", "readme.txt", "", []string{"there are no transcripts (*.txtar) below "}},
+		{"none", "readme.txt", "", []string{"no transcripts (*.txtar) below "}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -90,10 +90,16 @@ func TestRunFails(t *testing.T) {
 // Either flag writes what is found, and leaves the rest as it was.
 func TestRunUpdates(t *testing.T) {
 	t.Parallel()
-	known := read(t, "testdata/booker/known/resumes.txtar")
-	stale, _, _ := strings.Cut(known, "-- want --\n")
+	const second = "-- scenario near --\n"
+	broken, near := read(t, "testdata/booker/known/resumes.txtar"), read(t, "testdata/booker/streams.txtar")
+	known := broken + second + near
+	unwanted, _, _ := strings.Cut(broken, "-- want --\n")
+	stale := unwanted + second + near + "1.response: it is late [agent-late]\n"
 	for _, name := range []string{"-update", "-analyzertest.update"} {
 		dir, file := put(t, "resumes.txtar", stale)
+		if output, _ := runOn(t, dir); !strings.Contains(output, "--- FAIL: TestRun/resumes-near") {
+			t.Errorf("no scenario fails:\n%s", output)
+		}
 		if output, passed := runOn(t, dir, name); !passed {
 			t.Errorf("%s fails:\n%s", name, output)
 		}

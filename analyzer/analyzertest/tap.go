@@ -17,21 +17,21 @@ import (
 )
 
 const (
-	// grace is what exchanges in flight get to end in when the test ends: a client that has just left is still being
-	// noticed then.
+	// grace is the time for exchanges in flight to end when the test ends: the tap may not have noticed yet that a
+	// client has just left.
 	grace = time.Second
-	// patience bounds the wait for what has passed to be recorded.
+	// patience bounds the wait until all traffic is recorded.
 	patience = 30 * time.Second
 )
 
-// Tap puts a tap in front of the agent at a URL until the test and its subtests end. Give the URL of the Recording
-// to the client in place of the agent's. An agent that has been started before, and is ended by t.Cleanup, is there
-// long enough.
+// Tap puts a tap in front of the agent at a URL until the test and its subtests end. Give the URL of the Recording to
+// the client instead of the agent's. An agent that was started before Tap, and is stopped by t.Cleanup, runs long
+// enough.
 //
-// When the test ends, what has passed is judged by all rules, and t.Error is called for each finding of severity
-// error (see Gate), with its place, what is wrong, the rule, who is at fault and the sections of the specification.
-// It is called too if nothing was judged, or if something passed unrecorded: then silence means nothing. What else
-// was found, and how many rules applied, is logged. A test that was skipped is not judged.
+// When the test ends, all rules check the traffic, and t.Error is called for each finding of severity error (see Gate),
+// with its place, the problem, the rule, the side at fault and the sections of the specification. t.Error is also
+// called if nothing was checked, or if something passed unrecorded: silence then means nothing. Other findings, and the
+// number of rules that applied, are logged. A skipped test is not checked.
 //
 // Tap fails the test at once if the URL or an option is wrong. It is safe in tests that run in parallel.
 func Tap(t testing.TB, agent string, list ...Option) *Recording {
@@ -71,21 +71,21 @@ func start(agent *url.URL, o *options, test string) (*Recording, error) {
 	return r, nil
 }
 
-// end closes the tap and judges what has passed.
+// end closes the tap and judges the traffic.
 func (r *Recording) end(t testing.TB) {
 	t.Helper()
 	r.record.CloseTaps()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := r.record.Close(ctx); err != nil {
-		t.Errorf("analyzertest.Tap: record what has passed: %v", err)
+		t.Errorf("analyzertest.Tap: record the traffic: %v", err)
 	}
 	if t.Skipped() {
 		return
 	}
 	result, err := engine.Run(context.Background(), rules.All, r.memory, nil)
 	if err != nil {
-		t.Errorf("analyzertest.Tap: judge what has passed: %v", err)
+		t.Errorf("analyzertest.Tap: check the traffic: %v", err)
 		return
 	}
 	result.Counts.Lost = max(result.Counts.Lost, r.record.Stats().LostExchanges)

@@ -22,7 +22,7 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// resumes is the fault of an agent that goes on after it has said that it is done.
+// resumes is the fault of an agent that continues after it has reported the end.
 const resumes = "stream-closed-on-terminal"
 
 // stream asks the agent at a URL for a stream, and reads it to its end.
@@ -41,7 +41,7 @@ func stream(t testing.TB, url string, o client.Options) {
 	}
 }
 
-// streamed is the test of somebody who streams through a tap.
+// streamed is a user's test that streams through a tap.
 func streamed(t *testing.T, agent string, o client.Options, list ...Option) *spy {
 	t.Helper()
 	return watch(t, func(t testing.TB) { stream(t, Tap(t, agent, list...).URL, o) })
@@ -51,7 +51,7 @@ func TestTapPassesFaithful(t *testing.T) {
 	t.Parallel()
 	s := streamed(t, startAgent(t, refagent.Options{}), client.Options{})
 	s.wantErrors(t)
-	if !s.logged("agent: ", " rules observed, ", "2 judged of 2 recorded", "0 fail the test") {
+	if !s.logged("agent: ", " rules observed, ", "2 checked of 2 recorded", "0 fail the test") {
 		t.Errorf("what was observed is not logged: %q", s.logs)
 	}
 }
@@ -73,7 +73,7 @@ func TestTapFailsForFaultyAgent(t *testing.T) {
 			"another left out",
 			[]Option{Without("json-wellformed", "we like it so")},
 			true,
-			"json-wellformed is left out (we like it so), and was observed",
+			"json-wellformed is left out (we like it so), but was observed",
 		},
 	}
 	for _, test := range tests {
@@ -123,7 +123,7 @@ func TestTapTellsSidesAndGates(t *testing.T) {
 	}
 }
 
-// Where nothing was judged, nothing is proved.
+// Where nothing was checked, nothing is proved.
 func TestTapFailsForNothing(t *testing.T) {
 	t.Parallel()
 	get := func(t testing.TB, url string) {
@@ -140,10 +140,10 @@ func TestTapFailsForNothing(t *testing.T) {
 
 	var url string
 	s := watch(t, func(t testing.TB) { url = Tap(t, files.URL+"/rpc").URL })
-	s.wantErrors(t, "nothing passed through the tap, so nothing was judged; "+
-		"let the client use "+url+" in place of "+files.URL)
+	s.wantErrors(t, "no traffic passed through the tap, so nothing was checked; "+
+		"let the client use "+url+" instead of "+files.URL)
 	s = watch(t, func(t testing.TB) { get(t, Tap(t, files.URL+"/readme.txt").URL) })
-	s.wantErrors(t, "no rule applied to any exchange, of 1 recorded; "+
+	s.wantErrors(t, "nothing was checked: no rule applied to any of 1 recorded exchanges; "+
 		`the first one is "GET /readme.txt HTTP/1.1"; is http://`)
 	s = watch(t, func(t testing.TB) { get(t, Tap(t, "http://"+nobody.Address(t)+"/rpc").URL) })
 	s.wantErrors(t, `ended with the fault unreachable (`)
@@ -162,7 +162,7 @@ func TestTapFailsForLosses(t *testing.T) {
 		lossy := &judgment.Result{Counts: judgment.Counts{Exchanges: 9, Judged: 9, Lost: 2}}
 		(&Recording{options: o}).report(t, lossy)
 	})
-	s.wantErrors(t, "2 exchanges were not recorded in full")
+	s.wantErrors(t, "2 exchanges were not recorded completely")
 }
 
 // A message that is wrong a thousand times does not bury what else there is to read.
@@ -192,7 +192,7 @@ func TestTapKeeps(t *testing.T) {
 	s = streamed(t, startAgent(t, refagent.Options{Fault: resumes}), o, Keep(dir), Named("booker"))
 	s.wantErrors(t, resumes)
 	file := filepath.Join(dir, "TestTapKeeps-booker.txtar")
-	if !s.logged("what has passed is in " + file) {
+	if !s.logged("the traffic is in " + file) {
 		t.Errorf("nobody says where it is: %q", s.logs)
 	}
 	text := must.Get(os.ReadFile(file))(t)
@@ -234,7 +234,7 @@ func TestTapKnowsBaseline(t *testing.T) {
 	streamed(t, faulty, client.Options{}, Baseline(file), Named("hotel")).wantErrors(t, resumes)
 	s = streamed(t, startAgent(t, refagent.Options{}), client.Options{}, Baseline(file), Named("booker"))
 	s.wantErrors(t)
-	if !s.logged("the baseline holds " + resumes) {
+	if !s.logged("the baseline contains " + resumes) {
 		t.Errorf("nobody says that the entry is not needed: %q", s.logs)
 	}
 }
@@ -268,11 +268,11 @@ func TestTapRefuses(t *testing.T) {
 		{"127.0.0.1:9001", nil, "first path segment in URL"},
 		{"localhost:9001", nil, `"localhost:9001" is not the URL of an agent; write http://HOST:PORT/PATH`},
 		{"http://me:secret@127.0.0.1:9001", nil, "leave out user information"},
-		{agent, []Option{Without("stream-close", "x")}, `there is no rule "stream-close"; a2atap rules lists them`},
+		{agent, []Option{Without("stream-close", "x")}, `unknown rule "stream-close"; a2atap rules lists the rules`},
 		{agent, []Option{Without(resumes, "")}, "say why " + resumes + " is left out"},
-		{agent, []Option{Baseline(text + ".old")}, "--baseline " + text + ".old --update-baseline makes it"},
+		{agent, []Option{Baseline(text + ".old")}, "--baseline " + text + ".old --update-baseline creates it"},
 		{agent, []Option{Baseline(text)}, "it is not a baseline"},
-		{agent, []Option{Named("the booker")}, `"the booker" is not made of letters`},
+		{agent, []Option{Named("the booker")}, `"the booker" may contain only letters`},
 		{agent, []Option{Alias("booker.example")}, `Alias: "booker.example" is not the URL of an agent`},
 	}
 	for _, test := range tests {
@@ -283,7 +283,7 @@ func TestTapRefuses(t *testing.T) {
 	}
 }
 
-// One test may have several taps, and subtests that run beside each other.
+// One test may have several taps, and subtests that run in parallel.
 func TestTapsBesideEachOther(t *testing.T) {
 	t.Parallel()
 	booker := Tap(t, startAgent(t, refagent.Options{}), Named("booker"))

@@ -1,11 +1,11 @@
-// Package baseline keeps the findings and failures that a project has accepted, so that only new ones count: in check,
+// Package baseline stores the findings and failures that a project has accepted, so that only new ones count: in check,
 // replay, probe and package analyzertest.
 //
-// A baseline is a JSON file that people read, edit and commit. A finding is recognised by its fingerprint: rule, who
-// broke it, the agent, which sends notifications, the operation, and the place without its numbers. A capture made tomorrow has the same ones. A
-// failed call is recognised by its own: the agent, the operation, the binding, the error's name and code, and what it
-// says without words that have numbers; and by its client. A failure of probe is recognised by the test's name, or by a
-// pattern. An entry may say why it is there, and until when.
+// A baseline is a JSON file that people read, edit and commit. Findings are recognized by their fingerprints: rule,
+// side at fault, agent (which sends notifications), operation, and the place without its numbers. These are the same in
+// later captures. A failed call is recognized by its own fingerprint and its client. The fingerprint has the agent, the
+// operation, the binding, the error's name and code, and its text without words that have numbers. A failure of probe
+// is recognized by the test's name, or by a pattern. An entry may have a reason and an expiry date.
 package baseline
 
 import (
@@ -25,7 +25,7 @@ import (
 	"a2atap/proxy/safetext"
 )
 
-// Version is that of the file format. Version 1 had no failed calls.
+// Version is the version of the file format. Version 1 had no failed calls.
 const Version = 2
 
 // A Baseline is what is accepted. It is not safe for concurrent use.
@@ -36,8 +36,8 @@ type Baseline struct {
 	index map[string]int // fingerprint → position in Known; nil if it has to be made
 }
 
-// An Entry accepts one finding, or failed calls, by their fingerprint, or the failures of tests, by their name. Beside
-// these, the client of calls, the agent of a test, and the day on which it expires, everything in it is for people.
+// An Entry accepts one finding, or failed calls, by their fingerprint, or the failures of tests, by their name. The
+// client of calls, the agent of a test, and the expiry date also count; all other members are only for readers.
 type Entry struct {
 	Fingerprint string `json:"fingerprint,omitempty"`
 	Error       string `json:"error,omitempty"`  // of failed calls: its code, if it has one, and its name
@@ -53,7 +53,7 @@ type Entry struct {
 	Until       string `json:"until,omitempty"`   // the last day on which it is accepted, 2006-01-02; empty for no end
 
 	expired bool
-	seen    int // what it stands for, or stood for until it expired
+	seen    int // number of accepted findings, or of those it accepted before it expired
 }
 
 // String says for people what is accepted.
@@ -70,23 +70,23 @@ func (e *Entry) String() string {
 	return fmt.Sprintf("%s of %s %s at %s", e.Rule, e.Side, analysis.Clean(e.Agent), analysis.Clean(e.Place))
 }
 
-// check says what is wrong with an entry, and finds out whether it has expired.
+// check returns what is wrong with an entry, and notes whether it has expired.
 func (e *Entry) check(now time.Time) error {
 	switch {
 	case e.Fingerprint == "" && e.Test == "":
 		return errors.New("has no fingerprint and no test")
 	case e.Fingerprint != "" && e.Test != "":
-		return errors.New("has a fingerprint and a test; write an entry for each")
+		return errors.New("has both a fingerprint and a test; write one entry for each")
 	}
 	if _, err := path.Match(e.Test, ""); err != nil {
-		return fmt.Errorf("has the test %q: %w; write a test's name, with * for any text but /", e.Test, err)
+		return fmt.Errorf("has the test %q: %w; write a test's name, with * for any text except /", e.Test, err)
 	}
 	if e.Until == "" {
 		return nil
 	}
 	day, err := time.ParseInLocation(time.DateOnly, e.Until, now.Location())
 	if err != nil {
-		return fmt.Errorf("is until %q; write a day such as 2027-01-31", e.Until)
+		return fmt.Errorf("has \"until\": %q; write a day such as 2027-01-31", e.Until)
 	}
 	e.expired = !now.Before(day.AddDate(0, 0, 1))
 	return nil
@@ -108,13 +108,13 @@ func Read(r io.Reader, now time.Time) (*Baseline, error) {
 		return nil, fmt.Errorf("it is not a baseline: %w", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("it is not a baseline: there is more than one JSON value in it")
+		return nil, errors.New("it is not a baseline: it has more than one JSON value")
 	}
 	switch {
 	case b.Version == 0:
-		return nil, errors.New(`it is not a baseline: there is no "version"`)
+		return nil, errors.New(`it is not a baseline: it has no "version"`)
 	case b.Version > Version:
-		return nil, fmt.Errorf("it is of version %d, and this program knows %d", b.Version, Version)
+		return nil, fmt.Errorf("it has version %d, and this build reads up to %d; update a2atap", b.Version, Version)
 	}
 	for i := range b.Known {
 		if err := b.Known[i].check(now); err != nil {
@@ -143,7 +143,7 @@ func (b *Baseline) Knows(f *analysis.Finding) bool {
 	return e != nil && !e.expired
 }
 
-// find returns the entry of a finding, which is seen by that; nil if there is none.
+// find returns the entry of a finding, and marks it as seen; nil without an entry.
 func (b *Baseline) find(f *analysis.Finding) *Entry {
 	if b.index == nil {
 		b.index = make(map[string]int, len(b.Known))
@@ -182,7 +182,7 @@ func (e *Entry) renew() {
 	}
 }
 
-// KnowsCalls reports whether failed calls are accepted; those without a client, whoever makes them.
+// KnowsCalls reports whether failed calls are accepted. An entry without a client accepts the calls of every client.
 func (b *Baseline) KnowsCalls(f *judgment.FailedCalls) bool {
 	known := false
 	for _, e := range b.calls(f) {
@@ -283,9 +283,8 @@ func (b *Baseline) Expired() []Entry {
 	return list
 }
 
-// Stale returns the entries that stood for nothing although their rule was observed on their agent, their client has
-// called their agent with success, or a test of theirs has passed: what they accept has been mended, or its place has
-// changed.
+// Stale returns the entries without matches although their rule was observed on their agent, their client has called
+// their agent successfully, or their test has passed: the problem was fixed, or its place has changed.
 func (b *Baseline) Stale(coverage []judgment.Coverage, calls []judgment.Calls, passed []Test) []Entry {
 	var stale []Entry
 	for _, e := range b.Known {

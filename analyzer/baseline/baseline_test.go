@@ -121,7 +121,7 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
-// Failures of tests are known by name or by id, of one agent or of all, as long as they are to be.
+// Failures of tests are known by name or by id, for one agent or for all, until their entries expire.
 func TestFailures(t *testing.T) {
 	test := baseline.Test{Agent: "booker", Name: "jsonrpc/a"}
 	for text, want := range map[string]string{
@@ -152,7 +152,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// An entry for a test is stale if the test passes, and no failure is left that it stands for.
+// An entry for a test is stale if the test passes and the entry covers no other failure.
 func TestStaleFailures(t *testing.T) {
 	b := must.Get(baseline.Read(strings.NewReader(`[{"test": "*/a"}, {"test": "b"}, {"test": "c"}]`), day))(t)
 	b.KnowsFailure(baseline.Test{Name: "rest/a"})
@@ -169,7 +169,7 @@ func failed(client, text string) *judgment.FailedCalls {
 	}
 }
 
-// Failed calls are known again where all but the numbers in their text is the same; without a client, whoever calls.
+// Failed calls are recognized if their texts differ only in numbers. An entry without a client matches all clients.
 func TestAcceptedCalls(t *testing.T) {
 	b := &baseline.Baseline{}
 	b.AcceptCalls(failed("planner", "job 17 is lost"))
@@ -254,8 +254,8 @@ func TestReadErrors(t *testing.T) {
 		`{"version":1}{}`: "more than one",
 		`{"version":9}`:   "version 9",
 		`{"version":1,"known":[{"rule":"a-rule"}]}`:                                  "entry 1 has no fingerprint and no test",
-		`{"version":1,"known":[{"fingerprint":"0"},{"fingerprint":"1","test":"a"}]}`: "entry 2 has a fingerprint and a test",
-		`{"version":1,"known":[{"fingerprint":"0","until":"soon"}]}`:                 `until "soon"; write a day`,
+		`{"version":1,"known":[{"fingerprint":"0"},{"fingerprint":"1","test":"a"}]}`: "entry 2 has both a fingerprint and a test",
+		`{"version":1,"known":[{"fingerprint":"0","until":"soon"}]}`:                 `"until": "soon"; write a day`,
 		`{"version":1,"known":[{"fingerprint":"0","untill":"2026-01-31"}]}`:          "untill",
 		`[{"test":"["}]`: "write a test's name",
 		`[{"x":1}]`:      `unknown field "x"`,

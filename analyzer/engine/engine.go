@@ -1,31 +1,29 @@
-// Package engine judges captures: it reads their steps in the order of arrival, once, and gives what they say to rules.
+// Package engine checks captures: it reads their steps in the order of arrival, once, and passes observations to rules.
 //
 //	result, err := engine.Run(ctx, rules.All, source, nil)
 //
-// judges what is in a capture, and Follow one that is being recorded. With the steps in hand, make an Engine.
+// Run checks the contents of a capture, and Follow one that is being recorded. To feed the steps yourself, make an
+// Engine.
 //
 // # What an engine promises
 //
-//   - A finding is a fact. Where the record has a gap, where the dialect is not decided, or where two exchanges overlap
-//     and their order is not certain, rules report nothing.
-//   - One cause, one finding: a rule that covers another one is reported in its place, and names it.
-//   - It does not matter whether a client reads the card of an agent before it calls, or somebody does soon afterwards:
+//   - A finding is a fact. If the record has a gap, if the dialect is undecided, or if two exchanges overlap in an
+//     uncertain order, rules report nothing.
+//   - One cause, one finding: a rule that covers another one is reported instead of it, and names it.
+//   - It does not matter whether a client reads an agent's card before its calls or a client reads it soon afterwards:
 //     findings of the first calls may follow, or be revised, when the card comes.
-//   - Memory is bounded: tasks, endpoints and webhooks that were not seen for long are forgotten, least recently used
-//     first. What was forgotten is unknown, and counted.
+//   - Memory is bounded: the least recently used tasks, endpoints and webhooks are forgotten first. Forgotten entries
+//     are unknown, and counted.
 //   - Coverage counts, for each rule and link, how often it applied and how often it was broken. A rule that never
 //     applied was not observed, which is not the same as kept.
 //
-// What is needed to read a request is in the engine itself: which binding and dialects are spoken at an address, by what
-// cards declare and calls have shown, and which addresses are one agent. Three trackers help: push recognises the
-// notifications to a webhook that was configured, task knows which messages of a history were judged when they were
-// sent, and signature asks for the bodies of key sets.
+// The engine itself knows what it needs to read a request: the binding and dialects at an address, from cards and
+// calls, and which addresses belong to one agent. Three trackers help: push recognizes the notifications to a
+// configured webhook, task knows which messages of a history were checked when they were sent, and signature requests
+// the bodies of key sets.
 package engine
 
 import (
-	"maps"
-	"sync"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine/internal/dispatch"
 	"a2atap/analyzer/engine/internal/intake"
@@ -36,20 +34,19 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// An Engine judges one capture. Give it every step in order of arrival, then End. It is for one goroutine.
-// analysis.Tracker says in which order rules and trackers see what it observes.
+// An Engine checks one capture. Give it every step in order of arrival, then call End. It is not safe for concurrent
+// use. analysis.Tracker defines the order in which rules and trackers see its observations.
 type Engine struct {
 	reader     *intake.Reader
 	dispatcher *dispatch.Dispatcher
 	counter    *tally.Counter
 	hooks      intake.Hooks
-	asked      []*analysis.Tracker         // by options
-	given      map[*analysis.Tracker][]any // what options gave
-	late       *late.Judge                 // nil if cards that come late change nothing
-	watch      *Watch                      // for others to look at what was observed; nil if nobody does
+	asked      []*analysis.Tracker         // requested by options
+	given      map[*analysis.Tracker][]any // values from options
+	late       *late.Judge                 // nil if late cards are ignored
 }
 
-// An Option changes what an engine judges with, or whom it tells.
+// An Option changes the inputs or the callbacks of an engine.
 type Option func(*Engine)
 
 // New returns an engine that runs the rules. They must have passed analysis.Validate.
@@ -65,14 +62,12 @@ func New(rules []*analysis.Rule, options ...Option) *Engine {
 		e.late = late.New(e.reader, e.dispatcher, e.counter)
 		e.hooks.Card = e.late.Card
 	}
-	e.watch.show(e)
 	return e
 }
 
-// Step takes the next step and returns the findings that it brought, in the order of the rules. The slice is valid
-// until the next call.
+// Step takes the next step and returns the resulting findings, in the order of the rules. The slice is valid until the
+// next call.
 func (e *Engine) Step(s capture.Step) []analysis.Finding {
-	defer e.watch.begin()()
 	e.reader.Step(s)
 	found := e.dispatcher.Findings(e.reader.Case)
 	if e.late != nil {
@@ -82,10 +77,9 @@ func (e *Engine) Step(s capture.Step) []analysis.Finding {
 	return found
 }
 
-// End says that no step will come. Live is true if that is only for now, since the recording goes on: then what is open
-// is not a finding.
+// End declares that no more steps will come. live is true if that is temporary, since the recording continues: open
+// exchanges are then not findings.
 func (e *Engine) End(live bool) []analysis.Finding {
-	defer e.watch.begin()()
 	if live {
 		e.reader.Pause()
 		return nil
@@ -98,23 +92,22 @@ func (e *Engine) End(live bool) []analysis.Finding {
 	return e.dispatcher.Findings(e.reader.Case)
 }
 
-// Open calls f with each exchange that is not over and wanted by its number, as far as it has come, in order. It may be
-// called between two steps.
+// Open calls f with the current state of each open exchange that is wanted by its number, in order. It may be called
+// between two steps.
 func (e *Engine) Open(wanted func(seq uint64) bool, f func(summary.Summary)) {
 	e.reader.Summaries(wanted, f)
 }
 
-// Observed puts what was observed so far into a result: coverage, counts, calls and agents, what failed, and what was
-// not seen.
+// Observed adds the observations so far to a result: coverage, counts, calls, agents, failures, and unseen traffic.
 func (e *Engine) Observed(r *judgment.Result) {
 	r.Coverage, r.Counts, r.Calls, r.Agents = e.Coverage(), e.Counts(), e.Calls(), e.Agents()
 	r.FailedCalls, r.NotSeen = e.Failed(), e.counter.NotSeen()
 }
 
-// Failed returns the calls that failed or were refused so far, those together that failed alike.
+// Failed returns the calls that failed or were refused so far, grouped by failure.
 func (e *Engine) Failed() []judgment.FailedCalls { return e.counter.Failed() }
 
-// Counts returns how much was looked at so far.
+// Counts returns the amounts of traffic so far.
 func (e *Engine) Counts() judgment.Counts {
 	c := e.counter.Total()
 	c.Forgotten = e.reader.Forgotten() + e.dispatcher.Forgotten()
@@ -125,51 +118,9 @@ func (e *Engine) Counts() judgment.Counts {
 // of the links. Rules that never applied on a link are not in it.
 func (e *Engine) Coverage() []judgment.Coverage { return e.counter.Coverage() }
 
-// Calls returns how the calls of each link came out, those that are over, in the order of the links. Links beyond a
-// thousand are in it together once one of their calls has succeeded, as calls of judgment.OtherClients and OtherAgents.
+// Calls returns the outcomes of the ended calls of each link, in the order of the links. Links beyond a thousand are
+// combined once one of their calls has succeeded, as calls of judgment.OtherClients and OtherAgents.
 func (e *Engine) Calls() []judgment.Calls { return e.counter.Calls() }
 
-// Agents returns what was seen of each agent, in order of first appearance.
+// Agents returns the observed facts about each agent, in order of first appearance.
 func (e *Engine) Agents() []judgment.Agent { return e.counter.Agents() }
-
-// A Watch shows what an engine has observed so far to others than the goroutine that it runs in. It may be asked at any
-// time; the zero Watch has nothing to show until an engine was made for it.
-type Watch struct {
-	mu     sync.Mutex // held while the engine takes a step
-	engine *Engine
-}
-
-// show puts the engine on view.
-func (w *Watch) show(e *Engine) {
-	if w != nil {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.engine = e
-	}
-}
-
-// begin begins a step; what it returns ends it.
-func (w *Watch) begin() (end func()) {
-	if w == nil {
-		return func() {}
-	}
-	w.mu.Lock()
-	return w.mu.Unlock
-}
-
-// Result returns what was observed so far: coverage, counts and calls. Findings are not in it, since the engine hands
-// them out. It is the caller's.
-func (w *Watch) Result() *judgment.Result {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	r := &judgment.Result{}
-	if w.engine == nil {
-		return r
-	}
-	w.engine.Observed(r)
-	r.Agents = nil
-	for i := range r.Calls {
-		r.Calls[i].Failures, r.Calls[i].Refusals = maps.Clone(r.Calls[i].Failures), maps.Clone(r.Calls[i].Refusals)
-	}
-	return r
-}

@@ -35,5 +35,5 @@ func ExampleRun() {
 	//   seen     status "TASK_STATE_WORKING" after event 1 ended the task as "TASK_STATE_COMPLETED"
 	//   sections [1.0 §3.1.2 1.0 §3.1.6]
 	//   also     [state-terminal-immutable]
-	// findings: 1 error, 0 warnings, 0 notes in 1 exchange, 1 judged; 1 of 1 call succeeded
+	// findings: 1 error, 0 warnings, 0 notes in 1 exchange, 1 checked; 1 of 1 call succeeded
 }

@@ -16,48 +16,43 @@ func Give(to *analysis.Tracker, value any) Option {
 	return func(e *Engine) { e.given[to] = append(e.given[to], value) }
 }
 
-// With returns an option that makes the state of a tracker although perhaps no rule needs it, for those who want what
-// it tells and no findings.
+// With returns an option that runs a tracker even if no rule needs it, for callers that want its observations and no
+// findings.
 func With(t *analysis.Tracker) Option {
 	return func(e *Engine) { e.asked = append(e.asked, t) }
 }
 
-// From returns an option that lets the engine look through the capture that it is to judge, when it meets the first
-// exchange of another program there: what such programs left out shows in the whole only. Without it, what has come so
-// far decides.
+// From returns an option that lets the engine scan the capture when it meets the first exchange of another program.
+// Only the whole capture shows which fields such programs left out. Without the option, the steps so far decide.
 func From(ctx context.Context, src capture.Source) Option {
 	return func(e *Engine) { e.hooks.Kept = func() analysis.Kept { return intake.KeptIn(ctx, src) } }
 }
 
-// Knowing returns an option with which an engine asks f what is known of the URL of a request: the target of the
-// request, in any form, to the agent at a URL that may be empty.
+// Knowing returns an option that makes an engine ask f for the known facts about the URL of a request. f receives the
+// target of the request, in any form, to the agent at a URL that may be empty.
 func Knowing(f func(agentURL, target string) a2a.Known) Option {
 	return func(e *Engine) { e.hooks.Known = f }
 }
 
-// OnEnded returns an option that calls f with each exchange that is over. Those that are open at the end of a capture
-// come then; as long as the recording goes on, none of them is a call yet. Several such options are all heard.
+// OnEnded returns an option that calls f with each exchange that has ended. Exchanges that are open at the end of a
+// capture come at that point; while a recording continues, none of them is a call yet. If the option is given
+// repeatedly, all functions are called.
 func OnEnded(f func(summary.Summary)) Option {
 	return func(e *Engine) { e.hooks.Ended = append(e.hooks.Ended, f) }
 }
 
-// Until returns an option with which long texts are not judged any more when outOfTime reports true: what holds them
-// counts as incomplete.
+// Until returns an option that stops checking long texts once outOfTime returns true. Messages with such texts count as
+// incomplete.
 func Until(outOfTime func() bool) Option {
 	return func(e *Engine) { e.hooks.OutOfTime = outOfTime }
 }
 
-// OnLate returns an option that calls f with each fact about an exchange that is over.
+// OnLate returns an option that calls f with each fact about an exchange that has ended.
 func OnLate(f func(seq uint64, fact capture.Fact)) Option {
 	return func(e *Engine) { e.hooks.Late = f }
 }
 
-// OnEvent returns an option that calls f with each event of a stream that holds something of A2A.
+// OnEvent returns an option that calls f with each A2A event of a stream.
 func OnEvent(f func(summary.Event)) Option {
 	return func(e *Engine) { e.hooks.Event = f }
-}
-
-// Watched returns an option that shows what the engine observes to w, in place of what an earlier engine has observed.
-func Watched(w *Watch) Option {
-	return func(e *Engine) { e.watch = w }
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -12,25 +13,25 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Run judges what is in the source now and calls each with every finding as it is made; each may be nil. It returns
-// the result, without the findings if each is given.
+// Run checks the current contents of the source and calls each with every finding as it is made; each may be nil. It
+// returns the result, which has no findings if each is given.
 func Run(
 	ctx context.Context, rules []*analysis.Rule, src capture.Source, each func(analysis.Finding), options ...Option,
 ) (*judgment.Result, error) {
 	return run(ctx, rules, src, each, false, options)
 }
 
-// Follow is Run on a recording that goes on: it judges what comes until the recording or the context ends.
+// Follow is Run on a recording in progress: it checks new steps until the recording or the context ends.
 func Follow(
 	ctx context.Context, rules []*analysis.Rule, src capture.Source, each func(analysis.Finding), options ...Option,
 ) (*judgment.Result, error) {
 	return run(ctx, rules, src, each, true, options)
 }
 
-// valid are the rules that were found valid last: most programs judge by the same ones again and again.
+// valid are the last rules that were found valid: most programs always use the same ones.
 var valid atomic.Pointer[[]*analysis.Rule]
 
-// validate is analysis.Validate, but for what was found valid before. A rule is not changed once it has judged.
+// validate is analysis.Validate with a cache. A rule does not change after its first use.
 func validate(rules []*analysis.Rule) error {
 	if last := valid.Load(); last != nil && slices.Equal(*last, rules) {
 		return nil
@@ -78,14 +79,14 @@ func run(
 	return result, err
 }
 
-// feed gives the engine all steps. It returns whether more may come.
+// feed passes all steps to the engine. It returns whether more may come.
 func feed(
 	ctx context.Context, e *Engine, src capture.Source, report func([]analysis.Finding), follow bool,
 ) (live bool, err error) {
 	next := uint64(1)
 	for {
 		for s, err := range src.Steps(ctx, next) {
-			if err != nil {
+			if err = cmp.Or(err, ctx.Err()); err != nil { // a source may look at its context rarely
 				return false, err
 			}
 			next = s.Arrival + 1
@@ -106,9 +107,9 @@ func feed(
 	}
 }
 
-// Summarise returns the summary of an exchange by itself, for those who have no reading of its capture. What other
-// exchanges would tell, such as which binding an agent's card names for a URL, is not in it, unless an option tells. Of
-// a long stream the first and the last events are enough.
+// Summarise returns the summary of a single exchange, for callers without a reading of its capture. It lacks the facts
+// that other exchanges would show, such as the binding that an agent's card names for a URL, unless an option provides
+// them. Of a long stream, the first and the last events are enough.
 func Summarise(x *capture.Exchange, options ...Option) (sum summary.Summary) {
 	e := New(nil, append(options, OnEnded(func(s summary.Summary) { sum = s }))...)
 	for _, s := range capture.Steps(x) {

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"iter"
 	"testing"
 	"time"
 
@@ -72,7 +73,7 @@ func TestOpenAtTheEndAreInOrder(t *testing.T) {
 	}
 }
 
-// A row of a list costs little even where nobody has summed it up.
+// A row of a list costs little even without a stored summary.
 func BenchmarkSummarise(b *testing.B) {
 	x := sampleCall()
 	b.ReportAllocs()
@@ -122,5 +123,39 @@ func TestFollowEndsWithItsContext(t *testing.T) {
 	}
 	if len(kinds) != 1 || !result.Live {
 		t.Errorf("got %d findings, live %v; want the event's alone, live", len(kinds), result.Live)
+	}
+}
+
+// countedSteps is a source that counts the steps that were taken from it.
+type countedSteps struct {
+	capture.Source
+	n int
+}
+
+func (c *countedSteps) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
+	return func(yield func(capture.Step, error) bool) {
+		for s, err := range c.Source.Steps(context.WithoutCancel(ctx), from) {
+			if c.n++; !yield(s, err) {
+				return
+			}
+		}
+	}
+}
+
+// Run ends with its context, even in the middle of what a source gives at once.
+func TestRunEndsWithItsContext(t *testing.T) {
+	memory := capture.NewMemory(capture.Info{})
+	c := &enginetest.Conversation{T: t}
+	c.Stream("planner")
+	for range 1000 {
+		c.Event(1, enginetest.Working)
+	}
+	must.Do(t, memory.Append(c.Steps...))
+	ctx, cancel := context.WithCancel(t.Context())
+	r := enginetest.Rule("r", analysis.EventSeen, enginetest.At(enginetest.Here))
+	steps := &countedSteps{Source: memory}
+	_, err := engine.Run(ctx, []*analysis.Rule{r}, steps, func(analysis.Finding) { cancel() })
+	if !errors.Is(err, context.Canceled) || steps.n > 10 {
+		t.Errorf("%d steps were read; %v", steps.n, err)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"a2atap/proxy/grpc"
 )
 
-// Bounds of an account. Beyond them calls and gaps are counted, but not told apart.
+// Bounds of an account. Beyond them calls and gaps are counted, but not distinguished.
 const (
 	maxShown = 10_000 // tasks that agents have shown
 	maxLeft  = 10_000 // streams that ended, or were open at the end, while their task was at work
@@ -26,43 +26,49 @@ const (
 	maxReceivers = 1000 // links on which they accepted some
 )
 
-// LeftAtWork is the name of the failure of a stream that ended while its task was at work, when nobody resumed it or
-// asked for the task afterwards.
+// LeftAtWork names the failure of a stream that ended while its task was at work, if no client resumed it or requested
+// the task later.
 const LeftAtWork = "ended at working"
 
-// Why it is not known how the call of a stream came out.
+// Reasons why the outcome of a stream's call is unknown.
 const (
-	openAtWork = "its stream was open when the recording ended, and its task at work"
+	openAtWork = "its stream was open when the recording ended, and its task active"
 
 	// LeftEarly is the reason for a client that left a stream while its task was at work, if nothing showed the task later.
-	LeftEarly = "its client left the stream while its task was at work, and no later call or notification showed the task"
+	LeftEarly = "its client left the stream while its task was active, and no later call or notification showed the task"
 )
 
-// An Account says of exchanges what a verdict asks before it asks for rules: what of them was not seen, and which calls
-// failed. It takes their summaries in the order in which they end, and remembers a bounded number of tasks. The zero
-// Account is empty. It is for one goroutine.
+// An Account has the facts about exchanges that a verdict needs before any rules: the unseen traffic and the failed
+// calls. It takes summaries of exchanges in the order in which they end, and remembers a bounded number of tasks. The
+// zero Account is empty. It is not safe for concurrent use.
 type Account struct {
 	failed failures
 	gaps   []NotSeen
 	shown  *recent.Map[analysis.TaskKey, bool]        // whether the task was shown with an end
-	left   *recent.Map[analysis.TaskKey, FailedCalls] // without an error if it is not known how the call came out; why is the text
+	left   *recent.Map[analysis.TaskKey, FailedCalls] // without an error if the call's outcome is unknown; see its text
 	sent   deliveries
 	worked workedOn
 	last   *recent.Map[analysis.TaskKey, time.Time] // when the last exchange that showed a task began, by its id
 	told   refusals
 	led    redirects
-	// by the exchange that was taken last, for another link
+	// by program: its last failed call of a model or an MCP server
+	mishaps *recent.Map[string, mishap]
+	// about the exchange taken last, for another link
 	changed []Calls
 }
 
-// Take counts an exchange that is over, or open at the end of the record. It returns what it adds to the calls of its
-// link.
+// Take counts an exchange that has ended, or is open at the end of the record. It returns what the exchange adds to the
+// calls of its link.
 func (a *Account) Take(s *summary.Summary) Calls {
 	c := Calls{
 		Link: s.Link, Exchanges: 1, Server: address.Server(s.AgentURL), Offers: s.Offers,
 		Named: s.How != "" && !(&capture.Peer{How: s.How}).Anonymous(), OverGRPC: s.Call && s.Binding == a2a.GRPC,
 	}
 	a.changed = nil
+	if isNeighbor(s) {
+		a.countNeighbor(s)
+		return Calls{Link: s.Link}
+	}
 	a.shownAfter(s)
 	a.cameAfter(&c, s)
 	switch {
@@ -73,7 +79,7 @@ func (a *Account) Take(s *summary.Summary) Calls {
 		return c
 	case s.Fault != nil && s.Fault.Kind == "unsolicited":
 		a.gaps = addGap(a.gaps, NotSeen{What: seenInPart, Why: unsolicited(s.Fault), Exchange: s.Seq, Count: 1})
-	case grpc.IsOwn(s.Target): // of which nothing has to be seen
+	case grpc.IsOwn(s.Target): // gRPC's own services need not be seen
 	case s.Missing != "":
 		c.Missing = 1
 		a.gaps = addGap(a.gaps, NotSeen{What: seenInPart, Why: s.Missing, Exchange: s.Seq, Count: 1, Decides: s.InPart})
@@ -116,7 +122,7 @@ func (a *Account) Take(s *summary.Summary) Calls {
 	if why := whyUnknown(s); why != "" && !a.led.take(s, &calls[0]) {
 		a.gaps = addGap(a.gaps, NotSeen{What: seenInPart, Why: why, Exchange: s.Seq, Count: 1})
 	}
-	if s.Outcome.Succeeded && len(s.Batch) == 0 { // a batch names tasks that are not there, too
+	if s.Outcome.Succeeded && len(s.Batch) == 0 { // a batch also names tasks that do not exist
 		for _, id := range s.Tasks {
 			a.remember(s.Link.Agent, id, len(s.Tasks) == 1 && s.State.Terminal())
 		}
@@ -124,7 +130,7 @@ func (a *Account) Take(s *summary.Summary) Calls {
 	return c
 }
 
-// Changed returns what the exchange that was taken last adds to the calls of another link than its own.
+// Changed returns what the exchange taken last adds to the calls of another link.
 func (a *Account) Changed() []Calls { return a.changed }
 
 // tasks counts the tasks of an exchange.
@@ -140,38 +146,38 @@ func (a *Account) tasks(c *Calls, s *summary.Summary) {
 	}
 }
 
-// unsolicited says what was sent that belongs to no request.
+// unsolicited describes data that was sent without a request.
 func unsolicited(f *capture.TransportFault) string {
 	if f.Side == "agent" {
-		return "the agent sent what answers no request"
+		return "the agent sent data that answers no request"
 	}
-	return "a client sent what belongs to no request"
+	return "a client sent data that belongs to no request"
 }
 
-// uselessCard says why a client may have been unable to use the card that it asked for.
+// uselessCard returns why a client may have been unable to use the card that it fetched.
 func uselessCard(s *summary.Summary) string {
 	changed := func(note string) bool { return strings.Contains(note, capture.SignatureBroken) }
 	switch words := s.Failure(); {
 	case words != "":
 		return "it got " + words
 	case slices.ContainsFunc(s.Notes, changed):
-		return "the card is signed, and a client that verifies it does not take it as the recorder changed it " +
+		return "the card is signed, and a client that verifies it rejects the recorder's changes " +
 			"(--no-rewrite, or the forward proxy)"
 	case s.Status == http.StatusOK && s.Method == http.MethodGet && s.CardSum == 0:
-		return "what it got is no card"
+		return "it got something other than a card"
 	}
 	return ""
 }
 
-// whyUnknown says why the record does not show how the calls of an exchange came out; empty if it does, or if what is
-// missing of it says why.
+// whyUnknown returns why the record does not show the outcome of an exchange's calls. It is empty if the record does,
+// or if the exchange's gap gives the reason.
 func whyUnknown(s *summary.Summary) string {
 	switch {
 	case s.Outcome.Known() || s.Missing != "":
 	case openAtEnd(s):
 		return openWhenEnded
 	case s.Status >= 300 && s.Status < 400:
-		why := fmt.Sprintf("status %d leads its client elsewhere", s.Status)
+		why := fmt.Sprintf("status %d redirects its client", s.Status)
 		if s.Said != "" {
 			why += ": " + address.Shown(s.Said)
 		}
@@ -180,17 +186,17 @@ func whyUnknown(s *summary.Summary) string {
 	return ""
 }
 
-// openWhenEnded is NotSeen.Why of an exchange that had no end of its own.
+// openWhenEnded is NotSeen.Why of an exchange without an end of its own.
 const openWhenEnded = "it was open when the recording ended"
 
-// openAtEnd reports whether an exchange had no end of its own.
+// openAtEnd reports whether an exchange has no end of its own.
 func openAtEnd(s *summary.Summary) bool {
 	return s.Life != capture.StateClosed ||
 		s.Fault != nil && s.Fault.Side == "proxy" && (s.Fault.Kind == "shutdown" || s.Fault.Kind == "abandoned")
 }
 
-// pastUs returns the address in a card that leads past the recorder, if a note says that there is one, and the reason in
-// parentheses, if it says why.
+// pastUs returns the card address that bypasses the recorder, if a note names one, and the note's reason in
+// parentheses, if any.
 func pastUs(note string) (address, reason string, ok bool) {
 	before, reason, ok := strings.Cut(note, capture.NotTapped)
 	if !ok {
@@ -205,11 +211,14 @@ func (a *Account) call(c *Calls, s *summary.Summary, m *summary.Member) {
 	f := FailedCalls{
 		Exchange: s.Seq, Link: s.Link, Binding: s.Binding, Operation: m.Asked, Error: m.Outcome.Failure, Code: m.Code,
 		Text:    m.Text,
-		Refused: a.refused(s, m), Count: 1,
+		Refused: a.refused(s, m), Count: 1 + m.Others,
+	}
+	if f.Error != "" {
+		f.Cause = a.causeOf(s)
 	}
 	switch {
 	case f.Error == "":
-		c.Add(m.Outcome)
+		c.add(m.Outcome, f.Count)
 		if m.Outcome.Succeeded && m.Task != "" {
 			a.remember(s.Link.Agent, m.Task, false)
 			for _, before := range a.told.granted(requestOf(s, m)) {
@@ -223,19 +232,20 @@ func (a *Account) call(c *Calls, s *summary.Summary, m *summary.Member) {
 			a.leave(s, f)
 		}
 	case f.Refused:
-		if c.Refuse(m.Outcome); !a.told.add(requestOf(s, m), f, m.Error == a2a.TaskNotFound) {
+		c.refuse(m.Outcome, f.Count)
+		if f.Count > 1 || !a.told.add(requestOf(s, m), f, m.Error == a2a.TaskNotFound) {
 			a.failed.add(f)
 		}
 	default:
-		c.Add(m.Outcome)
+		c.add(m.Outcome, f.Count)
 		if !refusesCredentials(s, m) || !a.told.add(challengeOf(s, m), f, false) {
 			a.failed.add(f)
 		}
 	}
 }
 
-// answerChallenges counts calls that failed for their credentials as refused, since the same client has sent others, and
-// the same call has succeeded. It does not if the client was told so again and again.
+// answerChallenges counts calls that failed because of their credentials as refused, if the client then sent others and
+// the same call succeeded. It does not if the client was refused that way repeatedly.
 func (a *Account) answerChallenges(c *Calls, of request) {
 	for _, before := range a.told.granted(of) {
 		if before.Count < persistent {
@@ -248,8 +258,8 @@ func (a *Account) answerChallenges(c *Calls, of request) {
 	}
 }
 
-// leave remembers the call of a stream that told of no end of its task, unless that is known or the stream broke: the call
-// has failed, or its outcome is unknown, unless a later call shows more of the task.
+// leave remembers the call of a stream that did not show the end of its task, unless the end is known or the stream
+// broke. The call has failed, or its outcome is unknown, unless a later call shows more of the task.
 func (a *Account) leave(s *summary.Summary, f FailedCalls) {
 	f.Code, f.Text = "", ""
 	switch {
@@ -268,7 +278,7 @@ func (a *Account) leave(s *summary.Summary, f FailedCalls) {
 	a.left.Put(a.worked.keys.of("", s.Task), f)
 }
 
-// atWork reports whether a stream told its client of no end of its task.
+// atWork reports whether a stream did not show its client the end of the task.
 func atWork(s *summary.Summary) bool {
 	if !s.Stream || !s.Outcome.Succeeded || s.Task == "" || s.NotHeard || s.Missing != "" && !s.LeftEarly {
 		return false
@@ -285,7 +295,7 @@ func (a *Account) seenEnded(s *summary.Summary) bool {
 	return ended
 }
 
-// shownAfter notes that an exchange shows more of tasks, whose streams may have ended. A failed call shows nothing.
+// shownAfter records that an exchange shows more of tasks, whose streams may have ended. A failed call shows nothing.
 func (a *Account) shownAfter(s *summary.Summary) {
 	if s.Call && s.Outcome.Failure != "" {
 		return
@@ -328,8 +338,8 @@ func (a *Account) remember(agent, id string, ended bool) {
 	*before = *before || ended
 }
 
-// refused reports whether an agent has refused, in the words of the protocol, what cannot be done: a task that it never
-// showed is not there, one that has ended cannot be canceled, or it does not offer what was asked.
+// refused reports whether an agent used a protocol error to refuse an impossible request: a task that it never showed
+// does not exist, an ended task cannot be canceled, or the agent does not offer the operation.
 func (a *Account) refused(s *summary.Summary, m *summary.Member) bool {
 	op := m.Operation
 	switch m.Error {
@@ -356,8 +366,8 @@ func (a *Account) hasShown(agent, task string) bool {
 	return shown
 }
 
-// withCredentials returns what the error of a failed call says, and whether the call had credentials if that is why it was
-// refused.
+// withCredentials returns the error text of a failed call and, if it was refused because of its credentials, whether it
+// had any.
 func withCredentials(s *summary.Summary, text string) string {
 	sent := s.Credentials.String()
 	if text == "" || sent == "" {
@@ -366,7 +376,7 @@ func withCredentials(s *summary.Summary, text string) string {
 	return text + "; " + sent
 }
 
-// Close ends the account: no exchange follows. It returns what that changes of the calls of links.
+// Close ends the account: no exchange follows. It returns the resulting changes to the calls of links.
 func (a *Account) Close() []Calls {
 	var changes []Calls
 	for _, f := range a.sent.failed() {
@@ -417,7 +427,7 @@ func (a *Account) Close() []Calls {
 // Failed returns the calls that failed or were refused, in the order of the first of each group.
 func (a *Account) Failed() []FailedCalls {
 	all := a.failed
-	if a.told.list != nil { // the account goes on
+	if a.told.list != nil { // the account continues
 		all = failures{}
 		for _, f := range a.failed.list {
 			all.add(f)
@@ -427,15 +437,17 @@ func (a *Account) Failed() []FailedCalls {
 	return all.sorted()
 }
 
-// Gap notes a loss in the record of which only the reason is known.
-func (a *Account) Gap(why string) {
-	a.gaps = addGap(a.gaps, NotSeen{What: "traffic", Why: cmp.Or(why, "not recorded"), Count: 1, Decides: true})
+// Gap records a loss of which only the reason is known.
+func (a *Account) Gap(lost capture.Lost) {
+	a.gaps = addGap(a.gaps, NotSeen{
+		What: "traffic", Why: cmp.Or(lost.Reason, "not recorded"), Count: 1, Decides: true, Crash: lost.Crash,
+	})
 }
 
-// Gaps returns what was not seen.
+// Gaps returns the unseen traffic.
 func (a *Account) Gaps() []NotSeen {
 	gaps := slices.Clone(a.gaps)
-	for _, p := range a.led.all() { // the account goes on
+	for _, p := range a.led.all() { // the account continues
 		gaps = addGap(gaps, p.gap())
 	}
 	return gaps

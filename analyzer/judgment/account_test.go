@@ -62,8 +62,8 @@ func take(list ...summary.Summary) (judgment.Calls, []string) {
 	return sum, words
 }
 
-// What an agent refuses in good form is told from what it fails at: what it never showed is not there, but what it has
-// shown must be.
+// Well-formed refusals are distinguished from failures: an agent may deny a task that it never showed, but not one that
+// it has shown.
 func TestRefusedOrFailed(t *testing.T) {
 	get, send := a2a.GetTask, a2a.SendMessage
 	for _, test := range []struct {
@@ -86,7 +86,7 @@ func TestRefusedOrFailed(t *testing.T) {
 	}
 }
 
-// Each call of a batch is told apart by what it asks, not by what the others do.
+// Each call of a batch is classified by its own operation and task, independently of the others.
 func TestRefusedInBatch(t *testing.T) {
 	failed := func(op a2a.Operation, task string, err a2a.ErrorName) summary.Member {
 		return summary.Member{
@@ -111,7 +111,7 @@ func TestRefusedInBatch(t *testing.T) {
 	}
 }
 
-// A stream that ends while its task is at work has failed, unless somebody learns more of the task.
+// A stream that ends while its task is at work has failed, unless a client later learns more about the task.
 func TestStreamLeftAtWork(t *testing.T) {
 	cut := stream(a2a.Working, "t1")
 	cut.Cut = true
@@ -141,8 +141,8 @@ func TestStreamLeftAtWork(t *testing.T) {
 	}
 }
 
-// Of what the record ends in the middle of nobody knows how it came out, and neither of a call that was led elsewhere. The
-// verdict says why, and calls none of it clean.
+// If the record ends inside a call, or the call was redirected, its outcome is unknown. The verdict gives the reason
+// and is not clean.
 func TestOutcomeNotKnown(t *testing.T) {
 	openStream, openCall := stream(a2a.Working, "t1"), call(a2a.SendMessage, "")
 	openStream.Fault, openStream.Cut = &capture.TransportFault{Kind: "shutdown", Side: "proxy"}, true
@@ -162,7 +162,7 @@ func TestOutcomeNotKnown(t *testing.T) {
 	enough.Fault = left.Fault
 	unknown := stream(a2a.Working, "t1")
 	unknown.LeftEarly, unknown.Fault = true, &capture.TransportFault{Kind: "reset", Side: "client"}
-	const streamWhy = "its stream was open when the recording ended, and its task at work"
+	const streamWhy = "its stream was open when the recording ended, and its task active"
 	for _, test := range []struct {
 		name    string
 		list    []summary.Summary
@@ -184,8 +184,8 @@ func TestOutcomeNotKnown(t *testing.T) {
 		{"a stream that the client left after its end", []summary.Summary{enough}, 0, ""},
 		{"a stream that the client left, and its task was seen to end before", []summary.Summary{over, left}, 0, ""},
 		{"a call", []summary.Summary{openCall}, 1, "it was open when the recording ended"},
-		{"an answer too many", []summary.Summary{call(a2a.SendMessage, "t1"), extra}, 0, "the agent sent what answers no request"},
-		{"a redirect", []summary.Summary{led}, 1, "status 307 leads its client elsewhere: https://elsewhere.example/"},
+		{"an answer too many", []summary.Summary{call(a2a.SendMessage, "t1"), extra}, 0, "the agent sent data that answers no request"},
+		{"a redirect", []summary.Summary{led}, 1, "status 307 redirects its client elsewhere: https://elsewhere.example/"},
 	} {
 		r := &judgment.Result{}
 		r.Count(test.list...)
@@ -229,9 +229,9 @@ func TestRedirects(t *testing.T) {
 		"followed with GET":      {[]summary.Summary{led(1, "/a2a/"), came(2, "GET")}, 1, 0, 1, ""},
 		"by another client":      {[]summary.Summary{led(1, "/a2a/"), other}, 2, 1, 1, ""},
 		"an exchange before":     {[]summary.Summary{led(3, "/a2a/"), came(2, "POST")}, 2, 1, 1, ""},
-		"past the tap":           {[]summary.Summary{led(1, "http://127.0.0.1:9001/a2a/")}, 1, 0, 0, "status 308 leads its client past the recorder: http://127.0.0.1:9001/a2a/"},
+		"past the tap":           {[]summary.Summary{led(1, "http://127.0.0.1:9001/a2a/")}, 1, 0, 0, "status 308 redirects its client bypassing the recorder: http://127.0.0.1:9001/a2a/"},
 		"past it, and seen":      {[]summary.Summary{led(1, "http://127.0.0.1:9001/a2a/"), came(2, "POST")}, 1, 1, 0, ""},
-		"elsewhere":              {[]summary.Summary{led(1, "https://else.example/a2a")}, 1, 0, 0, "status 308 leads its client elsewhere: https://else.example/a2a"},
+		"elsewhere":              {[]summary.Summary{led(1, "https://else.example/a2a")}, 1, 0, 0, "status 308 redirects its client elsewhere: https://else.example/a2a"},
 	} {
 		r := &judgment.Result{}
 		r.Count(test.list...)
@@ -247,12 +247,23 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// What an agent says in place of an answer of the protocol stands beside the failure.
+// The text that an agent sends instead of an answer is shown with the failure.
 func TestFailureText(t *testing.T) {
 	bare := call(a2a.SendMessage, "")
 	bare.Outcome, bare.Status, bare.Said = analysis.Outcome{Failure: "HTTP 429"}, 429, "slow down"
-	if _, words := take(bare); len(words) != 1 || words[0] != "failed: 1 SendMessage HTTP 429: slow down" {
-		t.Errorf("%q", words)
+	late := failing(call(a2a.SendMessage, ""), a2a.InternalError, "the model is slow")
+	late.Outcome.Failure = analysis.ClientLeft
+	late.Fault = &capture.TransportFault{Kind: "client-left", Side: "client", Detail: "client left after 1.0 s"}
+	for _, test := range []struct {
+		of   summary.Summary
+		want string
+	}{
+		{bare, "failed: 1 SendMessage HTTP 429: slow down"},
+		{late, "failed: 1 SendMessage client left: client left after 1.0 s"}, // whatever the agent answered afterwards
+	} {
+		if _, words := take(test.of); len(words) != 1 || words[0] != test.want {
+			t.Errorf("%q, want %q", words, test.want)
+		}
 	}
 }
 
@@ -311,8 +322,8 @@ func TestRefusedNotifications(t *testing.T) {
 	}
 }
 
-// A client that asks for a card and calls nobody is named; where nobody else called the agent, the verdict is
-// incomplete. Addresses of a card that lead past the recorder are named, too.
+// A client that fetches a card and calls no agent is named. If no other client called the agent, the verdict is
+// incomplete. Card addresses that bypass the recorder are named, too.
 func TestCardAlone(t *testing.T) {
 	card := summary.Summary{
 		Link: link, Operation: a2a.GetCard, Card: true, Judged: true, Life: capture.StateClosed, Status: 200,
@@ -339,6 +350,7 @@ func TestCardAlone(t *testing.T) {
 	read.Offers = []string{"localhost:9362", "localhost:9001"}
 	spoken := other
 	spoken.Binding = a2a.GRPC
+	unread := summary.Summary{Link: link, Judged: true, Missing: "its request did not come whole"}
 	for _, test := range []struct {
 		name string
 		list []summary.Summary
@@ -348,34 +360,34 @@ func TestCardAlone(t *testing.T) {
 			"alone",
 			[]summary.Summary{card, card},
 			"incomplete: not seen: traffic to 127.0.0.1:9362: the card of booker offers it, and it is not tapped (for a reason), " +
-				"calls of planner → booker: the client asked for the card 2 times and never called; " +
-				"0 errors, 0 warnings, 0 notes in 2 exchanges, 2 judged",
+				"calls of planner → booker: the client fetched the card 2 times and never called; " +
+				"0 errors, 0 warnings, 0 notes in 2 exchanges, 2 checked",
 		},
 		{
 			"and a fault is made in its call",
 			[]summary.Summary{read, touched},
-			"incomplete: not seen: calls of planner → booker: a fault was made in each, or it was held; " +
-				"0 errors, 0 warnings, 0 notes in 2 exchanges, 2 judged, " +
-				"1 exchange with faults made here, whose answers are not judged",
+			"incomplete: not seen: calls of planner → booker: each had an injected fault, or was held; " +
+				"0 errors, 0 warnings, 0 notes in 2 exchanges, 2 checked, " +
+				"1 exchange with injected faults, whose answers are not checked",
 		},
 		{
 			"signed, and changed by the recorder",
 			[]summary.Summary{signed},
-			"incomplete: not seen: calls of planner → booker: the client asked for the card once and never called; " +
-				"the card is signed, and a client that verifies it does not take it as the recorder changed it " +
-				"(--no-rewrite, or the forward proxy); 0 errors, 0 warnings, 0 notes in 1 exchange, 1 judged",
+			"incomplete: not seen: calls of planner → booker: the client fetched the card once and never called; " +
+				"the card is signed, and a client that verifies it rejects the recorder's changes " +
+				"(--no-rewrite, or the forward proxy); 0 errors, 0 warnings, 0 notes in 1 exchange, 1 checked",
 		},
 		{
 			"refused",
 			[]summary.Summary{signed, refused},
-			"incomplete: not seen: calls of planner → booker: the client asked for the card 2 times and never called; " +
-				"it got 403 Forbidden; 0 errors, 0 warnings, 0 notes in 2 exchanges, 2 judged",
+			"incomplete: not seen: calls of planner → booker: the client fetched the card 2 times and never called; " +
+				"it got 403 Forbidden; 0 errors, 0 warnings, 0 notes in 2 exchanges, 2 checked",
 		},
 		{
 			"no card",
 			[]summary.Summary{page},
-			"incomplete: not seen: calls of planner → booker: the client asked for the card once and never called; " +
-				"what it got is no card; 0 errors, 0 warnings, 0 notes in 1 exchange, 1 judged",
+			"incomplete: not seen: calls of planner → booker: the client fetched the card once and never called; " +
+				"it got something other than a card; 0 errors, 0 warnings, 0 notes in 1 exchange, 1 checked",
 		},
 		{
 			"signed, and the client does not mind",
@@ -387,13 +399,13 @@ func TestCardAlone(t *testing.T) {
 			[]summary.Summary{card, other},
 			"no violation: 2 exchanges; 1 of 1 call succeeded; " +
 				"not seen: traffic to 127.0.0.1:9362: the card of booker offers it, and it is not tapped (for a reason), " +
-				"calls of planner → booker: the client asked for the card once and never called",
+				"calls of planner → booker: the client fetched the card once and never called",
 		},
 		{
 			"beside another client, which calls another port of the agent",
 			[]summary.Summary{page, over("traveller", read), further},
 			"no violation: 3 exchanges; 1 of 1 call succeeded; not seen: calls of planner → booker: " +
-				"the client asked for the card once and never called; what it got is no card",
+				"the client fetched the card once and never called; it got something other than a card",
 		},
 		{
 			"by one library, and called by another",
@@ -404,26 +416,37 @@ func TestCardAlone(t *testing.T) {
 			"by one library, and called by one that asked itself",
 			[]summary.Summary{read, over("grpc-go", read), over("grpc-go", spoken)},
 			"no violation: 3 exchanges; 1 of 1 call succeeded; not seen: calls of planner → booker: " +
-				"the client asked for the card once and never called",
+				"the client fetched the card once and never called",
 		},
 		{
 			"by one library, and called by two others",
 			[]summary.Summary{read, over("grpc-go", spoken), over("grpc-node-js", further)},
 			"no violation: 3 exchanges; 2 of 2 calls succeeded; not seen: calls of planner → booker: " +
-				"the client asked for the card once and never called",
+				"the client fetched the card once and never called",
 		},
 		{
 			"by two, and called by another",
 			[]summary.Summary{read, over("browser", read), over("grpc-go", spoken)},
 			"no violation: 3 exchanges; 1 of 1 call succeeded; not seen: calls of planner → booker: " +
-				"the client asked for the card once and never called, calls of browser → booker: " +
-				"the client asked for the card once and never called",
+				"the client fetched the card once and never called, calls of browser → booker: " +
+				"the client fetched the card once and never called",
 		},
 		{
 			"by one that could not use it, and called by another",
 			[]summary.Summary{page, over("grpc-go", spoken)},
 			"no violation: 2 exchanges; 1 of 1 call succeeded; not seen: calls of planner → booker: " +
-				"the client asked for the card once and never called; what it got is no card",
+				"the client fetched the card once and never called; it got something other than a card",
+		},
+		{
+			"and a request of it does not come whole",
+			[]summary.Summary{read, unread},
+			"incomplete: not seen: 1 exchange: its request did not come whole, calls of planner → booker: the client asked for " +
+				"the card once, and what else it sent is not seen; 0 errors, 0 warnings, 0 notes in 2 exchanges, 2 checked",
+		},
+		{
+			"by one library, and a request of another does not come whole",
+			[]summary.Summary{read, over("grpc-go", unread)},
+			"incomplete: not seen: 1 exchange: its request did not come whole; 0 errors, 0 warnings, 0 notes in 2 exchanges, 2 checked",
 		},
 		{
 			"and then it calls",
@@ -460,11 +483,11 @@ func TestChoosingAgents(t *testing.T) {
 		{"who reads the card calls the other tap", "booker", []summary.Summary{card, called}, "clean: no violation in 1 exchange"},
 		{"the other tap", "booker-grpc", []summary.Summary{card, called}, "clean: no violation in 1 exchange; 1 of 1 call succeeded"},
 		{"nobody calls", "booker", []summary.Summary{card}, "incomplete: not seen: calls of planner → booker: " +
-			"the client asked for the card once and never called; 0 errors, 0 warnings, 0 notes in 1 exchange, 1 judged"},
+			"the client fetched the card once and never called; 0 errors, 0 warnings, 0 notes in 1 exchange, 1 checked"},
 		{"another agent fails", "booker", []summary.Summary{call(a2a.SendMessage, "t1"), failed}, "clean: no violation in 1 exchange; 1 of 1 call succeeded"},
 		{"another agent's task has no end", "booker-grpc", []summary.Summary{called, working}, "clean: no violation in 1 exchange; 1 of 1 call succeeded"},
 		{"a task has no end", "booker", []summary.Summary{called, working}, "no violation: 1 exchange; 1 of 1 call succeeded; " +
-			"not seen: the end of 1 task: at work when last shown"},
+			"not seen: the end of 1 task: active when last shown"},
 		{"a task ends", "booker", []summary.Summary{called, working, ended}, "clean: no violation in 2 exchanges; 2 of 2 calls succeeded"},
 	} {
 		var all, counted judgment.Result
@@ -592,7 +615,7 @@ func TestServicesOfGRPCAreKnown(t *testing.T) {
 		one := call(a2a.SendMessage, "t1")
 		other := summary.Summary{Seq: 9, Link: one.Link, Method: "POST", Target: path, Status: 200}
 		cut := other
-		cut.Missing = "its request did not come whole"
+		cut.Missing = "its request was incomplete"
 		r := &judgment.Result{}
 		r.Count(one, other, other, cut)
 		if got := r.Verdict(analysis.Error).String(); !strings.HasPrefix(got, want+": ") {

@@ -6,16 +6,16 @@ import (
 	"a2atap/analyzer/analysis"
 )
 
-// Critical names the agents that were missing, each once, in the order in which that was found.
+// Critical names the missing agents, each once, in the order of detection.
 type Critical struct {
 	Gone         []string // at the end of a recording
-	NeverReached []string // in the whole of it
+	NeverReached []string // during the whole recording
 }
 
-// Agents returns all of them; nil if none was missing.
+// Agents returns all missing agents; nil if none was missing.
 func (c Critical) Agents() []string { return slices.Concat(c.Gone, c.NeverReached) }
 
-// String returns what verdicts say of them, each behind a semicolon.
+// String returns the agents as text for a verdict, each after a semicolon.
 func (c Critical) String() string {
 	var text string
 	for _, agent := range c.Gone {
@@ -27,7 +27,7 @@ func (c Critical) String() string {
 	return text
 }
 
-// add adds an agent of which a finding says that it was missing.
+// add adds an agent that a finding reports as missing.
 func (c *Critical) add(absence analysis.Absence, agent string) {
 	switch {
 	case absence == analysis.Gone && !slices.Contains(c.Gone, agent):

@@ -10,9 +10,9 @@ import (
 	"a2atap/analyzer/summary"
 )
 
-// deliveries says which notifications failed. A notification that its receiver accepts at any time has not failed:
-// agents repeat what was refused, and receivers may refuse what they have already. A notification that is never accepted
-// has failed, each time that it was sent. The zero deliveries are empty.
+// deliveries tracks which notifications failed. A notification that its receiver accepts at any time has not failed:
+// agents repeat refused notifications, and receivers may refuse duplicates. A notification that is never accepted
+// counts as failed for each attempt. The zero deliveries are empty.
 type deliveries struct {
 	accepted *recent.Map[notification, bool]
 	refused  map[notification][]FailedCalls // each attempt
@@ -21,7 +21,7 @@ type deliveries struct {
 	taken    map[analysis.Link]int          // how many were accepted
 }
 
-// A notification is what the repetitions of one notification have in common.
+// A notification identifies a notification across its repetitions.
 type notification struct {
 	link               analysis.Link
 	host, target, task string
@@ -34,7 +34,7 @@ func notificationOf(s *summary.Summary) notification {
 	return notification{s.Link, s.Host, s.Target, s.Task, s.State.String(), s.Text, s.RequestSize}
 }
 
-// take takes a notification that is over.
+// take records a notification that has ended.
 func (d *deliveries) take(s *summary.Summary) {
 	if !s.Outcome.Known() {
 		return
@@ -78,7 +78,8 @@ func (d *deliveries) failed() []FailedCalls {
 	return list
 }
 
-// calls returns the counts of the links on which notifications failed. Where all were accepted they do not count as calls.
+// calls returns the counts of the links on which notifications failed. Links whose notifications were all accepted are
+// not counted as calls.
 func (d *deliveries) calls() []Calls {
 	var list []Calls
 	seen := make(map[analysis.Link]bool)

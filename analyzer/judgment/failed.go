@@ -11,16 +11,17 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
 )
 
-// Bounds of what is told apart. What is beyond them is counted only.
+// Bounds of the groups. Beyond them, only counts are kept.
 const (
 	maxFailed = 1000 // groups of failed calls and tasks
-	maxOthers = 100  // exchanges of a group, beside the first
-	maxGaps   = 1000 // groups of what was not seen
+	maxOthers = 100  // exchanges of a group, after the first
+	maxGaps   = 1000 // groups of unseen traffic
 )
 
-// FailedCalls are calls of one link that failed alike, or tasks that calls told to have ended badly.
+// FailedCalls are calls of one link that failed alike, or tasks that ended badly according to calls.
 type FailedCalls struct {
 	Capture   string
 	Exchange  uint64   // the first of them
@@ -30,15 +31,18 @@ type FailedCalls struct {
 	Operation string   // or the method in quotes
 	Error     string   // by name, as in Calls.Failures
 	Code      string   // of the error; empty if it has none
-	Text      string   // what the first one's error says; empty if nothing does
+	Text      string   // of the first error; empty without a text
 	Refused   bool     // they were refused: see Calls.Refused
 	Task      bool     // they are tasks: Error is how they ended, such as "task rejected", and their calls have worked
 	Known     bool     // they are accepted: see Result.Accept
-	Rules     []string // whose findings stand in their exchanges: see Result.Explain
+	Rules     []string // of the findings in their exchanges: see Result.Explain
 	Count     int
+
+	Other bool   // they are calls of models and MCP servers, which are not judged
+	Cause string // the failed call of a model or a tool during the first of them: "1.2s after its model answered 429"
 }
 
-// Has reports whether an exchange is among them, as far as they are listed.
+// Has reports whether an exchange is listed among the calls.
 func (f *FailedCalls) Has(exchange uint64) bool {
 	return f.Exchange == exchange || slices.Contains(f.Others, exchange)
 }
@@ -53,18 +57,18 @@ func (f *FailedCalls) join(other *FailedCalls) {
 	}
 }
 
-// Programs returns which program plays which part in the calls, or notifications, that failed.
+// Programs returns the role of each program in the calls, or notifications, that failed.
 func (f *FailedCalls) Programs() analysis.Programs {
 	return f.Link.Programs(a2a.OperationOf(f.Operation))
 }
 
-// Fingerprint identifies the failure across captures and clients: it depends on the agent, which sends notifications, the
-// binding, what was asked, and the error with its code and what it says, but for words with numbers and for whether there
-// were credentials.
+// Fingerprint identifies the failure across captures and clients. It depends on the agent (the sender of a
+// notification), the binding, the operation, and the error with its code and text. It ignores words with numbers, and
+// whether the call had credentials.
 func (f *FailedCalls) Fingerprint() string { return f.fingerprint(f.Programs().Agent) }
 
-// OldFingerprint returns the fingerprint of the time when the receiver of a notification counted as its agent. For calls
-// it is the Fingerprint.
+// OldFingerprint returns the fingerprint from when the receiver of a notification counted as its agent. For calls it
+// equals Fingerprint.
 func (f *FailedCalls) OldFingerprint() string { return f.fingerprint(f.Link.Agent) }
 
 func (f *FailedCalls) fingerprint(agent string) string {
@@ -73,17 +77,20 @@ func (f *FailedCalls) fingerprint(agent string) string {
 		text = strings.TrimSuffix(strings.TrimSuffix(text, c.String()), "; ")
 	}
 	sum := sha256.Sum256([]byte(strings.Join([]string{
-		"call", agent, f.Binding.String(), f.Operation, f.Error, f.Code, withoutNumbers(text),
+		"call", agent, f.Binding.String(), f.Operation, f.Error, f.Code, analysis.WithoutNumbers(text),
 	}, "\x00")))
 	return hex.EncodeToString(sum[:8])
 }
 
-// String returns them as people read them: "4 SendMessage InternalError: database is down", how many more, and the rules
-// that say something of them.
+// String returns the calls as text for people: "4 SendMessage InternalError: database is down", the number of further
+// ones, and the rules that explain them.
 func (f *FailedCalls) String() string {
 	text := fmt.Sprintf("%d %s %s", f.Exchange, analysis.Clean(f.Operation), analysis.Clean(f.Error))
 	if f.Text != "" {
 		text += ": " + analysis.Clean(f.Text)
+	}
+	if f.Cause != "" {
+		text += ", " + analysis.Clean(f.Cause)
 	}
 	if f.Count > 1 {
 		text += fmt.Sprintf(" (and %d more)", f.Count-1)
@@ -94,16 +101,17 @@ func (f *FailedCalls) String() string {
 	return text
 }
 
-// A NotSeen is something that passed, or may have passed, and that the record does not show.
+// A NotSeen is traffic that passed, or may have passed, and is missing from the record.
 type NotSeen struct {
 	What     string // such as "exchange"
 	Why      string
-	Exchange uint64 // the first one; 0 if there is none
+	Exchange uint64 // the first one; 0 if unknown
 	Count    int
-	Decides  bool // it makes a verdict incomplete by itself
+	Decides  bool           // it makes a verdict incomplete by itself
+	Crash    *capture.Crash // the end of a recorder that is the reason; nil for any other
 }
 
-// String returns it as people read it.
+// String returns the gap as text for people.
 func (n *NotSeen) String() string {
 	if n.What == seenInPart {
 		return analysis.Plural(n.Count, "exchange") + ": " + analysis.Clean(n.Why)
@@ -111,7 +119,7 @@ func (n *NotSeen) String() string {
 	return analysis.Clean(n.What) + ": " + analysis.Clean(n.Why)
 }
 
-// seenInPart is NotSeen.What of an exchange that cannot be judged as a whole.
+// seenInPart is NotSeen.What of an exchange that cannot be checked completely.
 const seenInPart = "exchange"
 
 // failures are groups of calls that failed alike.
@@ -120,21 +128,21 @@ type failures struct {
 	at   map[alike]int // where the group is in the list
 }
 
-// An alike is what calls that failed alike have in common.
+// An alike identifies calls that failed alike.
 type alike struct {
 	capture                string
 	link                   analysis.Link
 	binding                a2a.Binding
 	operation, error, code string
 	refused, known, task   bool
-	text                   string // what the error says, without words that have digits: those are ids and numbers
+	text                   string // the error text without words that have digits: those are ids and numbers
 }
 
 // add adds calls to those that failed alike.
 func (l *failures) add(f FailedCalls) {
 	key := alike{
 		f.Capture, f.Link, f.Binding, f.Operation, f.Error, f.Code, f.Refused, f.Known, f.Task,
-		withoutNumbers(f.Text),
+		analysis.WithoutNumbers(f.Text),
 	}
 	if i, known := l.at[key]; known {
 		l.list[i].join(&f)
@@ -157,20 +165,7 @@ func (l *failures) sorted() []FailedCalls {
 	return list
 }
 
-func withoutNumbers(text string) string {
-	if !strings.ContainsAny(text, "0123456789") {
-		return text
-	}
-	words := strings.Fields(text)
-	for i, word := range words {
-		if strings.ContainsAny(word, "0123456789") {
-			words[i] = "#"
-		}
-	}
-	return strings.Join(words, " ")
-}
-
-// addGap adds something to what was not seen for the same reason.
+// addGap adds unseen traffic to the group with the same reason.
 func addGap(list []NotSeen, n NotSeen) []NotSeen {
 	for i := range list {
 		if g := &list[i]; g.What == n.What && g.Why == n.Why {

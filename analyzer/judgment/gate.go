@@ -2,7 +2,7 @@ package judgment
 
 import "a2atap/analyzer/analysis"
 
-// A Gate says what makes a check fail. The zero Gate fails on every finding.
+// A Gate defines what makes a check fail. The zero Gate fails on every finding.
 type Gate struct {
 	Severity   analysis.Severity // the lowest severity whose findings fail; above Error no finding does
 	Calls      bool              // one failed call or task fails; else only a link on which at least half of them failed
@@ -10,20 +10,20 @@ type Gate struct {
 	AllowEmpty bool              // a verdict that proves nothing passes
 }
 
-// An Exit says what a verdict means to the caller of a check.
+// An Exit is the meaning of a verdict for the caller of a check.
 type Exit uint8
 
-// The exits, the mildest first. Of several the last one counts.
+// The exits, the mildest first. If several apply, the last one counts.
 const (
 	Passes       Exit = iota
-	Inconclusive      // nothing was judged, or what is missing makes the answer incomplete
+	Inconclusive      // nothing was checked, or what is missing makes the answer incomplete
 	Fails
 )
 
-// Status returns the exit status of a command whose verdict that is.
+// Status returns the exit status of a command with that verdict.
 func (x Exit) Status() int { return [...]int{Passes: 0, Inconclusive: 4, Fails: 1}[x] }
 
-// Severity returns how much the exit matters where only severities are told apart.
+// Severity returns the severity of the exit, for formats that have severities only.
 func (x Exit) Severity() analysis.Severity {
 	return [...]analysis.Severity{Passes: analysis.Note, Inconclusive: analysis.Warning, Fails: analysis.Error}[x]
 }
@@ -38,8 +38,8 @@ func (r *Result) gates(least analysis.Severity) bool {
 	return false
 }
 
-// exit decides what the verdict means under a gate. Of a result with findings that fail, failed calls that fail, and
-// traffic that is missing, the failures count.
+// exit returns the exit of the verdict under a gate. Failures, that is findings or calls that fail the check, take
+// precedence over missing traffic.
 func (v *Verdict) exit(r *Result, gate Gate) Exit {
 	failing := len(v.Failing) > 0 && !gate.Never
 	switch {
@@ -51,5 +51,5 @@ func (v *Verdict) exit(r *Result, gate Gate) Exit {
 	return Inconclusive
 }
 
-// lacking reports whether the verdict proves nothing: nothing was judged, or what is missing outweighs the rest.
+// lacking reports whether the verdict proves nothing: nothing was checked, or too much is missing.
 func (v *Verdict) lacking() bool { return v.empty() || v.incomplete() }

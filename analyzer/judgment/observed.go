@@ -11,9 +11,9 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A Coverage says how often a rule applied on a link, and how often it was broken there. A rule that never applied has
-// none: it was not observed, which is not the same as kept. Notifications of a link are counted apart from its calls,
-// since they tell of another agent.
+// A Coverage counts how often a rule applied on a link, and how often it was broken there. A rule that never applied
+// has no Coverage: it was not observed, which does not mean that it was kept. The notifications of a link are counted
+// apart from its calls, since they are about another agent.
 type Coverage struct {
 	Rule          *analysis.Rule
 	Link          analysis.Link
@@ -22,7 +22,7 @@ type Coverage struct {
 	Broken        int
 }
 
-// Programs returns which program plays which part in the exchanges that are counted.
+// Programs returns the role of each program in the counted exchanges.
 func (c *Coverage) Programs() analysis.Programs {
 	if c.Notifications {
 		return c.Link.Programs(a2a.Webhook)
@@ -30,7 +30,7 @@ func (c *Coverage) Programs() analysis.Programs {
 	return c.Link.Programs(a2a.NoOperation)
 }
 
-// Counts says how much was looked at.
+// Counts has the amounts of checked traffic.
 type Counts struct {
 	Exchanges int   // opened
 	Judged    int   // of them, how many at least one rule applied to
@@ -38,73 +38,77 @@ type Counts struct {
 	Forgotten int   // tasks, endpoints, webhooks and cards dropped to bound memory
 	Streams   int   // event streams seen
 	Events    int   // events of streams seen
-	Calls     int   // that are over: see Calls
+	Calls     int   // calls that have ended: see Calls
 	Failed    int   // of them, how many failed
-	Unseen    int   // upgrades and tunnels: what passed in them was not observed
-	Made      int   // exchanges in which the recorder made a fault because it was told to
+	Unseen    int   // upgrades and tunnels, whose contents were not observed
+	Made      int   // exchanges in which the recorder injected a fault on request
 	Unproved  int   // links with calls of which none is known to have succeeded
 }
 
-// How clients and agents are called that are counted together, since their links came after too many others. No client
-// names itself so: a product in User-Agent has no blank (RFC 9110 section 10.1.5).
+// The names of clients and agents that are counted together because too many links came before theirs. No client can
+// have such a name: a product in User-Agent has no blank (RFC 9110 section 10.1.5).
 const (
 	OtherClients = "other clients"
 	OtherAgents  = "other agents"
 )
 
-// Calls says how the calls of one link came out, or those of OtherClients and OtherAgents together. Fetches of public
+// Calls counts the outcomes of the calls of one link, or of OtherClients and OtherAgents together. Fetches of public
 // cards and notifications are not calls.
 type Calls struct {
 	Link      analysis.Link
-	Made      int            // those that are open, or of which the record does not show how they came out, included
+	Made      int            // including open calls and those with an unknown outcome
 	Succeeded int            // the agent answered with a result
 	Failed    int            // the agent answered with an error, or not at all
-	Refused   int            // it answered that what was asked cannot be done, which is no failure of a link that works
-	Known     int            // of those that failed, how many are accepted: see Result.Accept
-	Waived    int            // of those that were refused, how many are
+	Refused   int            // the agent refused an impossible request, which is no failure on a working link
+	Known     int            // failed calls that are accepted: see Result.Accept
+	Waived    int            // refused calls that are accepted
 	Failures  map[string]int // by error, such as "VersionNotSupported", "HTTP 401", "unreachable"
 	Refusals  map[string]int // those that were refused, by error
-	Exchanges int            // of the link that are over, calls or not
-	Missing   int            // of them, how many cannot be judged as a whole
-	Foreign   int            // of them, how many are of no protocol that is known here
-	Touched   int            // of them, how many are calls that count as none, since a fault was made there, or something held
+	Exchanges int            // of the link that have ended, calls or not
+	Missing   int            // of them, how many cannot be checked completely
+	Foreign   int            // of them, how many use an unknown protocol
+	Touched   int            // of them, calls that are not counted because of an injected fault or a hold
 	Cards     int            // of them, how many asked for a card
-	Card      string         // why the card that was asked for last may have been of no use; empty if nothing is known
-	Unusable  string         // why the client cannot use a card that it asked for; empty if nothing shows that
-	Offers    []string       // servers that the cards name which the client read, as address.Server has them
-	Server    string         // that the link leads to, in the same form; empty if it is not known
+	Card      string         // why the last fetched card may have been useless; empty if unknown
+	Unusable  string         // why the client cannot use a card that it fetched; empty if it may
+	Offers    []string       // servers named by the cards that the client read, as from address.Server
+	Server    string         // the link's server, in the same form; empty if unknown
 	Named     bool           // the client is known by more than the name of its library
 	OverGRPC  bool           // one of the calls was made over gRPC
-	// tasks on which the agent worked, sent messages that were answered without one, and how many tasks failed, were
-	// rejected, or canceled though nobody asked for it; of them, how many are accepted; how they ended
+	// tasks on which the agent worked; sent messages that were answered without a task; tasks that failed, were
+	// rejected, or were canceled without a request; how many of those are accepted; how the tasks ended
 	Tasks, Answers, TasksFailed, TasksKnown int
 	Ends                                    map[string]int
 	Unheard                                 bool // webhooks were configured whose notifications went past the recorder
-	Unproved                                bool // it has calls of links that are too many to tell which have had a success
+	Works                                   bool // a call succeeded that a filter excluded from the counts
+	Unproved                                bool // it includes calls of links that are too many to distinguish
 }
 
-// Proved reports whether a call of the link is known to have succeeded, none was made, or all failed as is accepted.
+// Proved reports whether a call of the link is known to have succeeded, none was made, or all failures are accepted.
 func (c *Calls) Proved() bool {
-	return c.Made == 0 || !c.Unproved && (c.Succeeded > 0 || c.Known+c.Waived == c.Made)
+	return c.Made == 0 || !c.Unproved && (c.Succeeded > 0 || c.Works || c.Known+c.Waived == c.Made)
 }
 
 // Add counts a call.
-func (c *Calls) Add(o analysis.Outcome) {
-	c.Made++
+func (c *Calls) Add(o analysis.Outcome) { c.add(o, 1) }
+
+// add counts calls with the same outcome.
+func (c *Calls) add(o analysis.Outcome, n int) {
+	c.Made += n
 	switch {
 	case o.Succeeded:
-		c.Succeeded++
+		c.Succeeded += n
 	case o.Failure != "":
-		c.Failed++
-		count(&c.Failures, o.Failure, 1)
+		c.Failed += n
+		count(&c.Failures, o.Failure, n)
 	}
 }
 
-// Refuse counts a call that was refused.
-func (c *Calls) Refuse(o analysis.Outcome) {
-	c.Made++
-	c.Refused++
-	count(&c.Refusals, o.Failure, 1)
+// refuse counts calls that were refused alike.
+func (c *Calls) refuse(o analysis.Outcome, n int) {
+	c.Made += n
+	c.Refused += n
+	count(&c.Refusals, o.Failure, n)
 }
 
 func count(by *map[string]int, name string, n int) {
@@ -119,11 +123,11 @@ func count(by *map[string]int, name string, n int) {
 	}
 }
 
-// Settled returns the counts with what was refused among what failed, if no call of the link succeeded: then it cannot
-// be told from an agent that does not work.
+// Settled returns the counts with refused calls counted as failed, if no call of the link succeeded: the agent is then
+// indistinguishable from one that does not work.
 func (c *Calls) Settled() Calls {
 	s := *c
-	if c.Succeeded > 0 || c.Refused == 0 {
+	if c.Succeeded > 0 || c.Works || c.Refused == 0 {
 		return s
 	}
 	s.Failures = maps.Clone(c.Failures)
@@ -135,7 +139,7 @@ func (c *Calls) Settled() Calls {
 	return s
 }
 
-// Unknown returns of how many calls the record does not show how they came out.
+// Unknown returns the number of calls with an unknown outcome.
 func (c *Calls) Unknown() int { return c.Made - c.Succeeded - c.Failed - c.Refused }
 
 // New returns how many calls and tasks failed that are not accepted.
@@ -144,29 +148,29 @@ func (c *Calls) New() int {
 	return s.Failed - s.Known + s.TasksFailed - s.TasksKnown
 }
 
-// Failing reports whether at least half of the calls whose outcome is known failed, and one of them is not accepted; or
-// whether at least half of what was worked on did.
+// Failing reports whether at least half of the calls with a known outcome failed, one of them not accepted, or whether
+// the same holds for tasks.
 func (c *Calls) Failing() bool {
 	s := c.Settled()
 	return s.Failed > s.Known && 2*s.Failed >= s.Failed+s.Succeeded+s.Refused || c.tasksFailing()
 }
 
-// blind reports whether what is not known of the link outweighs the rest: exchanges that cannot be judged, or are of no
-// known protocol, and calls without a known outcome.
+// blind reports whether most of the link is unknown: exchanges that cannot be checked or are of no known protocol, and
+// calls without a known outcome.
 func (c *Calls) blind() bool {
 	return c.Unknown() > 0 && 2*c.Unknown() >= c.Made || c.Missing > 0 && 2*c.Missing >= c.Exchanges-c.Foreign || c.foreign()
 }
 
-// foreign reports whether most of what passed on a link that speaks A2A is of no known protocol: nobody knows then what
-// was not judged.
+// foreign reports whether most traffic on a link that speaks A2A is of no known protocol. It is then unknown what was
+// not checked.
 func (c *Calls) foreign() bool {
 	return (c.Made > 0 || c.Cards > 0) && 2*c.Foreign > c.Exchanges
 }
 
-// maxOffers bounds the servers that are remembered of the cards that a client read of an agent.
+// maxOffers bounds the remembered servers of the cards that a client read from an agent.
 const maxOffers = 64
 
-// Merge adds what another count says.
+// Merge adds another count.
 func (c *Calls) Merge(other *Calls) {
 	c.Made, c.Succeeded, c.Failed = c.Made+other.Made, c.Succeeded+other.Succeeded, c.Failed+other.Failed
 	c.Refused += other.Refused
@@ -183,6 +187,7 @@ func (c *Calls) Merge(other *Calls) {
 		}
 	}
 	c.Unheard, c.Unproved = c.Unheard || other.Unheard, c.Unproved || other.Unproved
+	c.Works = c.Works || other.Works
 	if other.Cards > 0 {
 		c.Card = other.Card
 	}
@@ -206,7 +211,7 @@ type Failure struct {
 // ByError returns the failures, most frequent first.
 func (c *Calls) ByError() []Failure { return byError(c.Failures) }
 
-// ByEnd returns how tasks ended that failed, most frequent first.
+// ByEnd returns the ends of failed tasks, most frequent first.
 func (c *Calls) ByEnd() []Failure { return byError(c.Ends) }
 
 func byError(by map[string]int) []Failure {
@@ -249,20 +254,20 @@ func (c *Calls) String() string {
 	switch tasks := s.taskWords(); {
 	case tasks == "":
 		return text
-	case s.Failed == 0: // what failed comes first
+	case s.Failed == 0: // failures come first
 		return tasks + "; " + text
 	default:
 		return text + "; " + tasks
 	}
 }
 
-// tasksFailing reports whether at least half of what was worked on has failed, and a part of it is not accepted.
+// tasksFailing reports whether at least half of the tasks have failed, and some failures are not accepted.
 func (c *Calls) tasksFailing() bool {
 	return c.TasksFailed > c.TasksKnown && 2*c.TasksFailed >= c.Tasks+c.Answers
 }
 
-// taskWords says how tasks ended, as verdicts have it: "3 of 10 tasks failed: failed 2, rejected 1"; nothing if none
-// ended badly.
+// taskWords describes the ends of tasks for a verdict: "3 of 10 tasks failed: failed 2, rejected 1"; "" if none ended
+// badly.
 func (c *Calls) taskWords() string {
 	if c.TasksFailed == 0 {
 		return ""
@@ -271,7 +276,7 @@ func (c *Calls) taskWords() string {
 		acceptedWords(c.TasksKnown, c.TasksFailed))
 }
 
-// acceptedWords says how many of those that failed are accepted, as the end of a sentence; nothing if none are.
+// acceptedWords returns the number of accepted failures as the end of a sentence; "" without any.
 func acceptedWords(known, failed int) string {
 	switch {
 	case known == 0:
@@ -300,25 +305,25 @@ func errorWords(by map[string]int) string {
 	return strings.Join(words, ", ")
 }
 
-// An Agent is what was seen of one agent, for the head of a report.
+// An Agent has the observed facts about one agent, for the head of a report.
 type Agent struct {
 	Link       string                // its name in links
-	URL        string                // where it really lives
-	Name       string                // that its newest public card gives; empty if no card was seen
+	URL        string                // its real address
+	Name       string                // from its newest public card; empty if no card was seen
 	Version    string                // the same
 	Streaming  bool                  // a card advertises it
 	Push       bool                  // the same
 	Operations map[a2a.Operation]int // how often each was answered without an error
-	Completed  int                   // tasks that were seen completed, each as often as it was seen
+	Completed  int                   // tasks that were seen completed, each counted every time
 	Refused    int                   // calls that were answered with an error of the protocol
-	BadCard    string                // why a public card is none: no JSON, or without a name; empty if none was
+	BadCard    string                // why a public card is unusable: not JSON, or no name; empty if none is
 	Contacts   map[string]Contact    // with each client, by its name
 }
 
-// A Contact is what one client had answered by an agent.
+// A Contact counts an agent's answers to one client.
 type Contact struct {
 	Operations map[a2a.Operation]int // how often each was answered without an error
-	AtOnce     int                   // messages of them that were answered while another one waited for its answer
+	AtOnce     int                   // tasks seen at work while another one was
 }
 
 // Add adds another contact with the same client.

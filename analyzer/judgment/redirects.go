@@ -88,9 +88,9 @@ func (r *redirects) all() (list []redirect) {
 func (r *redirect) gap() NotSeen {
 	where := "elsewhere"
 	if r.past {
-		where = "past the recorder"
+		where = "bypassing the recorder"
 	}
-	why := fmt.Sprintf("status %s leads its client %s", r.Error[len("HTTP "):], where)
+	why := fmt.Sprintf("status %s redirects its client %s", r.Error[len("HTTP "):], where)
 	if r.Text != "" {
 		why += ": " + r.Text
 	}

@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	maxRefused = 10_000 // tasks of which refusals are told apart
-	maxAnswers = 10     // with which the same is refused
-	persistent = 3      // times that a client asks the same of one task, is told the same, and has not listened
+	maxRefused = 10_000 // tasks whose refusals are distinguished
+	maxAnswers = 10     // different refusals of one request
+	persistent = 3      // times that a client repeats a request about a task, gets the same refusal, and asks again
 )
 
-// refusals are what agents have refused of one task, as long as they did not grant it. A client that is told goes on:
-// what it asks again and again, and never gets, is no expected refusal but a call that does not work.
+// refusals tracks what agents refused about tasks and have not granted since. A client is expected to act on a refusal.
+// If it repeats a request that never succeeds, the call counts as failing, not as an expected refusal.
 type refusals struct {
 	list *recent.Map[request, []refusal]
 }
 
-// A refusal is calls that were refused the same.
+// A refusal is a group of calls that were refused alike.
 type refusal struct {
 	FailedCalls
-	missing bool // there was no such task
+	missing bool // the task did not exist
 }
 
-// A request is what a client asks of one task.
+// A request identifies a client's request about one task.
 type request struct {
 	link      analysis.Link
 	operation a2a.Operation
@@ -41,8 +41,8 @@ func requestOf(s *summary.Summary, m *summary.Member) request {
 	return request{link: s.Link, operation: m.Operation, task: m.Task}
 }
 
-// challengeOf returns what a call asks that is refused for its credentials, or succeeds after that. Messages without text
-// are not told apart: no retry of them is known.
+// challengeOf returns the request of a call that is refused because of its credentials, or succeeds after such a
+// refusal. Messages without text are not distinguished, so their retries are not recognized.
 func challengeOf(s *summary.Summary, m *summary.Member) request {
 	r := request{link: s.Link, operation: m.Operation, challenge: true}
 	if m.Operation.Sends() { // its task may be known only from the answer
@@ -53,7 +53,7 @@ func challengeOf(s *summary.Summary, m *summary.Member) request {
 	return r
 }
 
-// refusesCredentials reports whether a call was refused for its credentials, or for want of any.
+// refusesCredentials reports whether a call was refused because of wrong or missing credentials.
 func refusesCredentials(s *summary.Summary, m *summary.Member) bool {
 	if len(s.Batch) > 0 || m.Outcome.Failure == "" {
 		return false
@@ -70,8 +70,8 @@ func refusesCredentials(s *summary.Summary, m *summary.Member) bool {
 		m.Outcome.Failure == grpc.PermissionDenied.String()
 }
 
-// add takes a call that was refused; missing says that it was told there is no such task. It reports whether it keeps
-// it.
+// add adds a refused call; missing means that the answer was that the task does not exist. It reports whether the call
+// is stored.
 func (r *refusals) add(of request, f FailedCalls, missing bool) bool {
 	if of.task == "" && !of.challenge {
 		return false
@@ -81,7 +81,7 @@ func (r *refusals) add(of request, f FailedCalls, missing bool) bool {
 	}
 	calls, known := r.list.Get(of)
 	for i := range calls {
-		if g := &calls[i]; g.Error == f.Error && withoutNumbers(g.Text) == withoutNumbers(f.Text) {
+		if g := &calls[i]; g.Error == f.Error && analysis.WithoutNumbers(g.Text) == analysis.WithoutNumbers(f.Text) {
 			g.join(&f)
 			return true
 		}
@@ -93,7 +93,7 @@ func (r *refusals) add(of request, f FailedCalls, missing bool) bool {
 	return true
 }
 
-// granted returns what was refused before a request succeeded, and forgets it.
+// granted returns the refusals before a request succeeded, and forgets them.
 func (r *refusals) granted(of request) []refusal {
 	if r.list == nil || of.task == "" && !of.challenge {
 		return nil
@@ -105,8 +105,8 @@ func (r *refusals) granted(of request) []refusal {
 	return calls
 }
 
-// all calls f with all that was refused, and with whether the client has not listened; shown tells which tasks have
-// appeared after all.
+// all calls f with every refusal, and with whether the client ignored it. shown reports which tasks have appeared after
+// all.
 func (r *refusals) all(shown func(agent, task string) bool, f func(calls FailedCalls, unheeded bool)) {
 	if r.list == nil {
 		return

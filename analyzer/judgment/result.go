@@ -1,5 +1,5 @@
-// Package judgment says what judging one or more captures came to: what was found, what was observed on which link, how
-// the calls came out, and the verdict in one word.
+// Package judgment has the results of checking captures: the findings, the coverage on each link, the outcome of the
+// calls, and the verdict in one word.
 package judgment
 
 import (
@@ -11,28 +11,36 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A Result is what judging one or more captures came to.
+// A Result is the result of checking one or more captures.
 type Result struct {
 	Captures  []string           // their names
-	Findings  []analysis.Finding // none if they were handed out as they were made
+	Findings  []analysis.Finding // empty if they were passed on as they were made
 	Critical  Critical
-	Found     [analysis.Error + 1]int // how many there are of each severity, handed out or not
-	Baselined int                     // findings that were dropped since they are known
+	Found     [analysis.Error + 1]int // the number for each severity, passed on or not
+	Baselined int                     // known findings that were dropped
 	Coverage  []Coverage              // of each link; see OtherClients
 	Counts    Counts
-	Calls     []Calls // of each link on which anything passed
-	Around    []Calls // of all links of the captures, where a filter has left some of Calls; nil if it has not
+	Calls     []Calls // of each link with traffic
+	Around    []Calls // of all links of the captures, if a filter excluded some of Calls; else nil
 	Agents    []Agent
-	// calls that failed or were refused, and tasks that ended badly, those together that are alike; what was not seen
+	// calls that failed or were refused, and tasks that ended badly, grouped by failure; unseen traffic
 	FailedCalls []FailedCalls
 	NotSeen     []NotSeen
-	Nothing     string          // why nothing was chosen of what was judged; empty if something was
-	Live        bool            // a capture was still growing: this is what has happened so far
+	Nothing     string          // why the filter selects nothing; empty if it selects something
+	Selection   Selection       // the part that the filter selects
+	Live        bool            // a capture was still growing: the result so far
 	Crashes     []capture.Crash // of captures whose recorder was killed, the last of each
 	Insecure    bool            // agents of a capture were not verified
 }
 
-// Add puts another capture's result behind r. Coverage of the same rule on the same link is added up.
+// A Selection describes the part of the captures that a result is about. The zero Selection is everything.
+type Selection struct {
+	By       string // the flags that select
+	Findings bool   // they select findings only, and do not affect the counts of exchanges and calls
+	Of       int    // the number of all exchanges, selected or not
+}
+
+// Add appends another capture's result to r. Coverage of the same rule on the same link is added up.
 func (r *Result) Add(other *Result) {
 	r.Captures = append(r.Captures, other.Captures...)
 	if r.Findings == nil { // they may be many
@@ -46,6 +54,9 @@ func (r *Result) Add(other *Result) {
 	r.Baselined += other.Baselined
 	if other.Nothing != "" {
 		r.Nothing = other.Nothing
+	}
+	r.Selection = Selection{
+		cmp.Or(r.Selection.By, other.Selection.By), r.Selection.Findings || other.Selection.Findings, r.Selection.Of + other.Selection.Of,
 	}
 	r.Critical.merge(other.Critical)
 	r.Counts.Exchanges += other.Counts.Exchanges
@@ -138,7 +149,7 @@ func (r *Result) addAgent(a Agent) {
 	r.Agents = append(r.Agents, a)
 }
 
-// Note takes what a capture says of its gaps.
+// Note adds a capture's own gaps.
 func (r *Result) Note(info capture.Info) {
 	r.Counts.Lost = max(r.Counts.Lost, info.LostExchanges)
 	r.Insecure = info.Insecure
@@ -147,7 +158,7 @@ func (r *Result) Note(info capture.Info) {
 	}
 }
 
-// Take adds a finding, in the place of those that it revises, with the rules that these have covered.
+// Take adds a finding in place of the findings that it revises, with the rules that they covered.
 func (r *Result) Take(f analysis.Finding) {
 	if !f.Revises {
 		r.Findings = append(r.Findings, f)
@@ -166,7 +177,7 @@ func (r *Result) Take(f analysis.Finding) {
 	r.Findings = slices.Insert(kept, min(at, len(kept)), f)
 }
 
-// Settle says that no finding will come that revises others.
+// Settle marks all findings as final: no revision will follow.
 func (r *Result) Settle() {
 	for i := range r.Findings {
 		r.Findings[i].Unsettled = false
@@ -186,16 +197,21 @@ func (r *Result) Keep(keep func(*analysis.Finding) bool) {
 	r.Findings, r.Found, r.Critical = kept, ledger.Found, ledger.Critical
 }
 
-// Choose leaves what is chosen of the calls, of what failed, and of what was not seen. Counted are the chosen exchanges
-// alone: where all of a link are chosen, its calls stay as they are, since other exchanges tell how they came out.
+// Choose restricts calls, failures and unseen traffic to the selected exchanges, and counts only those. If all
+// exchanges of a link are selected, its calls stay as they are, since other exchanges may show their outcome. If some
+// are, the link works if any of its calls succeeded, selected or not.
 func (r *Result) Choose(counted []Calls, chosen func(exchange uint64) bool) {
 	r.Around = r.Calls
 	r.Calls = slices.Clone(counted)
 	for i := range r.Calls {
 		c := &r.Calls[i]
 		all := slices.IndexFunc(r.Around, func(d Calls) bool { return d.Link == c.Link })
-		if all >= 0 && r.Around[all].Exchanges == c.Exchanges {
+		switch {
+		case all < 0:
+		case r.Around[all].Exchanges == c.Exchanges:
 			*c = r.Around[all]
+		default:
+			c.Works = r.Around[all].Succeeded > 0
 		}
 	}
 	r.FailedCalls = slices.DeleteFunc(slices.Clone(r.FailedCalls), func(f FailedCalls) bool {
@@ -204,8 +220,8 @@ func (r *Result) Choose(counted []Calls, chosen func(exchange uint64) bool) {
 	r.NotSeen = slices.DeleteFunc(slices.Clone(r.NotSeen), func(n NotSeen) bool { return n.Exchange != 0 && !chosen(n.Exchange) })
 }
 
-// Accept marks the failed calls that are known, and returns how many there are. They are counted all the same, but
-// nothing is wrong with a link because of them.
+// Accept marks the known failed calls, and returns their number. They are still counted, but do not make a link
+// failing.
 func (r *Result) Accept(known func(*FailedCalls) bool) (n int) {
 	at, counted := make(map[analysis.Link]*Calls), r.Counted()
 	for i := range r.Calls {
@@ -214,7 +230,7 @@ func (r *Result) Accept(known func(*FailedCalls) bool) (n int) {
 	for i := range r.FailedCalls {
 		f := &r.FailedCalls[i]
 		c := cmp.Or(at[f.Link], at[counted(f.Link)])
-		if c == nil || f.Refused && c.Succeeded > 0 || f.Known || !known(f) {
+		if c == nil || f.Other || f.Refused && c.Succeeded > 0 || f.Known || !known(f) {
 			continue
 		}
 		f.Known = true
@@ -230,8 +246,7 @@ func (r *Result) Accept(known func(*FailedCalls) bool) (n int) {
 	return n
 }
 
-// Count adds exchanges to the counts of exchanges and calls, in the order in which they ended. None may follow that is
-// counted so.
+// Count adds exchanges to the counts of exchanges and calls, in the order in which they ended. Call it last.
 func (r *Result) Count(list ...summary.Summary) {
 	var calls []Calls
 	var account Account
@@ -256,7 +271,7 @@ func (r *Result) Count(list ...summary.Summary) {
 	r.addAccount(account.Failed(), account.Gaps())
 }
 
-// addAccount adds what an account says.
+// addAccount adds the facts of an account.
 func (r *Result) addAccount(failed []FailedCalls, gaps []NotSeen) {
 	var all failures
 	for _, f := range slices.Concat(r.FailedCalls, failed) {
@@ -268,7 +283,7 @@ func (r *Result) addAccount(failed []FailedCalls, gaps []NotSeen) {
 	}
 }
 
-// Counted returns a function that tells as which link of Coverage a link is counted: itself, unless it is among the
+// Counted returns a function that maps a link to the link of Coverage that counts it: itself, or the one for the
 // others.
 func (r *Result) Counted() func(analysis.Link) analysis.Link {
 	has := make(map[analysis.Link]bool)
@@ -297,13 +312,13 @@ type Ledger struct {
 	unsettled   []analysis.Finding
 }
 
-// A revision is what a finding that revises others has in common with them.
+// A revision identifies the findings that a finding revises.
 type revision struct {
 	rule *analysis.Rule
 	link analysis.Link
 }
 
-// Add counts a finding, in the place of those that it revises.
+// Add counts a finding in place of the findings that it revises.
 func (l *Ledger) Add(f *analysis.Finding) {
 	l.Found[f.Severity]++
 	l.Critical.add(f.Rule.Critical, f.Programs().Agent)
@@ -326,7 +341,7 @@ func (l *Ledger) Add(f *analysis.Finding) {
 	l.provisional[key] = counts
 }
 
-// settle takes what a finding revises from the counts, and notes it if it may be revised itself.
+// settle subtracts the findings that a finding revises, and remembers the finding if it may be revised itself.
 func (l *Ledger) settle(f *analysis.Finding) {
 	if f.Revises {
 		l.unsettled = slices.DeleteFunc(l.unsettled, func(g analysis.Finding) bool {

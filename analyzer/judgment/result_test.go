@@ -3,10 +3,12 @@ package judgment_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
 	"a2atap/proxy/expect"
 )
 
@@ -25,37 +27,37 @@ func TestVerdict(t *testing.T) {
 			"clean",
 			judgment.Counts{Exchanges: 2, Judged: 1},
 			none, analysis.Error, judgment.StatusClean,
-			"clean: no violation in 2 exchanges, 1 judged",
+			"clean: no violation in 2 exchanges, 1 checked",
 		},
 		{
 			"below the gate",
 			judgment.Counts{Exchanges: 1, Judged: 1},
 			warned, analysis.Error, judgment.StatusWarnings,
-			"warnings: 0 errors, 1 warning, 1 note in 1 exchange, 1 judged",
+			"warnings: 0 errors, 1 warning, 1 note in 1 exchange, 1 checked",
 		},
 		{
 			"at the gate",
 			judgment.Counts{Exchanges: 1, Judged: 1},
 			warned, analysis.Warning, judgment.StatusFindings,
-			"findings: 0 errors, 1 warning, 1 note in 1 exchange, 1 judged",
+			"findings: 0 errors, 1 warning, 1 note in 1 exchange, 1 checked",
 		},
 		{
 			"findings despite a loss",
 			judgment.Counts{Exchanges: 1, Judged: 1, Lost: 1},
 			warned, analysis.Note,
-			judgment.StatusFindings, "findings: 0 errors, 1 warning, 1 note in 1 exchange, 1 judged; not seen: 1 exchange not recorded",
+			judgment.StatusFindings, "findings: 0 errors, 1 warning, 1 note in 1 exchange, 1 checked; not seen: 1 exchange not recorded",
 		},
 		{
 			"nothing",
 			judgment.Counts{Exchanges: 3},
 			none, analysis.Error, judgment.StatusNothing,
-			"nothing: 0 errors, 0 warnings, 0 notes in 3 exchanges, 0 judged",
+			"nothing: 0 errors, 0 warnings, 0 notes in 3 exchanges, 0 checked",
 		},
 		{
 			"a loss",
 			judgment.Counts{Exchanges: 3, Judged: 3, Lost: 2},
 			none, analysis.Error, judgment.StatusIncomplete,
-			"incomplete: not seen: 2 exchanges not recorded; 0 errors, 0 warnings, 0 notes in 3 exchanges, 3 judged",
+			"incomplete: not seen: 2 exchanges not recorded; 0 errors, 0 warnings, 0 notes in 3 exchanges, 3 checked",
 		},
 		{
 			"forgotten",
@@ -67,7 +69,7 @@ func TestVerdict(t *testing.T) {
 			"a gate above all",
 			judgment.Counts{Exchanges: 1, Judged: 1},
 			failed, analysis.Error + 1, judgment.StatusFindings,
-			"findings: 1 error, 0 warnings, 0 notes in 1 exchange, 1 judged",
+			"findings: 1 error, 0 warnings, 0 notes in 1 exchange, 1 checked",
 		},
 	}
 	for _, test := range tests {
@@ -82,8 +84,8 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// How calls came out is said before what was found: errors are counted by name, and a link at least half of whose calls
-// failed is failing.
+// The outcome of calls precedes the findings: errors are counted by name, and a link is failing if at least half of its
+// calls failed.
 func TestVerdictOnCalls(t *testing.T) {
 	link := func(client string) analysis.Link { return analysis.Link{Client: client, Agent: "booker"} }
 	some := judgment.Calls{
@@ -103,10 +105,10 @@ func TestVerdictOnCalls(t *testing.T) {
 		{[]judgment.Calls{some, none}, [3]int{}, "failing: " +
 			"6 of 10 calls failed: VersionNotSupported 3, unreachable 2, TaskNotFound 1; no call succeeded of hotel → booker; " +
 			"no violation in 12 exchanges"},
-		{[]judgment.Calls{none}, [3]int{0, 0, 1}, "findings: 1 error, 0 warnings, 0 notes in 12 exchanges, 12 judged; " +
+		{[]judgment.Calls{none}, [3]int{0, 0, 1}, "findings: 1 error, 0 warnings, 0 notes in 12 exchanges, 12 checked; " +
 			"3 of 3 calls failed: unreachable 2, TaskNotFound 1; no call succeeded of hotel → booker"},
 		{[]judgment.Calls{open}, [3]int{}, "incomplete: 0 of 1 call succeeded, 1 without a known outcome; " +
-			"no call succeeded of train → booker; 0 errors, 0 warnings, 0 notes in 12 exchanges, 12 judged"},
+			"no call succeeded of train → booker; 0 errors, 0 warnings, 0 notes in 12 exchanges, 12 checked"},
 	} {
 		r := judgment.Result{
 			Counts: judgment.Counts{Exchanges: 12, Judged: 12}, Calls: test.calls, Found: test.found,
@@ -159,7 +161,7 @@ func TestContactsAddUp(t *testing.T) {
 	expect.Same(t, "contacts", want, r.Agents[0].Contacts)
 }
 
-// A finding of somebody who is counted with others is counted with them too.
+// A finding of a client that is counted together with others is counted with them too.
 func TestCounted(t *testing.T) {
 	own, gone := analysis.Link{Client: "a", Agent: "booker"}, analysis.Link{Client: "z", Agent: "booker"}
 	far := analysis.Link{Client: "z", Agent: "planner"}
@@ -179,5 +181,35 @@ func TestCounted(t *testing.T) {
 		{many, far, all},
 	} {
 		expect.Equal(t, fmt.Sprintf("%v is counted as", test.link), test.want, test.counted(test.link))
+	}
+}
+
+// A gap whose reason is the end of a recorder is stated once, as that; what only reads alike is not taken for it.
+func TestCrashIsStatedOnce(t *testing.T) {
+	killed := capture.Crash{After: time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC), Within: time.Second}
+	elsewhere := killed
+	elsewhere.After = killed.After.In(time.FixedZone("", 3600))
+	before := capture.Crash{After: killed.After.Add(-time.Hour), Within: time.Second}
+	for _, test := range []struct {
+		name    string
+		crashes []capture.Crash
+		lost    capture.Lost
+		want    int // gaps that are stated besides
+	}{
+		{"the same", []capture.Crash{killed}, killed.Lost(), 0},
+		{"the same in another zone", []capture.Crash{elsewhere}, killed.Lost(), 0},
+		{"another one", []capture.Crash{killed}, before.Lost(), 1},
+		{"one of several", []capture.Crash{before, killed}, killed.Lost(), 0},
+		{"of which nothing is known", []capture.Crash{{}}, capture.Crash{}.Lost(), 0},
+		{"the capture does not tell", nil, killed.Lost(), 1},
+		{"the words alone", []capture.Crash{killed}, capture.Lost{Reason: killed.String()}, 1},
+		{"another reason", []capture.Crash{killed}, capture.Lost{Reason: "the queue was full"}, 1},
+	} {
+		var account judgment.Account
+		account.Gap(test.lost)
+		r := judgment.Result{Crashes: test.crashes, NotSeen: account.Gaps()}
+		if v := r.Verdict(analysis.Error); len(v.NotSeen) != test.want || v.Status.Proved() {
+			t.Errorf("%s: not seen %v, want %d; status %s", test.name, v.NotSeen, test.want, v.Status)
+		}
 	}
 }

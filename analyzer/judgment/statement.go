@@ -7,39 +7,41 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A Subject is what a statement of a verdict is about. Its value is the name in machine-readable reports.
+// A Subject is the subject of a statement of a verdict. Its value is the name in machine-readable reports.
 type Subject string
 
 // The subjects, in the order in which a verdict states them.
 const (
-	AboutNothing   Subject = "nothing"       // why nothing was judged
+	AboutNothing   Subject = "nothing"       // why nothing was checked
 	AboutLost      Subject = "lost"          // exchanges that passed and were not recorded
 	AboutCrash     Subject = "crash"         // a recorder that was killed
-	AboutNotSeen   Subject = "not-seen"      // what the record lacks, and why
+	AboutNotSeen   Subject = "not-seen"      // the gaps of the record, and why
 	AboutWebhooks  Subject = "webhooks"      // a link whose notifications went past the recorder
 	AboutUnproved  Subject = "unproved"      // a link on which no call is known to have succeeded
-	AboutBlind     Subject = "blind"         // a link of which at least half was not seen
+	AboutBlind     Subject = "blind"         // a link at least half of which was not seen
 	AboutFailing   Subject = "failing"       // a link at least half of whose calls or tasks failed
 	AboutFailed    Subject = "failed-calls"  // calls that failed alike
-	AboutRefused   Subject = "refused-calls" // calls that an agent that works refused
+	AboutRefused   Subject = "refused-calls" // calls that a working agent refused
 	AboutTasks     Subject = "failed-tasks"  // tasks that ended badly
-	AboutKnown     Subject = "known-calls"   // calls and tasks that failed as is accepted
+	AboutKnown     Subject = "known-calls"   // failed calls and tasks that are accepted
+	AboutOthers    Subject = "other-calls"   // failed calls of models and MCP servers
 	AboutCritical  Subject = "critical"      // an agent that was gone at the end, or never reached
 	AboutInsecure  Subject = "insecure"      // agents on TLS were not verified
-	AboutMade      Subject = "faults-made"   // exchanges in which the recorder made a fault
-	AboutForgotten Subject = "forgotten"     // what was dropped to bound memory
+	AboutMade      Subject = "faults-made"   // exchanges in which the recorder injected a fault
+	AboutForgotten Subject = "forgotten"     // entries that were dropped to bound memory
 	AboutBaselined Subject = "baselined"     // findings that are known and not counted
+	AboutSelection Subject = "selection"     // a filter excluded exchanges or findings
 	AboutLive      Subject = "live"          // the recording continues
 )
 
-// A Group is a heading under which people read statements.
+// A Group is a heading for statements in reports for people.
 type Group uint8
 
 // The groups. Failed calls and tasks have a group for each of their subjects.
 const (
-	GroupSeen   Group = iota // what was not seen
+	GroupSeen   Group = iota // unseen traffic
 	GroupCalls               // calls and tasks
-	GroupRecord              // what else there is to know of the record
+	GroupRecord              // other facts about the record
 )
 
 // Group returns the heading of a subject.
@@ -47,7 +49,7 @@ func (s Subject) Group() Group {
 	switch s {
 	case AboutNothing, AboutLost, AboutCrash, AboutNotSeen, AboutWebhooks, AboutUnproved, AboutBlind:
 		return GroupSeen
-	case AboutFailing, AboutFailed, AboutRefused, AboutTasks, AboutKnown:
+	case AboutFailing, AboutFailed, AboutRefused, AboutTasks, AboutKnown, AboutOthers:
 		return GroupCalls
 	}
 	return GroupRecord
@@ -57,11 +59,11 @@ func (s Subject) Group() Group {
 type Statement struct {
 	Subject  Subject
 	Text     string // safe to print
-	Exchange uint64 // the first one that it is about; 0 if it is about none in particular
-	Exit     Exit   // what the statement alone makes of the check: Passes if it only informs
+	Exchange uint64 // the first one that it is about; 0 for none in particular
+	Exit     Exit   // the statement's own effect on the check: Passes if it only informs
 }
 
-// String returns the text, with the first exchange where the text does not begin with its number.
+// String returns the text, followed by the first exchange unless the text begins with its number.
 func (s Statement) String() string {
 	if s.Exchange == 0 || s.Subject.Group() == GroupCalls {
 		return s.Text
@@ -69,8 +71,8 @@ func (s Statement) String() string {
 	return fmt.Sprintf("%s (from %d)", s.Text, s.Exchange)
 }
 
-// Statements returns what the verdict states, in the order of the subjects. None of them has an exit if the check
-// passes. A check that does not pass is explained by findings, or by the exit of a statement.
+// Statements returns the statements of the verdict, in the order of their subjects. None of them has an exit if the
+// check passes. A check that does not pass is explained by findings, or by the exit of a statement.
 func (v Verdict) Statements() []Statement {
 	var list []Statement
 	add := func(about Subject, exit Exit, exchange uint64, text string) {
@@ -89,14 +91,14 @@ type addStatement func(about Subject, exit Exit, exchange uint64, text string)
 
 func (v *Verdict) stateSeen(add addStatement) {
 	if v.empty() {
-		text := "nothing was judged"
+		text := "nothing was checked"
 		if v.Nothing != "" {
 			text += ": " + analysis.Clean(v.Nothing)
 		}
 		add(AboutNothing, Inconclusive, 0, text)
 	}
 	if v.Lost > 0 {
-		add(AboutLost, Inconclusive, 0, fmt.Sprintf("%s passed and could not be recorded", countOf(v.Lost, "exchange")))
+		add(AboutLost, Inconclusive, 0, fmt.Sprintf("%s forwarded but not recorded", analysis.Plural(v.Lost, "exchange")))
 	}
 	for _, c := range v.Crashes {
 		add(AboutCrash, Inconclusive, 0, c.String())
@@ -109,14 +111,14 @@ func (v *Verdict) stateSeen(add addStatement) {
 		add(AboutNotSeen, exit, n.Exchange, n.String())
 	}
 	for _, link := range v.Unheard {
-		add(AboutWebhooks, Passes, 0, "webhooks not observed of "+someLinks([]analysis.Link{link}))
+		add(AboutWebhooks, Passes, 0, "webhooks not observed for "+someLinks([]analysis.Link{link}))
 	}
 	for i := range v.Unproved {
 		c := &v.Unproved[i]
-		add(AboutUnproved, Inconclusive, 0, "no call is known to have succeeded of "+nameOf(c)+": "+c.String())
+		add(AboutUnproved, Inconclusive, 0, "no call is known to have succeeded on "+nameOf(c)+": "+c.String())
 	}
 	for i := range v.Blind {
-		add(AboutBlind, Inconclusive, 0, "at least half was not seen of "+nameOf(&v.Blind[i]))
+		add(AboutBlind, Inconclusive, 0, "at least half was not seen on "+nameOf(&v.Blind[i]))
 	}
 }
 
@@ -127,7 +129,7 @@ func (v *Verdict) stateCalls(add addStatement) {
 			exit = Passes
 		}
 		c := &v.Failing[i]
-		add(AboutFailing, exit, 0, "at least half failed of "+nameOf(c)+": "+c.String())
+		add(AboutFailing, exit, 0, "at least half failed on "+nameOf(c)+": "+c.String())
 	}
 	exit := Passes
 	if v.gate.Calls {
@@ -137,6 +139,7 @@ func (v *Verdict) stateCalls(add addStatement) {
 	v.stateEach(add, AboutRefused, Passes, v.Refused)
 	v.stateEach(add, AboutTasks, exit, v.Tasks)
 	v.stateEach(add, AboutKnown, Passes, v.Known)
+	v.stateEach(add, AboutOthers, Passes, v.Others)
 }
 
 func (v *Verdict) stateEach(add addStatement, about Subject, exit Exit, list []FailedCalls) {
@@ -169,13 +172,18 @@ func (v *Verdict) stateRecord(add addStatement) {
 	if v.Baselined > 0 {
 		add(AboutBaselined, Passes, 0, v.baselinedText())
 	}
+	if s := v.Selection; s.Findings {
+		add(AboutSelection, Passes, 0, "only findings are counted that match "+analysis.Clean(s.By))
+	} else if s.Of > v.Exchanges && v.Exchanges > 0 {
+		add(AboutSelection, Passes, 0, fmt.Sprintf("only what matches %s is counted: %s", analysis.Clean(s.By), v.exchanges()))
+	}
 	if v.Live {
-		add(AboutLive, Passes, 0, "still being recorded: this is what has happened so far")
+		add(AboutLive, Passes, 0, "still being recorded: this is the result so far")
 	}
 }
 
 func (v *Verdict) madeText() string {
-	return analysis.Plural(v.Made, "exchange") + " with faults made here, whose answers are not judged"
+	return analysis.Plural(v.Made, "exchange") + " with injected faults, whose answers are not checked"
 }
 
 func (v *Verdict) forgottenText() string {
@@ -185,10 +193,3 @@ func (v *Verdict) forgottenText() string {
 func (v *Verdict) baselinedText() string { return fmt.Sprintf("%d known and not counted", v.Baselined) }
 
 func nameOf(c *Calls) string { return someLinks([]analysis.Link{c.Link}) }
-
-func countOf(n int64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}

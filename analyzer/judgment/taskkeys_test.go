@@ -6,7 +6,7 @@ import (
 	"a2atap/analyzer/analysis"
 )
 
-// A key that was worked out before is that of the same agent and id only.
+// A cached key is used only for the same agent and id.
 func TestTaskKeys(t *testing.T) {
 	var keys taskKeys
 	names := []string{"", "a", "b", "ab"}

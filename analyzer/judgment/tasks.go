@@ -9,31 +9,31 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// maxTasks bounds the tasks that are told apart. One that is shown again after as many others counts once more.
+// maxTasks bounds the tasks that are distinguished. A task that is shown again after that many others counts again.
 const maxTasks = 10_000
 
-// workedOn are the tasks on which agents have worked while it was recorded: those that came of a message, of which a
-// stream told, that were at work when somebody asked for them, or about which somebody wanted to be notified. What a
-// list or a poll shows of tasks that had ended before is history.
+// workedOn are the tasks on which agents worked during the recording. They were created by a message, updated by a
+// stream, at work when a client requested them, or the subject of a push configuration. Tasks in a list or a poll that
+// had ended before are history.
 type workedOn struct {
 	tasks  *recent.Map[analysis.TaskKey, work]
 	owners *recent.Map[analysis.TaskKey, analysis.Link] // by id alone, for notifications: the link that showed it last
-	early  *recent.Map[analysis.TaskKey, early]         // by id alone: what was told of tasks that have no owner yet
+	early  *recent.Map[analysis.TaskKey, early]         // by id alone: reports about tasks that have no owner yet
 	keys   taskKeys
 }
 
-// A work is what is known of a task.
+// A work is the known facts about a task.
 type work struct {
 	bad  bool   // it has ended badly
-	over bool   // it has ended, or how it goes on is told elsewhere
-	at   uint64 // the exchange that showed it at work last, and not in a stream, of which LeftAtWork tells; 0 if none did
-	// the exchange that showed it last, waiting for its client, and for what; 0 if it does not wait, or its client has sent
-	// another message to it since
+	over bool   // it has ended, or other exchanges report its progress
+	at   uint64 // the last exchange that showed it at work, other than streams, which LeftAtWork covers; 0 without one
+	// the exchange that last showed it waiting for its client, and for what; 0 if it does not wait, or its client has
+	// sent another message to it since
 	waitsAt  uint64
 	waitsFor a2a.State
 }
 
-// wait notes whether the task waits for its client after an exchange that is about it.
+// wait records whether the task waits for its client after an exchange about it.
 func (t *work) wait(s *summary.Summary, id string) {
 	switch {
 	case id == s.Task && s.State.Interrupted():
@@ -43,21 +43,21 @@ func (t *work) wait(s *summary.Summary, id string) {
 	}
 }
 
-// An early is what a notification has told before the call was over that its task came of.
+// An early is the content of a notification that came before the call that created its task was over.
 type early struct {
 	end  *badEnd // nil if it has not ended badly
 	over bool
 }
 
-// A badEnd is the end of a task, as failed calls are.
+// A badEnd is the end of a task, in the form of a failed call.
 type badEnd struct {
 	FailedCalls
 	task  string
 	state a2a.State
 }
 
-// take counts the tasks of an exchange, those of notifications for the link on which they were shown. It returns those
-// that have ended badly, and were not known to have.
+// take counts the tasks of an exchange; tasks of notifications count for the link that showed them. It returns the
+// tasks that have ended badly and were not known to have.
 func (w *workedOn) take(s *summary.Summary) (c Calls, ended []FailedCalls) {
 	c.Link = s.Link
 	asks := s.Operation == a2a.CreatePushConfig && s.Outcome.Succeeded
@@ -88,7 +88,7 @@ func (w *workedOn) take(s *summary.Summary) (c Calls, ended []FailedCalls) {
 	return c, ended
 }
 
-// badEndOf returns the end of a task that an exchange shows.
+// badEndOf returns the bad end of a task that an exchange shows.
 func badEndOf(s *summary.Summary, end *summary.TaskEnd) badEnd {
 	return badEnd{
 		FailedCalls{
@@ -98,7 +98,8 @@ func badEndOf(s *summary.Summary, end *summary.TaskEnd) badEnd {
 	}
 }
 
-// owned says for which link a notification counts. If the task was not shown yet, it keeps what it tells of it.
+// owned returns the link that a notification counts for. If the task was not shown yet, the notification's content is
+// stored.
 func (w *workedOn) owned(c *Calls, s *summary.Summary) bool {
 	id := w.keys.of("", s.Task)
 	owner, ok := w.owners.Get(id)
@@ -115,7 +116,7 @@ func (w *workedOn) owned(c *Calls, s *summary.Summary) bool {
 	return false
 }
 
-// begin counts a task that is not known yet. It returns how it has ended already, if it has ended badly.
+// begin counts an unknown task. It returns the task's end if it has already ended badly.
 func (w *workedOn) begin(c *Calls, task string) (ended []FailedCalls) {
 	id := w.keys.of("", task)
 	w.owners.Put(id, c.Link)
@@ -132,7 +133,7 @@ func (w *workedOn) begin(c *Calls, task string) (ended []FailedCalls) {
 	return ended
 }
 
-// end counts the end of a task that was worked on, once.
+// end counts the end of a task once.
 func (w *workedOn) end(c *Calls, end badEnd) []FailedCalls {
 	task := w.tasks.Find(w.keys.of(c.Link.Agent, end.task))
 	if task == nil || task.bad {
@@ -145,7 +146,8 @@ func (w *workedOn) end(c *Calls, end badEnd) []FailedCalls {
 	return []FailedCalls{end.FailedCalls}
 }
 
-// goesOn notes how far the tasks of an exchange have come. Of several it does not say which has.
+// goesOn records the progress of an exchange's tasks. If the exchange has several tasks, it does not show which one
+// progressed.
 func (w *workedOn) goesOn(agent string, s *summary.Summary) {
 	several := s.Operation == a2a.ListTasks || len(s.Batch) > 0
 	note := func(id string) {
@@ -167,15 +169,15 @@ func (w *workedOn) goesOn(agent string, s *summary.Summary) {
 	}
 }
 
-// unended returns what is not seen of tasks that were at work when they were shown last, or waited for input or a login
-// that their client has not given.
+// unended returns gaps for tasks that were at work when they were last shown, or waited for input or a login that their
+// client has not given.
 func (w *workedOn) unended() (gaps []NotSeen) {
 	if w.tasks == nil {
 		return nil
 	}
 	reasons := []string{
-		"at work when last shown", "waiting for input when last shown, which no one gave",
-		"waiting for a login when last shown, which no one gave",
+		"active when last shown", "waiting for input when last shown, which never came",
+		"waiting for a login when last shown, which never came",
 	}
 	found := make([]NotSeen, len(reasons))
 	for _, task := range w.tasks.All() {
@@ -204,12 +206,11 @@ func (w *workedOn) unended() (gaps []NotSeen) {
 	return gaps
 }
 
-// sent returns how many messages were answered without telling of a task, or in a batch, where the summary does not say
-// with what.
+// sent returns how many messages were answered without a task, or in a batch, whose summary does not have the answers.
 func sent(s *summary.Summary) (n int) {
 	for i := range s.Batch {
 		if m := &s.Batch[i]; m.Operation.Sends() && m.Outcome.Succeeded {
-			n++
+			n += 1 + m.Others
 		}
 	}
 	if s.Operation.Sends() && s.Outcome.Succeeded && len(s.States) == 0 {
@@ -218,7 +219,7 @@ func sent(s *summary.Summary) (n int) {
 	return n
 }
 
-// taskKeys works out the keys of tasks, and that of the one that was asked for last not again.
+// taskKeys computes the keys of tasks, and caches the last one.
 type taskKeys struct {
 	agent, id string
 	key       analysis.TaskKey

@@ -137,8 +137,8 @@ func TestTasksFailing(t *testing.T) {
 	expect.Same(t, "failed tasks", want, got)
 }
 
-// Of a task that was at work when it was shown last, nobody knows whether it worked; of which a list tells, or that has
-// ended before a slower answer says that it works, it is known or not told apart.
+// If a task was at work when it was last shown, its outcome is unknown. Tasks from a list are not distinguished; a task
+// that ended before a slower answer shows it at work has a known outcome.
 func TestTasksLeftAtWork(t *testing.T) {
 	send, get := a2a.SendMessage, a2a.GetTask
 	working := shows(send, "t1", a2a.Working, "")
@@ -154,12 +154,12 @@ func TestTasksLeftAtWork(t *testing.T) {
 		{
 			"left",
 			[]summary.Summary{working, shows(send, "t2", a2a.Submitted, "")},
-			"not seen: the end of 2 tasks: at work when last shown",
+			"not seen: the end of 2 tasks: active when last shown",
 		},
 		{
 			"polled",
 			[]summary.Summary{working, shows(get, "t1", a2a.Working, "")},
-			"not seen: the end of 1 task: at work when last shown",
+			"not seen: the end of 1 task: active when last shown",
 		},
 		{"done", []summary.Summary{working, shows(get, "t1", a2a.Completed, "")}, ""},
 		{
@@ -170,7 +170,7 @@ func TestTasksLeftAtWork(t *testing.T) {
 		{
 			"waits for input",
 			[]summary.Summary{working, shows(get, "t1", a2a.InputRequired, "")},
-			"not seen: the end of 1 task: waiting for input when last shown, which no one gave",
+			"not seen: the end of 1 task: waiting for input when last shown, which never came",
 		},
 		{
 			"waits for logins and input",
@@ -178,13 +178,13 @@ func TestTasksLeftAtWork(t *testing.T) {
 				shows(send, "t1", a2a.AuthRequired, ""), shows(send, "t2", a2a.AuthRequired, ""),
 				shows(a2a.SendStreamingMessage, "t3", a2a.InputRequired, ""),
 			},
-			"not seen: the end of 1 task: waiting for input when last shown, which no one gave, " +
-				"the end of 2 tasks: waiting for a login when last shown, which no one gave",
+			"not seen: the end of 1 task: waiting for input when last shown, which never came, " +
+				"the end of 2 tasks: waiting for a login when last shown, which never came",
 		},
 		{
 			"polled in vain",
 			[]summary.Summary{shows(send, "t1", a2a.InputRequired, ""), failing(call(get, "t1"), a2a.InternalError, "boom")},
-			"not seen: the end of 1 task: waiting for input when last shown, which no one gave",
+			"not seen: the end of 1 task: waiting for input when last shown, which never came",
 		},
 		{
 			"given, and refused",
@@ -199,7 +199,7 @@ func TestTasksLeftAtWork(t *testing.T) {
 		{
 			"given, and at work",
 			[]summary.Summary{shows(send, "t1", a2a.InputRequired, ""), shows(send, "t1", a2a.Working, "")},
-			"not seen: the end of 1 task: at work when last shown",
+			"not seen: the end of 1 task: active when last shown",
 		},
 		{
 			"canceled",
@@ -235,8 +235,8 @@ func TestAcceptedTasks(t *testing.T) {
 	}
 }
 
-// Who asks the same of the same task again and again, and is told the same, has not been refused but failed: unless it
-// gets it in the end.
+// A client that repeats a request about a task and always gets the same refusal has not been refused but failed, unless
+// the request succeeds in the end.
 func TestRefusedInVain(t *testing.T) {
 	get := func(task string) summary.Summary {
 		return failing(call(a2a.GetTask, task), a2a.TaskNotFound, "no "+task)
@@ -282,7 +282,7 @@ func TestRefusedInVain(t *testing.T) {
 	}
 }
 
-// Refusals are told of while the recording goes on.
+// Refusals are reported during a recording.
 func TestRefusalsOfALiveAccount(t *testing.T) {
 	var a judgment.Account
 	for range 2 {

@@ -18,7 +18,7 @@ type Status string
 const (
 	StatusFindings Status = "findings" // rules were broken at or above the gate
 	StatusFailing  Status = "failing"  // at least half of the calls of a link failed, or of its tasks
-	StatusNothing  Status = "nothing"  // nothing was judged
+	StatusNothing  Status = "nothing"  // nothing was checked
 	// at least half of a link was not seen, or its calls have no known outcome; a counted loss; a killed recorder
 	StatusIncomplete  Status = "incomplete"
 	StatusWarnings    Status = "warnings"     // rules were broken at warning, below the gate
@@ -29,60 +29,64 @@ const (
 // Proved reports whether the verdict proves something of the traffic.
 func (s Status) Proved() bool { return s != StatusNothing && s != StatusIncomplete }
 
-// A Verdict sums a result up.
+// A Verdict summarizes a result.
 type Verdict struct {
 	Status    Status
 	Errors    int
 	Warnings  int
 	Notes     int
-	Baselined int // findings hidden since they are known
+	Baselined int // findings hidden as known
 	Exchanges int
 	Judged    int
 	Lost      int64
 	Crashes   []capture.Crash // of recorders that were killed: some traffic may be missing
 	Forgotten int             // tasks, endpoints, webhooks and cards dropped to bound memory: rules are silent on them
-	Unseen    int             // upgrades and tunnels: what passed in them was not observed
-	Made      int             // exchanges in which the recorder made a fault, whose answers are not judged
+	Unseen    int             // upgrades and tunnels, whose contents were not observed
+	Made      int             // exchanges with an injected fault, whose answers are not checked
 	Calls     Calls           // of all links together
 	Unproved  []Calls         // of each link on which no call is known to have succeeded
 	Failing   []Calls         // of each link on which at least half of the calls failed, or of the tasks
 	Blind     []Calls         // of each link of which at least half was not seen
-	Failed    []FailedCalls   // what failed, those together that failed alike
-	Refused   []FailedCalls   // what was refused by agents that work
+	Failed    []FailedCalls   // failed calls, grouped by failure
+	Refused   []FailedCalls   // calls refused by working agents
 	Tasks     []FailedCalls   // tasks that ended badly
-	Known     []FailedCalls   // what failed as is accepted
-	NotSeen   []NotSeen       // what was not seen, and why
-	Unheard   []analysis.Link // on which webhooks were configured whose notifications went past the recorder
+	Known     []FailedCalls   // failed calls that are accepted
+	Others    []FailedCalls   // failed calls of models and MCP servers
+	NotSeen   []NotSeen       // unseen traffic, with reasons
+	Unheard   []analysis.Link // with webhooks whose notifications went past the recorder
 	Critical  Critical        // agents that were missing
-	Insecure  bool            // agents on TLS were not verified: who answered need not be who is named
-	Nothing   string          // why nothing was chosen of what was judged; empty if something was
+	Insecure  bool            // agents on TLS were not verified: their names may be false
+	Nothing   string          // why the filter selects nothing; empty if it selects something
+	Selection Selection       // the part that the filter selects
 	Live      bool            // the recording continues
-	Exit      Exit            // what the verdict means to the caller of a check
+	Exit      Exit            // the verdict's meaning for the caller of a check
 
 	gate     Gate
 	captures []string
 }
 
-// Verdict sums the result up under a gate with that severity; see Judge.
+// Verdict summarizes the result under a gate with that severity; see Judge.
 func (r *Result) Verdict(gate analysis.Severity) Verdict { return r.Judge(Gate{Severity: gate}) }
 
-// Judge sums the result up. A finding at or above the gate makes the status StatusFindings, and so does an error where
-// no severity reaches the gate. Without one, a link at least half of whose calls or tasks failed makes it
-// StatusFailing. It is StatusIncomplete after a counted loss, after the end of a recorder that was killed, where at
-// least half of a link was not seen, where a client called nobody and asked for the card of an agent that nobody called
-// or that it cannot use, and where nobody knows how the calls of a link came out.
+// Judge returns the verdict of the result. A finding at or above the gate makes the status StatusFindings; so does an
+// error if no severity reaches the gate. Without one, a link makes it StatusFailing if at least half of its calls or
+// tasks failed.
+//
+// The status is StatusIncomplete after a counted loss, after a recorder was killed, or if at least half of a link was
+// not seen. It is also incomplete if the outcome of a link's calls is unknown. The same holds for a client that fetched
+// a card but called no agent, if no other client called the card's agent or the client cannot use it.
 func (r *Result) Judge(gate Gate) Verdict {
 	v := Verdict{
 		Exchanges: r.Counts.Exchanges, Judged: r.Counts.Judged, Lost: r.Counts.Lost, Forgotten: r.Counts.Forgotten,
 		Unseen: r.Counts.Unseen, Made: r.Counts.Made, Baselined: r.Baselined, Crashes: r.Crashes, Critical: r.Critical,
-		Insecure: r.Insecure, Nothing: r.Nothing, Live: r.Live,
+		Insecure: r.Insecure, Nothing: r.Nothing, Selection: r.Selection, Live: r.Live,
 		gate: gate, captures: r.Captures,
 	}
 	v.Notes, v.Warnings, v.Errors = r.Found[analysis.Note], r.Found[analysis.Warning], r.Found[analysis.Error]
 	works := make(map[analysis.Link]bool)
 	for i := range r.Calls {
 		c := r.Calls[i].Settled()
-		works[c.Link] = c.Succeeded > 0
+		works[c.Link] = c.Succeeded > 0 || c.Works
 		v.Calls.Merge(&c)
 		if !c.Proved() {
 			v.Unproved = append(v.Unproved, c)
@@ -99,6 +103,8 @@ func (r *Result) Judge(gate Gate) Verdict {
 	}
 	for _, f := range r.FailedCalls {
 		switch {
+		case f.Other:
+			v.Others = append(v.Others, f)
 		case f.Refused && works[f.Link]:
 			v.Refused = append(v.Refused, f)
 		case f.Known:
@@ -110,7 +116,7 @@ func (r *Result) Judge(gate Gate) Verdict {
 		}
 	}
 	for _, n := range r.NotSeen {
-		if !slices.ContainsFunc(r.Crashes, func(c capture.Crash) bool { return strings.Contains(n.Why, c.String()) }) {
+		if n.Crash == nil || !slices.ContainsFunc(r.Crashes, n.Crash.Equal) { // else the verdict states it by itself
 			v.NotSeen = append(v.NotSeen, n)
 		}
 	}
@@ -122,7 +128,7 @@ func (r *Result) Judge(gate Gate) Verdict {
 	for i := range v.Blind {
 		if c := &v.Blind[i]; c.foreign() {
 			v.NotSeen = append(v.NotSeen, NotSeen{
-				What: "most of " + nameOf(c), Why: "of no protocol that is known here", Count: c.Foreign,
+				What: "most of " + nameOf(c), Why: "in an unknown protocol", Count: c.Foreign,
 			})
 		}
 	}
@@ -130,7 +136,7 @@ func (r *Result) Judge(gate Gate) Verdict {
 	return v
 }
 
-// status returns the verdict in one word. Errors are findings also where no finding fails the check.
+// status returns the verdict in one word. Errors count as findings even if no finding fails the check.
 func (v *Verdict) status(r *Result) Status {
 	switch {
 	case r.gates(min(v.gate.Severity, analysis.Error)):
@@ -149,10 +155,10 @@ func (v *Verdict) status(r *Result) Status {
 	return StatusClean
 }
 
-// empty reports whether nothing was judged.
+// empty reports whether nothing was checked.
 func (v *Verdict) empty() bool { return v.Judged == 0 && len(v.Blind) == 0 }
 
-// incomplete reports whether what is missing outweighs the rest.
+// incomplete reports whether too much is missing.
 func (v *Verdict) incomplete() bool {
 	return v.Lost > 0 || len(v.Crashes) > 0 || len(v.Unproved) > 0 || len(v.Blind) > 0 ||
 		slices.ContainsFunc(v.NotSeen, func(n NotSeen) bool { return n.Decides })
@@ -163,9 +169,9 @@ func (v *Verdict) Incomplete() bool {
 	return v.Lost > 0 || len(v.Crashes) > 0 || v.Calls.Unknown() > 0 || len(v.NotSeen) > 0 || len(v.Unheard) > 0
 }
 
-// idle returns what is not known of clients that asked for a card and called nobody: whether they went elsewhere, or
-// could not use what they read. Alone is true if nobody else called the agent of one either, on any tap that its card
-// leads to, or if one shows that it could not use the card.
+// idle returns what is unknown about clients that fetched a card and called no agent: whether they went elsewhere, or
+// could not use the card. alone is true if no other client called such an agent either, on any tap that its card leads
+// to. It is also true if a client visibly could not use the card.
 func (r *Result) idle() (list []NotSeen, alone bool) {
 	calls, called := make(map[string]bool), make(map[string]bool)
 	all := r.around()
@@ -184,10 +190,12 @@ func (r *Result) idle() (list []NotSeen, alone bool) {
 			continue
 		}
 		alone = alone || !slices.ContainsFunc(reach, func(agent string) bool { return called[agent] }) || c.Unusable != ""
-		why := fmt.Sprintf("the client asked for the card %s and never called", times(c.Cards))
+		why := fmt.Sprintf("the client fetched the card %s and never called", times(c.Cards))
 		switch {
+		case c.Missing > 0: // which may be calls
+			why = fmt.Sprintf("the client asked for the card %s, and what else it sent is not seen", times(c.Cards))
 		case c.Touched > 0:
-			why = "a fault was made in each, or it was held"
+			why = "each had an injected fault, or was held"
 		case c.Unusable != "":
 			why += ": " + c.Unusable
 		case c.Card != "":
@@ -198,8 +206,8 @@ func (r *Result) idle() (list []NotSeen, alone bool) {
 	return list, alone
 }
 
-// reach returns the agents that clients can call by the cards that an agent showed: that agent, and those whose taps lead
-// to a server that such a card names.
+// reach returns the agents that clients can call by an agent's cards: the agent itself, and agents whose taps lead to a
+// server named in the cards.
 func (r *Result) reach(agent string) []string {
 	var offers []string
 	all := r.around()
@@ -218,7 +226,7 @@ func (r *Result) reach(agent string) []string {
 	return agents
 }
 
-// around returns the calls of all links, whatever a filter has left.
+// around returns the calls of all links, regardless of a filter.
 func (r *Result) around() []Calls {
 	if r.Around != nil {
 		return r.Around
@@ -226,10 +234,11 @@ func (r *Result) around() []Calls {
 	return r.Calls
 }
 
-// callsByAnotherName reports whether a client that asked for the card of an agent and called nobody may be the one that
-// calls what the card names: a program asks by one library and calls by another, each of which names itself in
-// User-Agent. It may where there is one such client on each side, the card was of use, and the one that calls has asked
-// for no card: over gRPC, which the library that asks does not speak, or on another tap, whose address the card tells.
+// callsByAnotherName reports whether a client that fetched an agent's card and called no agent may be the client that
+// calls the addresses in the card. A program may fetch with one library and call with another, each with its own
+// User-Agent. It may be the same client if there is one such client on each side, the card was usable, and the caller
+// has fetched no card. The caller must also call over gRPC, which the fetching library does not speak, on another tap,
+// whose address is in the card, or with requests of which none was seen whole.
 func (r *Result) callsByAnotherName(reader *Calls, reach []string, calls map[string]bool) bool {
 	all := r.around()
 	isAgent := slices.ContainsFunc(r.Agents, func(a Agent) bool { return a.Link == reader.Link.Client }) ||
@@ -244,8 +253,8 @@ func (r *Result) callsByAnotherName(reader *Calls, reach []string, calls map[str
 		if !slices.Contains(reach, c.Link.Agent) {
 			continue
 		}
-		if asked[c.Link.Client] = asked[c.Link.Client] || c.Cards > 0; c.Made > 0 && !c.Named &&
-			(c.OverGRPC || c.Link.Agent != reader.Link.Agent) && !slices.Contains(callers, c.Link.Client) {
+		if asked[c.Link.Client] = asked[c.Link.Client] || c.Cards > 0; c.Made+c.Missing > 0 && !c.Named &&
+			(c.OverGRPC || c.Made == 0 || c.Link.Agent != reader.Link.Agent) && !slices.Contains(callers, c.Link.Client) {
 			callers = append(callers, c.Link.Client)
 		}
 	}
@@ -286,11 +295,11 @@ func (v Verdict) String() string {
 	return text
 }
 
-// Seen says what was not seen; nothing if nothing is known to be missing.
+// Seen describes unseen traffic; "" if nothing is known to be missing.
 func (v Verdict) Seen() string {
 	var words []string
 	if v.Lost > 0 {
-		words = append(words, countOf(v.Lost, "exchange")+" not recorded")
+		words = append(words, analysis.Plural(v.Lost, "exchange")+" not recorded")
 	}
 	for _, c := range v.Crashes {
 		words = append(words, c.String())
@@ -304,7 +313,7 @@ func (v Verdict) Seen() string {
 		words = append(words, v.NotSeen[i].String())
 	}
 	if len(v.Unheard) > 0 {
-		words = append(words, "webhooks not observed of "+someLinks(v.Unheard))
+		words = append(words, "webhooks not observed for "+someLinks(v.Unheard))
 	}
 	if len(words) == 0 {
 		return ""
@@ -312,7 +321,7 @@ func (v Verdict) Seen() string {
 	return "not seen: " + strings.Join(words, ", ")
 }
 
-// worked says how the calls came out; nothing if there were none.
+// worked describes the outcome of the calls; "" without calls.
 func (v Verdict) worked() string {
 	if v.Calls.Made == 0 && v.Calls.TasksFailed == 0 {
 		return ""
@@ -328,24 +337,24 @@ func (v Verdict) worked() string {
 	return text
 }
 
-// found says what was found, and in how much.
+// found describes the findings, and the amount of traffic checked.
 func (v Verdict) found() string {
 	var text string
 	if v.Errors+v.Warnings == 0 && v.Status != StatusNothing && v.Status != StatusIncomplete {
-		text = analysis.Plural(v.Exchanges, "exchange")
+		text = v.exchanges()
 		if v.Status != StatusNoViolation {
 			text = "no violation in " + text
 		}
 		if v.Judged != v.Exchanges {
-			text += fmt.Sprintf(", %d judged", v.Judged)
+			text += fmt.Sprintf(", %d checked", v.Judged)
 		}
 		if v.Notes > 0 {
 			text += ", " + analysis.Plural(v.Notes, "note")
 		}
 	} else {
-		text = fmt.Sprintf("%s, %s, %s in %s, %d judged",
+		text = fmt.Sprintf("%s, %s, %s in %s, %d checked",
 			analysis.Plural(v.Errors, "error"), analysis.Plural(v.Warnings, "warning"), analysis.Plural(v.Notes, "note"),
-			analysis.Plural(v.Exchanges, "exchange"), v.Judged)
+			v.exchanges(), v.Judged)
 	}
 	if v.Made > 0 {
 		text += ", " + v.madeText()
@@ -357,6 +366,14 @@ func (v Verdict) found() string {
 		text += ", " + v.baselinedText()
 	}
 	return text
+}
+
+// exchanges describes how many exchanges the verdict is about, and of how many a filter has selected them.
+func (v Verdict) exchanges() string {
+	if of := v.Selection.Of; of > v.Exchanges {
+		return fmt.Sprintf("%d of %s", v.Exchanges, analysis.Plural(of, "exchange"))
+	}
+	return analysis.Plural(v.Exchanges, "exchange")
 }
 
 // someLinks names links, the first few of them.

@@ -11,9 +11,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Canonical returns a JSON text in its canonical form (RFC 8785). There is none for texts that are not I-JSON (RFC
-// 7493): with a member name that stands twice in one object, with strings that are not Unicode text, with numbers that
-// no double can hold.
+// Canonical returns a JSON text in its canonical form (RFC 8785). It returns an error for texts that are not I-JSON
+// (RFC 7493): with a duplicate member name in one object, with strings that are not Unicode text, or with numbers that
+// a double cannot represent.
 func Canonical(text []byte) ([]byte, error) {
 	v := jsontext.Value(bytes.Clone(text))
 	if err := v.Canonicalize(); err != nil {

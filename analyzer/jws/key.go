@@ -22,8 +22,8 @@ const maxKeys = 256
 
 // A Key is a public key that verifies signatures.
 type Key struct {
-	ID     string // "kid"; empty if it has none
-	Alg    string // the only algorithm that it is for; empty for all that fit it
+	ID     string // "kid"; empty without one
+	Alg    string // the only algorithm that may use it; empty for all that fit it
 	public crypto.PublicKey
 }
 
@@ -49,13 +49,13 @@ func ParseKeySet(text []byte) (KeySet, error) {
 		Type string           `json:"kty"`
 	}
 	if err := json.Unmarshal(text, &set); err != nil {
-		return nil, fmt.Errorf("it is no JWK Set: %w", err)
+		return nil, fmt.Errorf("it is not a JWK Set: %w", err)
 	}
 	switch {
 	case set.Keys == nil && set.Type != "":
-		return nil, errors.New(`it is a single key, no JWK Set: write {"keys": [KEY]}`)
+		return nil, errors.New(`it is a single key, not a JWK Set: write {"keys": [KEY]}`)
 	case set.Keys == nil:
-		return nil, errors.New(`it is no JWK Set: there is no list "keys"`)
+		return nil, errors.New(`it is not a JWK Set: it has no list "keys"`)
 	}
 	var keys KeySet
 	var last error
@@ -68,10 +68,10 @@ func ParseKeySet(text []byte) (KeySet, error) {
 		keys = append(keys, k)
 	}
 	if len(keys) == 0 && last != nil {
-		return nil, fmt.Errorf("it holds no key that can verify a signature: %w", last)
+		return nil, fmt.Errorf("it has no key that can verify a signature: %w", last)
 	}
 	if len(keys) == 0 {
-		return nil, errors.New("it holds no key")
+		return nil, errors.New("it has no key")
 	}
 	return keys, nil
 }
@@ -151,7 +151,7 @@ func (j *jwk) rsa() (crypto.PublicKey, error) {
 func (j *jwk) ed25519() (crypto.PublicKey, error) {
 	x, err := decode(j.X)
 	if err != nil || len(x) != ed25519.PublicKeySize {
-		return nil, errors.New("x is no Ed25519 key")
+		return nil, errors.New("x is not an Ed25519 key")
 	}
 	return ed25519.PublicKey(x), nil
 }

@@ -27,8 +27,8 @@ func TestParseKeySet(t *testing.T) {
 		},
 		{"no id", `{"keys":[{` + edKey + `}]}`, "", ""},
 		{"padding is forgiven", `{"keys":[{"kid":"p",` + strings.Replace(edKey, `URo"`, `URo="`, 1) + `}]}`, "p", ""},
-		{"no JSON", `keys`, "", "no JWK Set"},
-		{"no object", `[1]`, "", "no JWK Set"},
+		{"no JSON", `keys`, "", "not a JWK Set"},
+		{"no object", `[1]`, "", "not a JWK Set"},
 		{"no keys", `{"jwks":[]}`, "", `no list "keys"`},
 		{"a single key", `{` + ecKey + `}`, "", "single key"},
 		{"empty", `{"keys":[]}`, "", "no key"},
@@ -36,7 +36,7 @@ func TestParseKeySet(t *testing.T) {
 		{"not on the curve", `{"keys":[{"kty":"EC","crv":"P-256","x":"AAAA","y":"AAAA"}]}`, "", "no key that can verify"},
 		{"another curve", `{"keys":[{"kty":"EC","crv":"secp256k1","x":"AAAA","y":"AAAA"}]}`, "", "unsupported"},
 		{"an even larger exponent", `{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAAAAAAAA"}]}`, "", "modulus or exponent"},
-		{"half an Ed25519 key", `{"keys":[{"kty":"OKP","crv":"Ed25519","x":"AAAA"}]}`, "", "no Ed25519 key"},
+		{"half an Ed25519 key", `{"keys":[{"kty":"OKP","crv":"Ed25519","x":"AAAA"}]}`, "", "not an Ed25519 key"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

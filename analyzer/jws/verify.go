@@ -12,7 +12,7 @@ import (
 	"math/big"
 )
 
-// A Verdict is what a key says of a signature.
+// A Verdict is the result of verifying a signature with a key.
 type Verdict uint8
 
 // The verdicts.
@@ -52,8 +52,8 @@ var algorithms = map[string]algorithm{
 	"Ed25519": {0, ed25519Kind, 0}, // RFC 9864 section 2.2
 }
 
-// SigningInput returns what is signed: the protected header as it stands, a dot, and the payload in base64url
-// (RFC 7515 §5.1).
+// SigningInput returns the signed bytes: the protected header as is, a dot, and the payload in base64url (RFC 7515
+// §5.1).
 func SigningInput(protected string, payload []byte) []byte {
 	input := make([]byte, 0, len(protected)+1+base64.RawURLEncoding.EncodedLen(len(payload)))
 	input = append(append(input, protected...), '.')

@@ -23,7 +23,7 @@ type lookedUp struct {
 	chunks  map[uint64][]brief
 }
 
-// of returns what is known of an exchange; its seq is 0 if nothing is.
+// of returns the brief of an exchange; its seq is 0 if it is unknown.
 func (b *lookedUp) of(ctx context.Context, seq uint64) (brief, error) {
 	number := chunkOf(seq)
 	list, known := b.chunks[number]

@@ -54,7 +54,7 @@ func (e *encoder) text(s string) {
 	e.b = append(e.b, s...)
 }
 
-// A decoder reads what an encoder wrote. After the first thing that is wrong everything is zero, and err says so.
+// A decoder reads what an encoder wrote. After the first error all values are zero, and err is set.
 type decoder struct {
 	b      string
 	texts  []string
@@ -105,7 +105,7 @@ func (d *decoder) octet() byte {
 func (d *decoder) count() int {
 	n := d.number()
 	if n > uint64(len(d.b)) {
-		d.fail("a list is longer than what holds it")
+		d.fail("a list is longer than its container")
 		return 0
 	}
 	return int(n)
@@ -124,7 +124,7 @@ func (d *decoder) small() int {
 func (d *decoder) text() string {
 	n := d.number()
 	if n > uint64(len(d.texts)) {
-		d.fail("a text that was not written before")
+		d.fail("a reference to a text that was not written")
 		return ""
 	}
 	if n > 0 {
@@ -146,11 +146,11 @@ func (d *decoder) text() string {
 // known fails unless what was read makes sense.
 func (d *decoder) known(ok bool) {
 	if !ok {
-		d.fail("a value that there is not")
+		d.fail("an unknown value")
 	}
 }
 
-// A codec says how values are laid out, once for both ways: it writes them, or reads them into values that are zero.
+// A codec defines the layout of values once for both directions: it writes values, or reads them into zero values.
 type codec struct {
 	w     *encoder // nil if it reads
 	r     *decoder // nil if it writes
@@ -296,12 +296,12 @@ func (c codec) rule(r **analysis.Rule) {
 		return
 	}
 	if *r = c.rules[c.r.text()]; *r == nil {
-		c.r.fail("a rule that there is not")
+		c.r.fail("an unknown rule")
 		*r = &analysis.Rule{}
 	}
 }
 
-// since lays out an instant as what it is after that of the row before.
+// since encodes a time as the difference from the previous row's.
 func (c codec) since(t *time.Time) {
 	zero := t.IsZero()
 	if c.flags(&zero); zero {

@@ -7,7 +7,7 @@ import (
 	"reflect"
 )
 
-// Compare says where two readings of one capture differ first, in words; empty if they say the same.
+// Compare describes the first difference between two readings of one capture; empty if they are equal.
 func Compare(ctx context.Context, a, b *Reading) (string, error) {
 	rows := func(r *Reading) iter.Seq2[*Row, error] { return r.Rows(ctx, 1) }
 	at, err := differ(rows(a), rows(b), func(x, y *Row) bool { return reflect.DeepEqual(x, y) })

@@ -12,7 +12,7 @@ import (
 // Facts are a row as a filter asks for it.
 type Facts struct {
 	*Row
-	Workflow uint64 // number of the exchange that began its workflow; 0 if nobody asked
+	Workflow uint64 // number of the exchange that began its workflow; 0 if not requested
 	Marked   bool
 }
 
@@ -33,7 +33,16 @@ func (f Facts) Decide(of *filter.Filter) (match, certain bool) {
 // Values implements filter.Facts.
 func (f Facts) Values(key string) []string {
 	switch key {
+	case "kind":
+		return some(f.Kind().String())
+	case "tool", "model", "tokens":
+		if f.Neighbor != nil {
+			return f.Neighbor.Values(key)
+		}
 	case "op":
+		if f.Neighbor != nil {
+			return f.Neighbor.Values(key)
+		}
 		if f.Operation == a2a.NoOperation {
 			return some(f.Called)
 		}

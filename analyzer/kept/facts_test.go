@@ -76,8 +76,8 @@ func TestRowsDecideAsExchanges(t *testing.T) {
 			if err != nil || row == nil {
 				t.Fatal(x.Seq, row, err)
 			}
-			// In its order the engine knows more than whoever reads exchanges one by one: what a notification tells, and
-			// what is spoken at an address.
+			// The engine reads exchanges in order, so it knows more than a reader of single exchanges: which task a
+			// notification is about, and the dialect at an address.
 			if call := &facts.Reading.Call; row.Operation == a2a.Webhook || row.Binding != call.Binding ||
 				row.Operation != call.Operation || row.Dialects != facts.Dialects || endsInside(x) {
 				continue

@@ -10,9 +10,11 @@ import (
 )
 
 // Findings yields the findings from a number on, in the order in which they were made, each with its number. Those that
-// were replaced are left out. Their Capture, Workflow and ExchangeID are for the caller to fill in.
+// were replaced are left out. Their Capture, Workflow and ExchangeID are for the caller to fill in. It yields no finding
+// that was made after the last Refresh, since Row may not have the row of its exchange yet.
 func (r *Reading) Findings(ctx context.Context, from uint64) iter.Seq2[Numbered, error] {
 	return func(yield func(Numbered, error) bool) {
+		known := r.Head().Findings
 		replaced, err := r.replaced(ctx, from)
 		if err != nil {
 			yield(Numbered{}, err)
@@ -38,6 +40,9 @@ func (r *Reading) Findings(ctx context.Context, from uint64) iter.Seq2[Numbered,
 			next += uint64(len(list))
 			for i, f := range list {
 				number := first + uint64(i)
+				if number >= known {
+					return
+				}
 				if by, is := replaced[number]; is {
 					f = by
 				}
@@ -47,7 +52,7 @@ func (r *Reading) Findings(ctx context.Context, from uint64) iter.Seq2[Numbered,
 			}
 		}
 		if head := r.Head(); next < head.Findings {
-			yield(Numbered{}, damaged("findings from %d on are missing, and %d were made", next, head.Findings))
+			yield(Numbered{}, damaged("findings from %d on are missing, but %d were found", next, head.Findings))
 		}
 	}
 }
@@ -72,7 +77,7 @@ func (r *Reading) findingsOf(e capture.Entry) ([]*analysis.Finding, error) {
 	return list, d.r.err
 }
 
-// replaced returns what stands in the place of findings from a number on; nil where nothing does.
+// replaced returns the replacements of findings from a number on; nil for findings without one.
 func (r *Reading) replaced(ctx context.Context, from uint64) (map[uint64]*analysis.Finding, error) {
 	by := make(map[uint64]*analysis.Finding)
 	for e, err := range r.shelf.KeptRange(ctx, chunkKey('g', from), []byte{'g' + 1}) {
@@ -97,7 +102,7 @@ func (r *Reading) replaced(ctx context.Context, from uint64) (map[uint64]*analys
 	return by, nil
 }
 
-// FindingsOf returns the findings that stand in an exchange, in the order in which they were made.
+// FindingsOf returns the findings in an exchange, in order of detection.
 func (r *Reading) FindingsOf(ctx context.Context, row *Row) ([]analysis.Finding, error) {
 	if row == nil || len(row.Found) == 0 {
 		return nil, nil
@@ -129,7 +134,7 @@ func (r *Reading) FindingsOf(ctx context.Context, row *Row) ([]analysis.Finding,
 			f = chunk[k]
 		}
 		if f == nil || f.Place.Exchange != row.Seq {
-			return nil, damaged("finding %d is not the one that exchange %d has", number, row.Seq)
+			return nil, damaged("finding %d does not belong to exchange %d", number, row.Seq)
 		}
 		one := *f
 		one.ExchangeID = row.ID

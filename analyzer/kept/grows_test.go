@@ -121,3 +121,29 @@ func TestFindingsAreMadeWhileTheyAreRead(t *testing.T) {
 	}
 	expect.Equal(t, "findings that were read", 200, next)
 }
+
+// A finding in an open exchange comes with the row of its exchange, and not before Refresh.
+func TestFindingsHaveRows(t *testing.T) {
+	shelf := &capture.MemoryShelf{}
+	w := kept.NewWriter(rules.All, shelf.Put)
+	e := engine.New(rules.All, w.Options()...)
+	w.Flush()
+	r := must.Get(kept.Open(t.Context(), shelf, rules.All))(t)
+	must.Get(r.Row(t.Context(), 1))(t)
+	found := func() (n int) {
+		for f, err := range r.Findings(t.Context(), 0) {
+			must.Do(t, err)
+			if row := must.Get(r.Row(t.Context(), f.Place.Exchange))(t); row == nil || row.Seq != 1 {
+				t.Errorf("the row is %+v", row)
+			}
+			n++
+		}
+		return n
+	}
+	e.Step(capture.Step{Seq: 1, Arrival: 1, What: capture.Opened{Head: []byte("GET / HTTP/1.1\r\n\r\n")}})
+	w.Found(analysis.Finding{Rule: rules.All[0], Place: analysis.Place{Exchange: 1}})
+	w.Flush()
+	expect.Equal(t, "findings before the refresh", 0, found())
+	must.Get(r.Refresh(t.Context()))(t)
+	expect.Equal(t, "findings after it", 1, found())
+}

@@ -1,10 +1,8 @@
 package kept
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"iter"
 	"time"
 
 	"a2atap/analyzer/analysis"
@@ -13,10 +11,10 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Judge judges what is in the source now, and writes the reading with put. mark says of which steps it is. The result
+// Judge checks the current steps of the source, and writes the reading with put. mark identifies the steps. The result
 // has no findings: they are in the reading.
 //
-// An error of put does not end it: the reading is then not whole, and Err of the writer says why.
+// An error of put does not stop it: the reading is then incomplete, and the writer's Err returns the reason.
 func Judge(
 	ctx context.Context, rules []*analysis.Rule, src capture.Source, put func(...capture.Entry) error, mark []byte,
 	options ...engine.Option,
@@ -24,19 +22,6 @@ func Judge(
 	w := NewWriter(rules, put)
 	result, err := w.judge(ctx, rules, src, mark, options)
 	return result, w, err
-}
-
-// JudgeWhileRead is Judge for a reading that is read while it is made. It begins at once, and is written now and then.
-// begun is called as soon as the reading can be opened.
-func JudgeWhileRead(
-	ctx context.Context, rules []*analysis.Rule, src capture.Source, put func(...capture.Entry) error, mark []byte,
-	begun func(),
-) error {
-	w := NewWriter(rules, put)
-	w.Flush()
-	begun()
-	_, err := w.judge(ctx, rules, growing{src, w}, mark, nil)
-	return cmp.Or(err, w.Err())
 }
 
 func (w *Writer) judge(
@@ -55,7 +40,7 @@ func (w *Writer) judge(
 	return result, nil
 }
 
-// Wait waits for a step of a source whose reading grows, and has what is known written meanwhile: due and write are Due and
+// Wait waits for a step of a source whose reading grows, and flushes the reading meanwhile: due and write are Due and
 // Flush of its Writer.
 func Wait(ctx context.Context, src capture.Source, from uint64, due func() (time.Duration, bool), write func()) error {
 	for {
@@ -70,23 +55,5 @@ func Wait(ctx context.Context, src capture.Source, from uint64, due func() (time
 			return err
 		}
 		write()
-	}
-}
-
-// A growing source tells the Writer of each step that was judged.
-type growing struct {
-	capture.Source
-	w *Writer
-}
-
-// Steps implements capture.Source.
-func (g growing) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
-	return func(yield func(capture.Step, error) bool) {
-		for s, err := range g.Source.Steps(ctx, from) {
-			if !yield(s, err) {
-				return
-			}
-			g.w.Judged(s.Arrival)
-		}
 	}
 }

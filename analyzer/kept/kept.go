@@ -1,12 +1,12 @@
-// Package kept keeps what judging a capture came to, so that nobody has to judge it again: the reading of the capture.
+// Package kept stores the results of checking a capture, called its reading, so that the capture need not be checked
+// again.
 //
-// A reading is a row for each exchange (its summary, what caused it, which findings stand in it), the findings in the
-// order in which they were made, and the result as a whole: coverage, calls by outcome, agents. A Writer makes it while
-// an engine judges, and a Reading reads it. It is kept on a capture.Shelf: in the capture itself, in a file beside it,
-// or in memory.
+// A reading has a row for each exchange (its summary, its cause, its findings), the findings in order of detection, and
+// the overall result: coverage, calls by outcome, agents. A Writer makes it while an engine checks, and a Reading reads
+// it. It is stored on a capture.Shelf: in the capture itself, in a file next to it, or in memory.
 //
-// A reading says of which steps it is (Head.Mark) and by which rules it was made (Digest). If either differs, the
-// reading is ignored. Damage is an error that wraps capture.ErrDamagedEntry; the reader then judges the capture again.
+// A reading identifies its steps (Head.Mark) and its rules (Digest). If either differs, the reading is ignored. Damage
+// is an error that wraps capture.ErrDamagedEntry; the reader then checks the capture again.
 //
 // # Layout
 //
@@ -15,10 +15,10 @@
 //
 //	h            the Head, as JSON
 //	r            the result, as JSON
-//	s NUMBER     the rows of exchanges NUMBER*256+1 to NUMBER*256+256: first what leads from each to its workflow
-//	p SEQ COUNT  what is known better of a row since its chunk was written, in order
+//	s NUMBER     the rows of exchanges NUMBER*256+1 to NUMBER*256+256: first the path from each to its workflow
+//	p SEQ COUNT  updates of a row since its chunk was written, in order
 //	f NUMBER     the findings NUMBER*128 to NUMBER*128+127, in the order in which they were made
-//	g NUMBER     a finding that takes the place of that one, or nothing if none does
+//	g NUMBER     a finding that replaces that one, or nothing
 //	i NUMBER     a kind of findings, and the exchanges that have one, of a reading that is whole
 package kept
 
@@ -41,23 +41,24 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// version is that of the layout, and of what the engine puts into it. It changes when either does.
-const version = 10
+// version is the version of the results: of the reports of engine and rules, and of the layout. Raise it with every
+// change to either; TestVersion fails otherwise. Stored results of another version are not read.
+const version = 15
 
-// Sizes of what is kept together.
+// Sizes of the groups that are stored together.
 const (
 	chunkRows     = 256
 	chunkFindings = 128
 )
 
-// ErrNone says that a shelf holds no reading, or none that was made by these rules.
-var ErrNone = errors.New("the capture was not judged by these rules")
+// ErrNone means that a shelf has no reading by these rules.
+var ErrNone = errors.New("the capture was not checked with these rules")
 
-// ErrSeal says that stored results were not sealed with the key of this user for this capture. It wraps
+// ErrSeal means that stored results were not sealed with this user's key for this capture. It wraps
 // capture.ErrDamagedEntry.
 var ErrSeal = fmt.Errorf("%w: sealed with another key, or for another capture", capture.ErrDamagedEntry)
 
-// A Head says what a reading is of, and how far it goes.
+// A Head identifies a reading's capture and rules, and its progress.
 type Head struct {
 	Digest    string   // of the rules: see Digest
 	Mark      []byte   // of the steps that were judged, once all were; nil before
@@ -71,37 +72,39 @@ type Head struct {
 	Version   uint64   // grows each time something of the reading is written
 	Cards     []uint64 // exchanges that brought a card which was not known from there, in order
 	MoreCards bool     // there are more such exchanges than Cards
+	Replaced  uint64   `json:",omitempty"` // how often a finding replaced earlier ones
+	Linked    uint64   `json:",omitempty"` // the highest number of an exchange whose cause was looked up
 
 	Counts *judgment.Counts `json:",omitempty"` // how much was judged, of a reading that grows; then the result has it
 }
 
-// Digest identifies what a list of rules finds: the rules, the code that applies them, and the version of the reading.
+// Digest identifies what a list of rules finds: the rules, and the version of the results.
 // Readings of another digest are not read.
 func Digest(rules []*analysis.Rule) string {
 	sum := sha256.New()
-	fmt.Fprintf(sum, "reading %d, code %s\n", version, code)
+	fmt.Fprintf(sum, "reading %d\n", version)
 	for _, r := range rules {
 		fmt.Fprintln(sum, r.ID)
 	}
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// A Row is what is kept of one exchange. Of its Summary the ids of messages are not.
+// A Row is the stored record of one exchange. Its Summary lacks the ids of messages.
 type Row struct {
 	summary.Summary
 	Parent   uint64            // the exchange that caused it; 0 if it begins a workflow
 	By       workflow.Evidence // how that is known
 	Maybe    workflow.Choice   // where nothing decides between causes
 	Children int               // how many exchanges it has caused
-	Found    []Found           // the findings that stand in it, in the order in which they were made
+	Found    []Found           // its findings, in order of detection
 }
 
-// Cause says what caused the exchange. To which workflow it belongs is not known of a row alone.
+// Cause returns the exchange's cause. The row alone does not determine its workflow.
 func (r *Row) Cause() workflow.Link {
 	return workflow.Link{Exchange: r.Seq, Parent: r.Parent, By: r.By, Maybe: r.Maybe}
 }
 
-// A Found says in short what a finding is.
+// A Found is a short form of a finding.
 type Found struct {
 	Number   uint64 // by which the finding is looked up
 	Rule     string

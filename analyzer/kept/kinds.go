@@ -11,16 +11,16 @@ import (
 	"a2atap/proxy/capture/filter"
 )
 
-// FindingKeys are the keys of a filter that ask for findings, and for nothing else.
+// FindingKeys are the keys of a filter that select by findings only.
 var FindingKeys = []string{"rule", "severity", "side"}
 
-// A kind is findings that no filter tells apart, and the exchanges in which they stand.
+// A kind is a group of findings that no filter distinguishes, and the exchanges that have them.
 type kind struct {
 	found         Found // without its number
 	made, dropped numbers
 }
 
-// kinds are those of a reading that is being made, each with what tells it from others.
+// kinds has the kinds of findings of a new reading, by key.
 type kinds map[string]*kind
 
 func (k kinds) of(f *Found) *kind {
@@ -32,7 +32,7 @@ func (k kinds) of(f *Found) *kind {
 	return k[name]
 }
 
-// entries returns what is kept of the kinds: of each, the exchanges that have such a finding, in order.
+// entries returns the stored entries of the kinds: for each kind, the exchanges that have such a finding, in order.
 func (k kinds) entries(e *encoder) (entries []capture.Entry) {
 	for i, name := range slices.Sorted(maps.Keys(k)) {
 		e.reset()
@@ -62,7 +62,7 @@ func (k *kind) exchanges() []uint64 {
 	return slices.Compact(seqs)
 }
 
-// numbers are numbers that are mostly close to the one before, in a byte or two each.
+// numbers encodes numbers that are mostly close to their predecessor, in a byte or two each.
 type numbers struct {
 	b    []byte
 	last uint64
@@ -84,8 +84,8 @@ func (n *numbers) sorted() (list []uint64) {
 	return list
 }
 
-// Matching returns the exchanges that match a filter which asks for nothing but findings (FindingKeys), in order. It costs
-// the findings, not the rows. It returns false where the reading cannot tell, since it is not whole yet.
+// Matching returns the exchanges that match a filter of findings alone (FindingKeys), in order. Its cost depends on the
+// number of findings, not of rows. It returns false if the reading is not whole yet.
 func (r *Reading) Matching(ctx context.Context, f *filter.Filter) (seqs []uint64, known bool, err error) {
 	head := r.Head()
 	if !head.Ended {
@@ -101,7 +101,7 @@ func (r *Reading) Matching(ctx context.Context, f *filter.Filter) (seqs []uint64
 			return nil, false, nil
 		}
 	}
-	if matches[0] && head.Rows != head.Last { // which of the exchanges without findings there are is not known here
+	if matches[0] && head.Rows != head.Last { // the exchanges without findings are not known here
 		return nil, false, nil
 	}
 	for seq := uint64(1); seq <= head.Last; seq++ {
@@ -112,8 +112,8 @@ func (r *Reading) Matching(ctx context.Context, f *filter.Filter) (seqs []uint64
 	return seqs, true, nil
 }
 
-// sets says which kinds of findings each exchange has. Few different sets of kinds occur: an exchange has the number of
-// one.
+// sets has the kinds of findings of each exchange. Few different sets occur, so an exchange stores the number of its
+// set.
 type sets struct {
 	list [][]Found // the first is empty
 	of   []uint32  // by exchange
@@ -136,12 +136,12 @@ func (r *Reading) sets(ctx context.Context, head *Head) (*sets, error) {
 		n++
 	}
 	if n != head.Kinds {
-		return nil, damaged("%d kinds of findings, and %d were made", n, head.Kinds)
+		return nil, damaged("%d kinds of findings, but %d were found", n, head.Kinds)
 	}
 	return s, nil
 }
 
-// add puts the findings of one more kind into the sets of their exchanges.
+// add adds the findings of another kind to the sets of their exchanges.
 func (s *sets) add(d codec, last uint64) error {
 	var found Found
 	d.found(&found)
@@ -150,7 +150,7 @@ func (s *sets) add(d codec, last uint64) error {
 	for range d.r.count() {
 		step := d.r.number()
 		if seq += step; step == 0 || seq > last {
-			d.r.fail("a finding in an exchange that there is not")
+			d.r.fail("a finding in an exchange that does not exist")
 			break
 		}
 		was := s.of[seq]

@@ -5,11 +5,12 @@ import (
 	"a2atap/analyzer/summary"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/neighbor"
 
 	"github.com/google/uuid"
 )
 
-// A brief is what leads from an exchange to its workflow. Those of a chunk stand before the rest of its rows.
+// A brief has the path from an exchange to its workflow. The briefs of a chunk precede the rest of its rows.
 type brief struct {
 	seq, parent uint64
 	id          uuid.UUID
@@ -50,8 +51,8 @@ func (c codec) cause(parent *uint64, by *workflow.Evidence, maybe *workflow.Choi
 	}
 }
 
-// rest lays out what brief does not of a row. Texts that are read are parts of one string, that of the chunk. A row that is
-// written stays untouched, also where that would change nothing: others may read it meanwhile.
+// rest encodes the parts of a row that brief does not. When reading, texts are parts of one string for the chunk.
+// Writing never modifies the row, since others may read it meanwhile.
 func (c codec) rest(r *Row) {
 	before := c.before()
 	conn := int64(r.Conn - before.Conn)
@@ -106,7 +107,13 @@ func (c codec) rest(r *Row) {
 	c.texts(&r.Notes)
 	c.text(&r.Missing, &r.Unusable)
 	c.texts(&r.Offers)
-	c.flags(&r.NotHeard, &r.LeftEarly)
+	near := r.Neighbor != nil
+	if c.flags(&r.NotHeard, &r.LeftEarly, &near); near {
+		if c.r != nil {
+			r.Neighbor = &neighbor.Call{}
+		}
+		c.neighbor(r.Neighbor)
+	}
 	each(c, &r.Batch, func(m *summary.Member) {
 		c.text(&m.Asked)
 		octet(c, &m.Operation)
@@ -115,6 +122,7 @@ func (c codec) rest(r *Row) {
 		c.text(&m.Outcome.Failure)
 		octet(c, &m.Error)
 		c.text(&m.Code, &m.Text)
+		c.small(&m.Others)
 	})
 	each(c, &r.Ended, func(t *summary.TaskEnd) {
 		c.text(&t.ID)
@@ -131,6 +139,20 @@ func (c codec) rest(r *Row) {
 	before.Conn = r.Conn
 }
 
+// neighbor encodes a call that is not A2A, without the arguments of its tool calls.
+func (c codec) neighbor(n *neighbor.Call) {
+	octet(c, &n.Kind)
+	c.text(&n.Protocol, &n.Operation, &n.Subject, &n.Finish, &n.Server, &n.Version, &n.Session, &n.Failure)
+	c.small(&n.Messages, &n.Tools)
+	c.signed(&n.Input)
+	c.signed(&n.Output)
+	c.took(&n.First)
+	c.flags(&n.Failed, &n.Answered)
+	each(c, &n.Asked, func(t *neighbor.ToolCall) { c.text(&t.ID, &t.Name) })
+	c.texts(&n.Answers)
+	c.texts(&n.Requests)
+}
+
 func (c codec) found(f *Found) {
 	c.number(&f.Number)
 	c.text(&f.Rule)
@@ -142,9 +164,9 @@ func (c codec) found(f *Found) {
 	}
 }
 
-// A patch is what is known better of a row since its chunk was written.
+// A patch is an update of a row after its chunk was written.
 type patch struct {
-	row      *Row // the whole row, if it is that
+	row      *Row // the whole row, if the patch replaces it
 	fact     *capture.Fact
 	caused   bool // there is a cause
 	parent   uint64
@@ -187,7 +209,7 @@ func (c codec) patch(p *patch) {
 	c.numbers(&p.dropped)
 }
 
-// apply puts what a patch says into a row, and returns the row.
+// apply applies a patch to a row, and returns the row.
 func (p *patch) apply(r *Row) *Row {
 	if p.row != nil {
 		whole := *p.row
@@ -216,7 +238,7 @@ func (p *patch) apply(r *Row) *Row {
 	return r
 }
 
-// drop takes a finding away that was replaced.
+// drop removes a finding that was replaced.
 func (r *Row) drop(number uint64) {
 	kept := r.Found[:0]
 	for _, f := range r.Found {
@@ -227,7 +249,7 @@ func (r *Row) drop(number uint64) {
 	r.Found = kept
 }
 
-// finding lays out a finding, but for what its capture, its workflow and the id of its exchange are.
+// finding encodes a finding without its capture, its workflow and the id of its exchange.
 func (c codec) finding(f *analysis.Finding) {
 	c.rule(&f.Rule)
 	octet(c, &f.Severity)

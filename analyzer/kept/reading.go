@@ -18,8 +18,8 @@ import (
 // cachedChunks is how many chunks of rows a Reading keeps in memory, some 200 KB each.
 const cachedChunks = 24
 
-// A Reading reads what judging a capture came to. It may be used by several goroutines at once. What it returns is shared
-// and must not be changed, but for findings.
+// A Reading reads the stored results of checking a capture. It is safe for concurrent use. Its results are shared and
+// must not be modified, except for findings.
 type Reading struct {
 	shelf capture.Shelf
 	rules map[string]*analysis.Rule
@@ -35,8 +35,8 @@ type cached struct {
 	rows    []*Row
 }
 
-// Open opens the reading on a shelf. It returns ErrNone where there is none that these rules made, and an error that
-// wraps capture.ErrDamagedEntry for one that is damaged.
+// Open opens the reading on a shelf. If the shelf has none made by these rules, the error is
+// ErrNone. If the reading is damaged, the error wraps capture.ErrDamagedEntry.
 func Open(ctx context.Context, shelf capture.Shelf, rules []*analysis.Rule) (*Reading, error) {
 	r := &Reading{shelf: shelf, rules: make(map[string]*analysis.Rule, len(rules)), cache: make(map[uint64]*cached)}
 	for _, rule := range rules {
@@ -53,8 +53,8 @@ func Open(ctx context.Context, shelf capture.Shelf, rules []*analysis.Rule) (*Re
 	return r, nil
 }
 
-// HeadOf returns the head of the reading on a shelf, whichever rules made it. It returns ErrNone where there is none, and
-// an error that wraps capture.ErrDamagedEntry for one that is damaged.
+// HeadOf returns the head of the reading on a shelf, made by any rules. If the shelf has none, the error is
+// ErrNone. If the reading is damaged, the error wraps capture.ErrDamagedEntry.
 func HeadOf(ctx context.Context, shelf capture.Shelf) (Head, error) {
 	return (&Reading{shelf: shelf}).readHead(ctx)
 }
@@ -74,14 +74,14 @@ func (r *Reading) readHead(ctx context.Context) (Head, error) {
 	return head, nil
 }
 
-// Head says what the reading is of, as it was when it was opened or refreshed last.
+// Head returns the reading's head as of the last Open or Refresh.
 func (r *Reading) Head() Head {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.head
 }
 
-// Refresh looks whether the reading has grown, and reports whether it has.
+// Refresh checks whether the reading has grown, and reports whether it has.
 func (r *Reading) Refresh(ctx context.Context) (bool, error) {
 	head, err := r.readHead(ctx)
 	if err != nil {
@@ -140,7 +140,7 @@ func (r *Reading) chunk(ctx context.Context, number uint64) ([]*Row, error) {
 	return rows, nil
 }
 
-// touch notes that a chunk was used, and lets the one go that was not for longest.
+// touch marks a chunk as used, and releases the least recently used one.
 func (r *Reading) touch(number uint64) {
 	for i, n := range r.order {
 		if n == number {
@@ -155,13 +155,13 @@ func (r *Reading) touch(number uint64) {
 	}
 }
 
-// A patchAt is a patch and the exchange that it is of.
+// A patchAt is a patch and the exchange that it updates.
 type patchAt struct {
 	seq uint64
 	*patch
 }
 
-// entry returns a chunk as it was written, and what is known better of its rows.
+// entry returns a chunk as written, and the patches of its rows.
 func (r *Reading) entry(ctx context.Context, number uint64) (capture.Entry, map[uint64][]patchAt, error) {
 	e := capture.Entry{Key: chunkKey('s', number)}
 	values, err := r.shelf.Kept(ctx, e.Key)
@@ -173,7 +173,7 @@ func (r *Reading) entry(ctx context.Context, number uint64) (capture.Entry, map[
 	return e, patches, err
 }
 
-// patches returns those with keys from..below, by chunk.
+// patches returns the patches with keys from..below, by chunk.
 func (r *Reading) patches(ctx context.Context, from, below []byte) (map[uint64][]patchAt, error) {
 	all := make(map[uint64][]patchAt)
 	for e, err := range r.shelf.KeptRange(ctx, from, below) {
@@ -239,7 +239,7 @@ type chunkReader struct {
 	chunk uint64
 }
 
-// openChunk reads the briefs of a chunk; those of one that was not written are none.
+// openChunk reads the briefs of a chunk; an unwritten chunk has none.
 func openChunk(e capture.Entry) (d chunkReader, list []brief, err error) {
 	if e.Value == nil && len(e.Key) == keySize {
 		return chunkReader{chunk: numberOf(e.Key)}, nil, nil
@@ -261,7 +261,7 @@ func openChunk(e capture.Entry) (d chunkReader, list []brief, err error) {
 	return d, list, d.r.err
 }
 
-// rowsOf decodes a chunk, with what is known better of its rows.
+// rowsOf decodes a chunk and applies the patches of its rows.
 func (r *Reading) rowsOf(e capture.Entry, patches map[uint64][]patchAt) ([]*Row, error) {
 	d, briefs, err := openChunk(e)
 	if err != nil {
@@ -318,7 +318,7 @@ func (r *Reading) Rows(ctx context.Context, from uint64) iter.Seq2[*Row, error] 
 			}
 		}
 		if head := r.Head(); head.Ended && from == 1 && chunks != head.Chunks {
-			yield(nil, damaged("there are %d chunks of rows, and %d were written", chunks, head.Chunks))
+			yield(nil, damaged("there are %d chunks of rows, but %d were written", chunks, head.Chunks))
 		}
 	}
 }
@@ -363,7 +363,7 @@ func (r *Reading) RowsBefore(ctx context.Context, before uint64) iter.Seq2[*Row,
 // maxEmpty is how many chunks without rows are looked at one by one. Numbers in files of other programs may be far apart.
 const maxEmpty = 8
 
-// chunkBefore returns the number after that of the last chunk before one; 0 if there is none.
+// chunkBefore returns one more than the number of the last chunk before one; 0 without one.
 func (r *Reading) chunkBefore(ctx context.Context, number uint64) (uint64, error) {
 	var last uint64
 	for e, err := range r.shelf.KeptRange(ctx, chunkKey('s', 0), chunkKey('s', number)) {
@@ -392,8 +392,7 @@ func (r *Reading) LastRows(ctx context.Context, n int) ([]*Row, error) {
 	return rows, nil
 }
 
-// Result returns what judging the capture came to as a whole, without the findings and what the capture says of its
-// gaps: see Complete.
+// Result returns the overall result of checking the capture, without findings and the capture's gaps: see Complete.
 func (r *Reading) Result(ctx context.Context) (*judgment.Result, error) {
 	values, err := r.shelf.Kept(ctx, keyResult)
 	if err != nil {
@@ -421,9 +420,12 @@ func (r *Reading) Complete(ctx context.Context, src capture.Source) (*judgment.R
 	if err != nil {
 		return nil, err
 	}
+	if newer := r.Head().Counts; newer != nil { // of results that grow
+		result.Counts = *newer
+	}
 	result.Captures, result.Live = []string{info.Name}, info.Provisional()
 	result.Note(info)
-	// There may be hundreds of thousands: they are put where they stay, and what many of them say stands once.
+	// There may be hundreds of thousands: findings are decoded into their final place, and repeated texts are shared.
 	result.Findings = make([]analysis.Finding, 0, min(r.Head().Findings, maxPresized))
 	briefs, said := lookedUp{reading: r}, texts{}
 	for f, err := range r.Findings(ctx, 0) {

@@ -3,12 +3,14 @@ package kept
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"a2atap/analyzer/judgment"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
 )
 
-// result lays out a result, but for its findings and what its capture says of itself.
+// result encodes a result, except for its findings and its capture's own statements.
 func (c codec) result(r *judgment.Result) {
 	n := &r.Counts
 	c.small(&n.Exchanges, &n.Judged, &n.Forgotten, &n.Streams, &n.Events, &n.Calls, &n.Failed, &n.Unseen, &n.Made, &n.Unproved)
@@ -43,12 +45,12 @@ func (c codec) result(r *judgment.Result) {
 		c.numbers(&v.Others)
 		c.link(&v.Link)
 		octet(c, &v.Binding)
-		words := 4
+		words := 5
 		if c.small(&words); c.r != nil {
-			c.r.known(words == 4)
+			c.r.known(words == 5)
 		}
-		c.text(&v.Operation, &v.Error, &v.Code, &v.Text)
-		c.flags(&v.Refused, &v.Task)
+		c.text(&v.Operation, &v.Error, &v.Code, &v.Text, &v.Cause)
+		c.flags(&v.Refused, &v.Task, &v.Other)
 		c.small(&v.Count)
 	})
 	each(c, &r.NotSeen, func(v *judgment.NotSeen) {
@@ -56,8 +58,27 @@ func (c codec) result(r *judgment.Result) {
 		c.flags(&v.Decides)
 		c.number(&v.Exchange)
 		c.small(&v.Count)
+		c.crash(&v.Crash)
 	})
 	each(c, &r.Agents, c.agent)
+}
+
+// crash lays out the end of a recorder, if one was killed.
+func (c codec) crash(of **capture.Crash) {
+	killed := *of != nil
+	if c.flags(&killed); !killed {
+		return
+	}
+	if c.r != nil {
+		*of = &capture.Crash{}
+	}
+	crash := *of
+	known, at := !crash.After.IsZero(), crash.After.UnixNano()
+	if c.flags(&known); known {
+		c.signed(&at)
+		crash.After = time.Unix(0, at).UTC()
+	}
+	c.took(&crash.Within)
 }
 
 func (c codec) agent(a *judgment.Agent) {

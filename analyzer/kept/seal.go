@@ -49,7 +49,7 @@ func (s *Seal) tag(key, value []byte) []byte {
 	return mac.Sum(nil)[:sealSize]
 }
 
-// open returns a sealed value without its tag. Of nil it returns nil.
+// open returns a sealed value without its tag; nil for nil.
 func (s *Seal) open(key, sealed []byte) ([]byte, error) {
 	if sealed == nil {
 		return nil, nil

@@ -11,7 +11,7 @@ import (
 	"a2atap/proxy/must"
 )
 
-// Only entries that were sealed with this key, for this capture, and under the key at hand, are read.
+// Only entries that were sealed with this key, for this capture, and under the current key, are read.
 func TestSeal(t *testing.T) {
 	ours, id := []byte("ours"), []byte("capture")
 	sealed := func(secret, id, key, value []byte) []byte {

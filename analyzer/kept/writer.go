@@ -13,7 +13,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Bounds of what a Writer holds in memory. What is known later of a row whose chunk was let go is a patch.
+// Bounds of a Writer's memory. Later updates of a row whose chunk was released become patches.
 const (
 	maxChunks   = 4 // of rows
 	maxPatches  = 4096
@@ -24,36 +24,37 @@ const (
 	maxCoverage = 20_000                 // rows of coverage up to which a result is written while it grows
 )
 
-// A Writer makes the reading of a capture while an engine judges it. It is for the goroutine that judges. Give the
-// engine its Options, and each finding to Found.
+// A Writer writes the reading of a capture while an engine checks it. Only the goroutine of the engine may use it. Give
+// the engine its Options, and each finding to Found.
 type Writer struct {
-	// Interrupted says that the recorder was killed: what is open at the end of the capture was interrupted.
+	// Interrupted means that the recorder was killed: exchanges open at the end of the capture were interrupted.
 	Interrupted bool
 
 	put    func(...capture.Entry) error
 	engine *engine.Engine
 	head   Head
-	err    error // why nothing is written any more
+	err    error // why writing has stopped
 
 	chunks   map[uint64]*rowChunk
-	gone     map[uint64]bool     // chunks that were let go
-	links    *workflow.Index     // nil if nobody has asked
+	gone     map[uint64]bool     // chunks that were released
+	links    *workflow.Index     // nil if not requested
 	patches  map[uint64][]*patch // by exchange, not written yet
 	patched  int                 // how many patches there were
 	findings *findingChunk       // the newest ones
 	replaced []capture.Entry     // not written yet
 	revised  []provisional
 	kinds    kinds
-	cards    map[string]uint64 // what stands for the card, by where it came from
-	spare    []*Row            // of chunks that were let go
+	cards    map[string]uint64 // digest of the card, by its source
+	spare    []*Row            // of chunks that were released
 	encoder  *encoder
 
 	flushed, opened, told time.Time
 	changed               bool // since the last flush
-	more                  bool // is known than the result says
+	rowless               bool // a finding was made in an open exchange that has no row yet
+	more                  bool // is known than the result has
 }
 
-// A rowChunk is rows that are written together. One whose Seq is 0 is not known yet.
+// A rowChunk is rows that are written together. A row whose Seq is 0 is not known yet.
 type rowChunk struct {
 	rows  [chunkRows]*Row
 	dirty bool
@@ -71,8 +72,8 @@ type provisional struct {
 	finding analysis.Finding
 }
 
-// NewWriter returns a Writer of what the rules find, which hands what is to be kept to put: entries replace earlier
-// ones of the same key. Once put returns an error it is not called again: see Err.
+// NewWriter returns a Writer for the results of the rules, which passes each entry to put. Entries replace earlier ones
+// with the same key. After put returns an error, it is not called again: see Err.
 func NewWriter(rules []*analysis.Rule, put func(...capture.Entry) error) *Writer {
 	return &Writer{
 		put: put, head: Head{Digest: Digest(rules)}, chunks: make(map[uint64]*rowChunk), gone: make(map[uint64]bool),
@@ -81,10 +82,10 @@ func NewWriter(rules []*analysis.Rule, put func(...capture.Entry) error) *Writer
 	}
 }
 
-// Err says why the reading could not be written; nil if it could.
+// Err returns why the reading could not be written; nil if writing has not failed.
 func (w *Writer) Err() error { return w.err }
 
-// Links returns what caused what, of exchanges that are judged from now on.
+// Links returns the index of causes for exchanges that are checked from now on.
 func (w *Writer) Links() *workflow.Index {
 	if w.links == nil {
 		w.links = &workflow.Index{}
@@ -92,13 +93,13 @@ func (w *Writer) Links() *workflow.Index {
 	return w.links
 }
 
-// Options returns those with which an engine fills the reading.
+// Options returns the engine options that fill the reading.
 func (w *Writer) Options() []engine.Option {
-	return append(workflow.Into(w.linked),
+	return append(workflow.Into(w.Linked),
 		engine.OnEnded(w.ended), engine.OnLate(w.late), func(e *engine.Engine) { w.engine = e })
 }
 
-// row returns the row of an exchange; nil if its chunk was let go.
+// row returns the row of an exchange; nil if its chunk was released.
 func (w *Writer) row(seq uint64) *Row {
 	number := chunkOf(seq)
 	c := w.chunks[number]
@@ -117,7 +118,7 @@ func (w *Writer) row(seq uint64) *Row {
 	return c.rows[at]
 }
 
-// newRow returns an empty row: one that was let go, if there is one.
+// newRow returns an empty row, a released one if possible.
 func (w *Writer) newRow() *Row {
 	n := len(w.spare)
 	if n == 0 {
@@ -129,7 +130,7 @@ func (w *Writer) newRow() *Row {
 	return r
 }
 
-// amend puts what is known better of a row into it, or notes it where its chunk was let go.
+// amend updates a row, or adds a patch if its chunk was released.
 func (w *Writer) amend(seq uint64, p patch) {
 	if r := w.row(seq); r != nil {
 		p.apply(r)
@@ -139,7 +140,7 @@ func (w *Writer) amend(seq uint64, p patch) {
 	w.patch(seq, &kept)
 }
 
-// patch notes what is known better of a row whose chunk was let go.
+// patch stores an update of a row whose chunk was released.
 func (w *Writer) patch(seq uint64, p *patch) {
 	w.changed = true
 	w.patches[seq] = append(w.patches[seq], p)
@@ -164,7 +165,7 @@ func (w *Writer) ended(s summary.Summary) {
 	w.patch(s.Seq, &patch{row: &Row{Summary: s}})
 }
 
-// set takes the summary of an exchange.
+// set stores the summary of an exchange.
 func (w *Writer) set(r *Row, s *summary.Summary) {
 	if r.Seq == 0 {
 		w.head.Rows++
@@ -173,7 +174,7 @@ func (w *Writer) set(r *Row, s *summary.Summary) {
 	r.Summary = *s
 }
 
-// learn notes exchanges that brought another card than was known.
+// learn records exchanges that brought a different card than the known one.
 func (w *Writer) learn(s *summary.Summary) {
 	if !s.Card || s.Status != 200 || s.Life != capture.StateClosed {
 		return
@@ -193,10 +194,12 @@ func (w *Writer) learn(s *summary.Summary) {
 
 func (w *Writer) late(seq uint64, fact capture.Fact) { w.amend(seq, patch{fact: &fact}) }
 
-func (w *Writer) linked(l workflow.Link) {
+// Linked stores the cause of an exchange, or an update of it.
+func (w *Writer) Linked(l workflow.Link) {
 	if l.Exchange == 0 {
 		return
 	}
+	w.head.Linked, w.changed = max(w.head.Linked, l.Exchange), true
 	if w.links != nil {
 		w.links.Put(l)
 	}
@@ -221,7 +224,7 @@ func (w *Writer) child(seq uint64, n int) {
 	}
 }
 
-// Found takes a finding, in the place of those that it revises.
+// Found stores a finding in place of the findings that it revises.
 func (w *Writer) Found(f analysis.Finding) {
 	number := w.head.Findings
 	if f.Revises {
@@ -238,16 +241,19 @@ func (w *Writer) Found(f analysis.Finding) {
 	short := shortOf(number, &f)
 	if seq := f.Place.Exchange; seq != 0 {
 		w.kinds.of(&short).made.add(seq)
+		if r := w.row(seq); r != nil && r.Seq == 0 {
+			w.rowless = true
+		}
 		w.amend(seq, patch{found: []Found{short}})
 	}
 }
 
-// shortOf says in short what a finding is.
+// shortOf returns the short form of a finding.
 func shortOf(number uint64, f *analysis.Finding) Found {
 	return Found{Number: number, Rule: f.Rule.ID, Also: f.Also, Severity: f.Severity, Side: f.Side}
 }
 
-// revise takes the findings away that one replaces, and returns the place of the first of them.
+// revise removes the findings that one replaces, and returns the place of the first of them.
 func (w *Writer) revise(f *analysis.Finding) uint64 {
 	at := w.head.Findings
 	left := w.revised[:0]
@@ -279,8 +285,9 @@ func (w *Writer) add(f analysis.Finding) {
 	w.write([]capture.Entry{full.entry(w.encoder)})
 }
 
-// replace puts a finding, or nothing, in the place of one that was made before.
+// replace replaces an earlier finding with another one, or with nothing.
 func (w *Writer) replace(number uint64, f *analysis.Finding) {
+	w.head.Replaced++
 	e, there := newEncoder(), f != nil
 	c := codec{w: e}
 	if c.flags(&there); there {
@@ -315,7 +322,7 @@ func (c *rowChunk) entry(number uint64, e *encoder) capture.Entry {
 	return capture.Entry{Key: chunkKey('s', number), Value: pack(e.b)}
 }
 
-// letGo writes the oldest chunks when there are many, and forgets them. What is still open in them is written as open.
+// letGo writes and releases the oldest chunks if there are many. Exchanges that are still open are written as open.
 func (w *Writer) letGo() {
 	if len(w.chunks) <= maxChunks {
 		return
@@ -337,7 +344,7 @@ func (w *Writer) letGo() {
 	w.write(entries)
 }
 
-// fillOpen takes the summaries of exchanges that are open.
+// fillOpen adds the summaries of open exchanges.
 func (w *Writer) fillOpen(wanted func(seq uint64) bool) {
 	if w.engine == nil {
 		return
@@ -354,7 +361,7 @@ func (w *Writer) fillOpen(wanted func(seq uint64) bool) {
 	})
 }
 
-// Judged says that a step was judged, of a reading that others look at while it grows: now and then it is written.
+// Judged notes that a step was checked. For a reading that others follow while it grows, it writes now and then.
 func (w *Writer) Judged(arrival uint64) {
 	w.head.Arrival = arrival
 	if w.err == nil && time.Since(w.flushed) >= flushPause {
@@ -362,12 +369,12 @@ func (w *Writer) Judged(arrival uint64) {
 	}
 }
 
-// Flush writes what was not written yet of a reading that grows.
+// Flush writes the unwritten rest of a growing reading.
 func (w *Writer) Flush() {
 	now := time.Now()
 	w.flushed = now
-	if now.Sub(w.opened) >= openPause {
-		w.opened = now
+	if now.Sub(w.opened) >= openPause || w.rowless {
+		w.opened, w.rowless = now, false
 		w.fillOpen(func(uint64) bool { return true })
 	}
 	w.more = w.more || w.changed && w.engine != nil
@@ -388,12 +395,12 @@ func (w *Writer) Flush() {
 	w.write(append(entries, w.headEntry()))
 }
 
-// Due returns how long Flush leaves the rest of what is known unwritten, and whether there is any.
+// Due returns how long until Flush writes the rest, and whether anything is unwritten.
 func (w *Writer) Due() (pause time.Duration, any bool) {
 	return max(resultPause-time.Since(w.told), 0), w.more && w.err == nil
 }
 
-// pending returns all rows and findings that were not written.
+// pending returns all unwritten rows and findings.
 func (w *Writer) pending() []capture.Entry {
 	var entries []capture.Entry
 	for _, number := range slices.Sorted(maps.Keys(w.chunks)) {
@@ -449,8 +456,8 @@ func (w *Writer) write(entries []capture.Entry) {
 	w.err = w.put(entries...)
 }
 
-// Finish writes the rest of the reading, when all of the capture was judged: the result, and the mark of the steps. From
-// then on the reading is whole, unless the capture is still being recorded.
+// Finish writes the rest of the reading after all of the capture was checked: the result, and the mark of the steps.
+// The reading is then whole, unless the capture is still being recorded.
 func (w *Writer) Finish(r *judgment.Result, mark []byte) error {
 	w.write(w.pending())
 	w.head.Mark, w.head.Ended = mark, !r.Live

@@ -14,8 +14,8 @@ import (
 	"a2atap/proxy/capture/credential"
 )
 
-// anonymize puts neutral words in place of all that is not the protocol's own: the same word for the same text wherever
-// it stands. It returns what has to stay, in words.
+// anonymize replaces everything that does not belong to the protocol with neutral words: equal texts get equal words.
+// It returns descriptions of what has to stay.
 func (j *judge) anonymize() (kept []string) {
 	j.nameless = true
 	j.forget()
@@ -37,7 +37,7 @@ func (j *judge) anonymize() (kept []string) {
 		for i, t := range textsOf(x) {
 			if body := t.get(x); len(body) > 0 && !isJSON(body) {
 				at := analysis.Place{Exchange: x.Seq, Response: i > 0}
-				kept = append(kept, "what is no JSON in "+at.String())
+				kept = append(kept, "text that is not JSON in "+at.String())
 			}
 		}
 		if len(x.Notes)+len(x.Rewrites) > 0 {
@@ -47,7 +47,7 @@ func (j *judge) anonymize() (kept []string) {
 	return kept
 }
 
-// neutralPeers names clients and agents by their number, and leaves out what was seen of their faults.
+// neutralPeers names clients and agents by their numbers, and removes the details of their faults.
 func (j *judge) neutralPeers() bool {
 	var clients, agents []string
 	number := func(list *[]string, name string) string {
@@ -65,8 +65,7 @@ func (j *judge) neutralPeers() bool {
 	})
 }
 
-// neutralMarks takes the ids of exchanges that a transcript gives where it says none, and begins with the year in which
-// such a transcript begins.
+// neutralMarks replaces exchange ids with a transcript's default ids, and begins with a transcript's default year.
 func (j *judge) neutralMarks() bool {
 	list, err := unsaid(j.now, idLine)
 	if err != nil || len(list) == 0 {
@@ -81,8 +80,8 @@ func (j *judge) neutralMarks() bool {
 
 var authority = regexp.MustCompile(`\bhttps?://([A-Za-z0-9._~-]+(:[0-9]+)?|\[[0-9A-Fa-f:.]+\](:[0-9]+)?)`)
 
-// hosts returns the hosts that the exchanges name, with their ports, in order of appearance. Those of every machine and
-// those that are neutral are not among them.
+// hosts returns the hosts in the exchanges, with their ports, in order of appearance, except for neutral ones and those
+// that every machine has.
 func (j *judge) hosts() []string {
 	var list []string
 	add := func(host string) {
@@ -111,8 +110,7 @@ func (j *judge) hosts() []string {
 	return list
 }
 
-// parts returns the bytes of an exchange in which a host may stand: heads, bodies, events, and the JSON of messages of
-// gRPC.
+// parts returns the bytes of an exchange that may contain a host: heads, bodies, events, and the JSON of gRPC messages.
 func parts(x *capture.Exchange) [][]byte {
 	var list [][]byte
 	eachPart(x, func(p []byte) []byte {
@@ -122,7 +120,7 @@ func parts(x *capture.Exchange) [][]byte {
 	return list
 }
 
-// eachPart has every part of an exchange replaced by what f returns for it.
+// eachPart replaces every part of an exchange with the result of f.
 func eachPart(x *capture.Exchange, f func([]byte) []byte) {
 	x.Request.Head = f(x.Request.Head)
 	head := capture.ParseRequestHead(x.Request.Head)
@@ -149,18 +147,18 @@ func eachPart(x *capture.Exchange, f func([]byte) []byte) {
 	}
 }
 
-// replaceInParts puts one word in place of another wherever it stands.
+// replaceInParts replaces one word with another everywhere.
 func replaceInParts(x *capture.Exchange, was, is string) {
 	eachPart(x, func(p []byte) []byte {
 		if len(p) == 0 {
-			return p // and not an empty one in place of none
+			return p // nil must not become empty
 		}
 		return bytes.ReplaceAll(p, []byte(was), []byte(is))
 	})
 	fitSizes(x)
 }
 
-// replaceHost puts a neutral name in place of a host.
+// replaceHost replaces a host with a neutral name.
 func (j *judge) replaceHost(host string) bool {
 	j.named++
 	neutral := fmt.Sprintf("host-%d.example", j.named)
@@ -181,7 +179,7 @@ func replaceHostField(head []byte, host, neutral string) []byte {
 	return bytes.Join(lines, nil)
 }
 
-// fitSizes counts the bodies anew after they were changed where they stand.
+// fitSizes updates the sizes of bodies after changes in place.
 func fitSizes(x *capture.Exchange) {
 	if b := &x.Request.Body; b.Data != nil && b.Size != capture.NotKnown && !b.Decoded {
 		b.Size = int64(len(b.Data)) + b.Dropped
@@ -203,7 +201,7 @@ var ownFields = []string{
 	"grpc-encoding", "grpc-accept-encoding", "grpc-timeout",
 }
 
-// neutralFields puts neutral words in place of the values of other header fields.
+// neutralFields replaces the values of other header fields with neutral words.
 func (j *judge) neutralFields() (kept []string) {
 	for i, x := range j.now {
 		heads := []func(*capture.Exchange) *[]byte{asked.head}

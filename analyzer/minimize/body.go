@@ -9,7 +9,7 @@ import (
 	"a2atap/proxy/jsondoc"
 )
 
-// cutBodies takes away members and elements of JSON, and lines of other text.
+// cutBodies removes members and elements of JSON, and lines of other text.
 func (j *judge) cutBodies() {
 	for i := range j.now {
 		for _, t := range textsOf(j.now[i]) {
@@ -18,7 +18,7 @@ func (j *judge) cutBodies() {
 	}
 }
 
-// A text is a body or the data of an event: where it stands in an exchange.
+// A text locates a body or an event's data in an exchange.
 type text struct {
 	get func(*capture.Exchange) []byte
 	set func(*capture.Exchange, []byte) bool // reports whether it can be written
@@ -42,8 +42,8 @@ func textsOf(x *capture.Exchange) []text {
 	return list
 }
 
-// eventData returns the data of an event and where it stands in the block: in one line, else it is nil. Of a message of
-// gRPC it is the JSON, which stands nowhere.
+// eventData returns an event's data and its position in the block if it is on one line, else nil. For a gRPC message it
+// returns the JSON, which has no position.
 func eventData(e *capture.Event) (data []byte, at int) {
 	fields := e.Fields()
 	if e.K == 0 || e.Dropped > 0 || fields.DataLines != 1 || len(fields.Data) == 0 {
@@ -94,7 +94,7 @@ func (t text) cut(j *judge, i int) {
 	})
 }
 
-// cutJSON takes members and elements away, outer ones first. All else of the text stays as it is written.
+// cutJSON removes members and elements, outer ones first. The rest of the text stays as it is written.
 func cutJSON(text []byte, try func([]byte) bool) {
 	for queue := [][]int{nil}; len(queue) > 0; queue = queue[1:] {
 		path := queue[0]

@@ -1,9 +1,9 @@
 // Package minimize finds the smallest part of a capture that still shows a finding, for a bug report that others can
 // understand.
 //
-// Run takes away exchanges, then events, header fields, lines and members of bodies, and shortens long texts, as long
-// as the same rule is broken by the same side, with the same agent, in the same operation, at the same kind of place
-// and in the same way. At the end no single one of these can be taken away any more.
+// Run removes exchanges, then events, header fields, lines and members of bodies, and shortens long texts, while the
+// same side still breaks the same rule, with the same agent, in the same operation, at the same kind of place and in
+// the same way. In the result, none of these can be removed individually.
 //
 // # What it promises
 //
@@ -15,8 +15,8 @@
 //
 // # What will surprise you
 //
-//   - Exchanges keep their numbers: what was 12 in the capture is 12 in the result. Events are counted anew.
-//   - What a capture says of losses is left out. A finding that depends on it cannot be shown, and Run says so.
+//   - Exchanges keep their numbers: what was 12 in the capture is 12 in the result. Events are renumbered.
+//   - Reports of losses are left out. A finding that depends on them cannot be reproduced, and Run returns an error.
 //   - Times are left as they were recorded, unless the order of everything is the same without them.
 //   - The capture is held in memory.
 package minimize

@@ -10,7 +10,7 @@ import (
 	"a2atap/proxy/jsondoc"
 )
 
-// cutEvents takes away events of streams.
+// cutEvents removes events of streams.
 func (j *judge) cutEvents() {
 	for i := range j.now {
 		if r := j.now[i].Response; r != nil {
@@ -27,7 +27,7 @@ func (j *judge) cutEvents() {
 	}
 }
 
-// setEvents puts the events in place of those of a stream, and counts them anew.
+// setEvents replaces the events of a stream, and renumbers them.
 func setEvents(r *capture.Response, events []capture.Event) {
 	k := 0
 	for i := range events {
@@ -42,7 +42,7 @@ func setEvents(r *capture.Response, events []capture.Event) {
 	}
 }
 
-// cutFacts takes away what was recorded beside the traffic: notes, rewrites, addresses of sockets.
+// cutFacts removes facts other than the traffic: notes, rewrites, addresses of sockets.
 func (j *judge) cutFacts() {
 	facts := []func(*capture.Exchange) bool{
 		func(x *capture.Exchange) bool { return drop(&x.Notes) },
@@ -85,15 +85,15 @@ func drop[T any](list *[]T) bool {
 	return there
 }
 
-// clearTo sets a value to what stands for nothing, and reports whether it was anything else.
+// clearTo sets a value to its empty value, and reports whether that changed it.
 func clearTo[T comparable](p *T, nothing T) bool {
 	there := *p != nothing
 	*p = nothing
 	return there
 }
 
-// cutHeads takes away header fields. Those stay that say how to read the rest, and Host, without which a request is
-// none (RFC 9112 §3.2).
+// cutHeads removes header fields, except those needed to interpret the rest, and Host, which every request must have
+// (RFC 9112 §3.2).
 func (j *judge) cutHeads() {
 	for i := range j.now {
 		j.cutHead(i, func(x *capture.Exchange) *[]byte { return &x.Request.Head })
@@ -109,7 +109,7 @@ func (j *judge) cutHead(i int, of func(*capture.Exchange) *[]byte) {
 	j.cutFields(i, of, 1, len(headLines(*of(j.now[i])))-2) // without the first line and the blank one at the end
 }
 
-// cutFields takes away so many lines, from one on.
+// cutFields removes so many lines, from one on.
 func (j *judge) cutFields(i int, of func(*capture.Exchange) *[]byte, first, fields int) {
 	shrink(fields, func(from, to int) bool {
 		lines := headLines(*of(j.now[i]))
@@ -168,8 +168,8 @@ func (s side) text(x *capture.Exchange) []byte {
 	return text
 }
 
-// set puts a text in place of the body, and reports whether it can: over gRPC there has to be a message for it. A length
-// that the head gave and that was right stays right.
+// set replaces the body with a text, and reports whether it can: over gRPC the text must be a message. It keeps a
+// correct length in the head correct.
 func (s side) set(x *capture.Exchange, text []byte) bool {
 	b := s.body(x)
 	head := s.parse(*s.head(x))

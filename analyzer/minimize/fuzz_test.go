@@ -41,7 +41,7 @@ func FuzzCutJSON(f *testing.F) {
 	})
 }
 
-// A string is put in place of another one in any JSON text, and nothing else changes.
+// A string is replaced with another one in any JSON text, and nothing else changes.
 func FuzzReplaceStrings(f *testing.F) {
 	f.Add([]byte(`{"a": "was", "was": ["was", "wa\u0073", "other"]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {

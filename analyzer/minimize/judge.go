@@ -15,8 +15,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A judge knows what is to be shown, and the smallest exchanges so far that show it. Exchanges are never changed: what
-// is cut is a copy.
+// A judge has the finding to show, and the smallest exchanges so far that show it. Exchanges are never modified: a cut
+// makes a copy.
 type judge struct {
 	ctx      context.Context
 	rules    []*analysis.Rule
@@ -33,11 +33,11 @@ type judge struct {
 	readings map[uint64]asRead
 	finding  analysis.Finding
 	findings []analysis.Finding
-	kept     int // how often something could be taken away
+	kept     int // how many cuts succeeded
 	named    int // neutral words so far
 }
 
-// asRead is how an exchange is read: what no cut may change.
+// asRead is the interpretation of an exchange, which no cut may change.
 type asRead struct {
 	operation a2a.Operation
 	binding   a2a.Binding
@@ -54,9 +54,9 @@ func (j *judge) want(f *analysis.Finding) {
 
 var numbers = regexp.MustCompile(`\d+`)
 
-// key identifies what is broken: rule, side, agent, operation, the kind of place and what was seen there but for
-// numbers. Without what was seen, a cut could make the very fault that it is to show: a member that is missing since it
-// was cut off, in place of one that was wrong.
+// key identifies a violation: rule, side, agent, operation, the kind of place, and what was seen there without numbers.
+// Without the latter, a cut could create the fault itself: a member that is missing because it was cut, instead of one
+// that was wrong.
 func (j *judge) key(f *analysis.Finding) string {
 	if j.nameless {
 		g := *f
@@ -73,7 +73,7 @@ func (j *judge) inExchange(f *analysis.Finding) string {
 
 func bySide(rule string, side a2a.Side) string { return rule + " " + side.String() }
 
-// knows allows what is broken already.
+// knows allows the violations that exist already.
 func (j *judge) knows(findings []analysis.Finding) {
 	for i := range findings {
 		f := &findings[i]
@@ -81,29 +81,29 @@ func (j *judge) knows(findings []analysis.Finding) {
 		j.broken[bySide(f.Rule.ID, f.Side)] = true
 		for _, id := range f.Also {
 			j.broken[bySide(id, f.Side)] = true
-			j.known[bySide(id, f.Side)] = true // what covers it may be cut away
+			j.known[bySide(id, f.Side)] = true // the rule that covers it may be cut away
 		}
 	}
 }
 
-// allows reports whether nothing new is broken. What is cut inside an exchange may break nothing there that was not
-// broken in it. Where whole exchanges go, what their findings stood for may be found in others that are as they were.
+// allows reports whether a finding is not new. Cuts inside an exchange may not cause new findings in it. If whole
+// exchanges are removed, their findings may move to other, unchanged exchanges.
 func (j *judge) allows(f *analysis.Finding) bool {
 	known := j.known[j.inExchange(f)] || j.whole && j.known[j.key(f)] || j.known[bySide(f.Rule.ID, f.Side)]
 	return known && !slices.ContainsFunc(f.Also, func(id string) bool { return !j.broken[bySide(id, f.Side)] })
 }
 
-// begin takes the exchanges of the capture.
+// begin sets the exchanges of the capture.
 func (j *judge) begin(all []*capture.Exchange) error {
 	j.readings = read(all)
 	_, findings, err := j.run(all)
 	if err != nil {
 		return err
 	}
-	// What only the exchanges show, without what the capture says of losses, was broken there, too.
+	// Findings from the exchanges alone, without the reports of losses, are not new either.
 	j.knows(findings)
 	if !j.try(all) {
-		return fmt.Errorf("%w in its exchanges alone: the rule was broken by what the capture says of losses, or of "+
+		return fmt.Errorf("%w in its exchanges alone: the finding depends on what the capture says about losses, or about "+
 			"the end of its recorder", ErrNotShown)
 	}
 	j.kept = 0
@@ -121,7 +121,7 @@ func read(list []*capture.Exchange) map[uint64]asRead {
 	return readings
 }
 
-// run judges exchanges. It returns them as a capture holds them, whatever was cut.
+// run checks exchanges. It returns them as a capture would hold them after the cuts.
 func (j *judge) run(list []*capture.Exchange) ([]*capture.Exchange, []analysis.Finding, error) {
 	src, err := memory(list)
 	if err != nil {
@@ -148,8 +148,8 @@ func memory(list []*capture.Exchange) (*capture.Memory, error) {
 	return capture.ReadMemory(capture.Info{}, capture.Each(byStart...))
 }
 
-// try takes these exchanges in place of those so far, if they show the finding and nothing new, and what is left is
-// read as before. It reports whether it did.
+// try accepts these exchanges as the new state if they show the finding and nothing new, and are interpreted as before.
+// It reports whether it did.
 func (j *judge) try(list []*capture.Exchange) bool {
 	if j.ctx.Err() != nil || !j.sameReading(list) {
 		return false
@@ -182,8 +182,8 @@ func (j *judge) try(list []*capture.Exchange) bool {
 	return true
 }
 
-// sameReading reports whether exchanges are read as they are in the capture. Where nothing tells dialects apart any
-// more, those of before have to be among them.
+// sameReading reports whether exchanges are interpreted as in the capture. If dialects have become ambiguous, the
+// original ones must be among the possible ones.
 func (j *judge) sameReading(list []*capture.Exchange) bool {
 	for seq, r := range read(list) {
 		was := j.readings[seq]
@@ -218,7 +218,7 @@ func (j *judge) replace(i int, edit func(*capture.Exchange)) bool {
 }
 
 // ErrNotShown is returned by Run if the capture shows no finding that is asked for.
-var ErrNotShown = errors.New("it shows no such finding")
+var ErrNotShown = errors.New("it has no such finding")
 
 // Progress is how small it has become.
 type Progress struct {

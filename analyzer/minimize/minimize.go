@@ -10,15 +10,15 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Options says which finding is to be shown, and how.
+// Options select the finding to reproduce, and how.
 type Options struct {
 	Rule      string // the id that the finding has, or has covered
 	Agent     string // name of the agent; empty for any
 	Place     string // where the finding is, such as 12.response.event[3]#/result; empty for the first one
-	Anonymous bool   // put neutral words in place of texts, names, ids and hosts
+	Anonymous bool   // replace texts, names, ids and hosts with neutral words
 	// Found returns what the rules find in the capture, where that is known already; nil: it is judged
 	Found  func(context.Context) ([]analysis.Finding, error)
-	OnStep func(Progress) // called when something has been taken away, by the goroutine of Run; nil for nobody
+	OnStep func(Progress) // called after each removal, on Run's goroutine; may be nil
 }
 
 // A Result is the smallest part of a capture that shows the finding.
@@ -33,7 +33,7 @@ type Result struct {
 	Stopped bool // the context ended first: smaller may be possible
 }
 
-// found returns what the rules find in the capture.
+// found returns the findings of the rules in the capture.
 func (o *Options) found(ctx context.Context, rules []*analysis.Rule, src capture.Source) ([]analysis.Finding, error) {
 	if o.Found != nil {
 		return o.Found(ctx)
@@ -46,14 +46,14 @@ func (o *Options) found(ctx context.Context, rules []*analysis.Rule, src capture
 }
 
 // Run returns the smallest part of a capture that still shows a finding. The rules must have passed analysis.Validate
-// and hold the one that is asked for. If the context ends, it returns what it has come to; before it has seen the
-// finding, the context's error.
+// and include the requested one. If the context ends, Run returns the result so far; before the finding was seen, it
+// returns the context's error.
 func Run(ctx context.Context, rules []*analysis.Rule, src capture.Source, o Options) (*Result, error) {
 	j := &judge{ctx: ctx, rules: rules, rule: o.Rule, onStep: o.OnStep}
 	j.forget()
 	recorded, err := o.found(ctx, rules, src)
 	if err != nil {
-		return nil, fmt.Errorf("judge the capture: %w", err)
+		return nil, fmt.Errorf("check the capture: %w", err)
 	}
 	at := o.choose(recorded)
 	if at < 0 {
@@ -81,8 +81,8 @@ func Run(ctx context.Context, rules []*analysis.Rule, src capture.Source, o Opti
 	return r, nil
 }
 
-// choose returns the index of the finding that is asked for: one of the rule itself before one that has covered it.
-// It is -1 if there is none.
+// choose returns the index of the requested finding, preferring the rule itself to a rule that covers it; -1 without
+// one.
 func (o *Options) choose(findings []analysis.Finding) int {
 	chosen := func(f *analysis.Finding) bool {
 		return (o.Agent == "" || f.Programs().Agent == o.Agent) && (o.Place == "" || f.Place.String() == o.Place)
@@ -94,7 +94,7 @@ func (o *Options) choose(findings []analysis.Finding) int {
 	return slices.IndexFunc(findings, func(f analysis.Finding) bool { return shows(&f, o.Rule) && chosen(&f) })
 }
 
-// reduce takes away what can be taken away, until nothing can.
+// reduce removes parts until no further part can be removed.
 func (j *judge) reduce() {
 	for before := -1; before != j.kept; {
 		before = j.kept
@@ -108,7 +108,7 @@ func (j *judge) reduce() {
 	}
 }
 
-// cutExchanges takes away whole exchanges.
+// cutExchanges removes whole exchanges.
 func (j *judge) cutExchanges() {
 	j.whole = true
 	defer func() { j.whole = false }()

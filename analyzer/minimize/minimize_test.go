@@ -4,22 +4,20 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 	"testing"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/engine"
 	"a2atap/analyzer/minimize"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/rulestest"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
 	"a2atap/proxy/must"
 )
-
-const testdata = "../rules/testdata/"
 
 // few are the families of which one transcript is taken where not all are.
 var few = []string{
@@ -27,44 +25,24 @@ var few = []string{
 }
 
 // transcripts returns transcripts of the rules: all, or the first of a few families and a recording.
-func transcripts(t testing.TB) []string {
+func transcripts(t testing.TB) []transcript.Scenario {
 	t.Helper()
-	files, err := filepath.Glob(testdata + "*/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("there are no transcripts: %v", err)
-	}
+	list := rulestest.Scenarios(t)
 	if everyTranscript {
-		return files
+		return list
 	}
 	first := make(map[string]bool)
-	files = slices.DeleteFunc(files, func(file string) bool {
-		family := filepath.Base(filepath.Dir(file))
+	return slices.DeleteFunc(list, func(s transcript.Scenario) bool {
+		family := path.Dir(s.Name)
 		was := first[family] || !slices.Contains(few, family)
-		first[family] = first[family] || len(load(t, file).Want) > 0
-		return was || !first[family]
+		first[family] = first[family] || len(must.Get(s.Parse())(t).Want) > 0
+		return (was || !first[family]) && s.Name != "wild/langgraph-api-0.16.7"
 	})
-	return append(files, testdata+"wild/langgraph-api-0.16.7.txtar")
-}
-
-func load(t testing.TB, file string) *transcript.Transcript {
-	t.Helper()
-	return must.Get(transcript.ReadFile(file))(t)
-}
-
-func source(t testing.TB, exchanges []*capture.Exchange) *capture.Memory {
-	t.Helper()
-	return must.Get(capture.ReadMemory(capture.Info{}, capture.Each(exchanges...)))(t)
-}
-
-func judge(t testing.TB, exchanges []*capture.Exchange) []analysis.Finding {
-	t.Helper()
-	result := must.Get(engine.Run(t.Context(), rules.All, source(t, exchanges), nil))(t)
-	return result.Findings
 }
 
 func run(t testing.TB, exchanges []*capture.Exchange, o minimize.Options) *minimize.Result {
 	t.Helper()
-	r, err := minimize.Run(t.Context(), rules.All, source(t, exchanges), o)
+	r, err := minimize.Run(t.Context(), rules.All, rulestest.Source(t, exchanges), o)
 	if err != nil {
 		t.Fatalf("rule %s: %v", o.Rule, err)
 	}
@@ -83,9 +61,9 @@ func text(t testing.TB, r *minimize.Result) ([]byte, *transcript.Transcript) {
 // the result is the result.
 func TestSmallest(t *testing.T) {
 	t.Parallel()
-	for _, file := range transcripts(t) {
-		tr := load(t, file)
-		recorded := judge(t, tr.Exchanges)
+	for _, s := range transcripts(t) {
+		file, tr := s.Name, must.Get(s.Parse())(t)
+		recorded := rulestest.Findings(t, tr.Exchanges)
 		seen := make(map[string]bool)
 		for i := range recorded {
 			f := &recorded[i]
@@ -96,7 +74,7 @@ func TestSmallest(t *testing.T) {
 			r := run(t, tr.Exchanges, minimize.Options{Rule: f.Rule.ID})
 			data, again := text(t, r)
 			var found strings.Builder
-			for _, f := range judge(t, again.Exchanges) {
+			for _, f := range rulestest.Findings(t, again.Exchanges) {
 				found.WriteString(f.String() + "\n")
 			}
 			if found.String() != again.Want {
@@ -162,7 +140,7 @@ func wantNeeded(
 	t *testing.T, file string, recorded []analysis.Finding, r *minimize.Result, less []*capture.Exchange, what string,
 ) {
 	t.Helper()
-	findings := judge(t, less)
+	findings := rulestest.Findings(t, less)
 	shown := slices.ContainsFunc(findings, func(f analysis.Finding) bool {
 		g := &r.Finding
 		return f.Fingerprint() == g.Fingerprint() && f.Severity == g.Severity && f.Seen == g.Seen &&
@@ -199,10 +177,10 @@ func sameReadings(all, less []*capture.Exchange) bool {
 	return true
 }
 
-// What can be published names nobody, and shows the finding all the same.
+// The published capture has no names, and still shows the finding.
 func TestAnonymous(t *testing.T) {
 	t.Parallel()
-	tr := load(t, testdata+"wild/langgraph-api-0.16.7.txtar")
+	tr := rulestest.Parse(t, "wild/langgraph-api-0.16.7")
 	for _, x := range tr.Exchanges {
 		x.Agent.URL = strings.ReplaceAll(x.Agent.URL, "127.0.0.1:9401", "agents.acme.test:9401")
 		x.Request.Head = bytes.ReplaceAll(x.Request.Head, []byte("127.0.0.1:44185"), []byte("agents.acme.test:9401"))
@@ -217,7 +195,7 @@ func TestAnonymous(t *testing.T) {
 				t.Errorf("%s: %s is left in\n%s", rule, private, data)
 			}
 		}
-		if !breaks(judge(t, again.Exchanges), rule) {
+		if !breaks(rulestest.Findings(t, again.Exchanges), rule) {
 			t.Errorf("%s is not shown by\n%s", rule, data)
 		}
 		if len(r.Kept) > 0 {
@@ -234,7 +212,7 @@ func TestAnonymous(t *testing.T) {
 // The same text is the same neutral text everywhere, in paths, too.
 func TestAnonymousTextsStaySame(t *testing.T) {
 	t.Parallel()
-	tr := load(t, testdata+"wild/js10-js10-rest.txtar")
+	tr := rulestest.Parse(t, "wild/js10-js10-rest")
 	r := run(t, tr.Exchanges, minimize.Options{Rule: "state-cancel-terminal-code", Anonymous: true})
 	data, again := text(t, r)
 	if n := len(again.Exchanges); n != 2 {
@@ -249,10 +227,10 @@ func TestAnonymousTextsStaySame(t *testing.T) {
 // A finding is chosen by its agent, or by its place.
 func TestChosenFinding(t *testing.T) {
 	t.Parallel()
-	tr := load(t, testdata+"wild/langgraph-api-0.16.7.txtar")
+	tr := rulestest.Parse(t, "wild/langgraph-api-0.16.7")
 	const rule = "legacy-field-emitted"
 	places := make(map[string]bool)
-	for _, f := range judge(t, tr.Exchanges) {
+	for _, f := range rulestest.Findings(t, tr.Exchanges) {
 		if f.Rule.ID == rule {
 			r := run(t, tr.Exchanges, minimize.Options{Rule: rule, Place: f.Place.String(), Agent: f.Link.Agent})
 			if got := r.Recorded.Place.String(); got != f.Place.String() {
@@ -270,20 +248,20 @@ func TestChosenFinding(t *testing.T) {
 		{Rule: "rpc-id-echo"},
 		{Rule: rule, Found: func(context.Context) ([]analysis.Finding, error) { return nil, nil }}, // what is known counts
 	} {
-		if _, err := minimize.Run(t.Context(), rules.All, source(t, tr.Exchanges), o); !errors.Is(err, minimize.ErrNotShown) {
+		if _, err := minimize.Run(t.Context(), rules.All, rulestest.Source(t, tr.Exchanges), o); !errors.Is(err, minimize.ErrNotShown) {
 			t.Errorf("%+v: got the error %v", o, err)
 		}
 	}
 }
 
-// When the time is up, what has come of it until then shows the finding.
+// When the time is up, the result so far shows the finding.
 func TestStopped(t *testing.T) {
 	t.Parallel()
-	tr := load(t, testdata+"wild/go0315-testkit.txtar")
+	tr := rulestest.Parse(t, "wild/go0315-testkit")
 	const rule = "req-to-terminal"
 	ctx, cancel := context.WithCancel(t.Context())
 	steps := 0
-	r, err := minimize.Run(ctx, rules.All, source(t, tr.Exchanges), minimize.Options{
+	r, err := minimize.Run(ctx, rules.All, rulestest.Source(t, tr.Exchanges), minimize.Options{
 		Rule: rule, OnStep: func(minimize.Progress) {
 			if steps++; steps == 3 {
 				cancel()
@@ -291,10 +269,10 @@ func TestStopped(t *testing.T) {
 		},
 	})
 	must.Do(t, err)
-	if !r.Stopped || steps != 3 || !breaks(judge(t, r.Exchanges), rule) {
+	if !r.Stopped || steps != 3 || !breaks(rulestest.Findings(t, r.Exchanges), rule) {
 		t.Errorf("stopped: %v after %d steps, with %d exchanges", r.Stopped, steps, len(r.Exchanges))
 	}
-	if _, err := minimize.Run(ctx, rules.All, source(t, tr.Exchanges), minimize.Options{Rule: rule}); err == nil {
+	if _, err := minimize.Run(ctx, rules.All, rulestest.Source(t, tr.Exchanges), minimize.Options{Rule: rule}); err == nil {
 		t.Error("without any time there is a result")
 	}
 }

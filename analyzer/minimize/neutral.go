@@ -24,10 +24,10 @@ var ownMembers = []string{
 
 var neutralWord = regexp.MustCompile(`^(text |name-|id-|value-|path-)[0-9]+$`)
 
-// isNeutral reports whether a value says nothing about anybody.
+// isNeutral reports whether a value identifies no one.
 func isNeutral(value string) bool { return value == "" || neutralWord.MatchString(value) }
 
-// word returns a neutral word that does not stand in the exchanges.
+// word returns a neutral word that the exchanges do not contain.
 func (j *judge) word(begin string) string {
 	for {
 		j.named++
@@ -38,16 +38,16 @@ func (j *judge) word(begin string) string {
 	}
 }
 
-// holds reports whether a word stands anywhere in the exchanges.
+// holds reports whether a word is anywhere in the exchanges.
 func (j *judge) holds(word string) bool {
 	return slices.ContainsFunc(j.now, func(x *capture.Exchange) bool {
 		return slices.ContainsFunc(parts(x), func(p []byte) bool { return strings.Contains(string(p), word) })
 	})
 }
 
-// neutralStrings puts neutral words in place of strings in JSON, and of the same strings in paths and queries.
+// neutralStrings replaces strings in JSON, and the same strings in paths and queries, with neutral words.
 func (j *judge) neutralStrings() (kept []string) {
-	names := make(map[string]string) // of the member in which a string stands first
+	names := make(map[string]string) // the first member that has a string
 	list := j.values(func(name, value string) bool {
 		if isNeutral(value) || slices.Contains(ownMembers, name) || isURL(value) || isResource(value) ||
 			credential.HasPlaceholder([]byte(value)) {
@@ -103,7 +103,7 @@ func (j *judge) resourceIDs() []string {
 	return list
 }
 
-// replaceAll puts one word in place of another wherever it stands.
+// replaceAll replaces one word with another everywhere.
 func (j *judge) replaceAll(was, is string) bool {
 	return j.rewrite(func(x *capture.Exchange) {
 		x.Agent.URL = strings.ReplaceAll(x.Agent.URL, was, is)
@@ -115,7 +115,7 @@ func isURL(value string) bool {
 	return strings.HasPrefix(value, "http://") || strings.HasPrefix(value, "https://")
 }
 
-// neutral returns what stands for a value of a member.
+// neutral returns the replacement for a member's value.
 func (j *judge) neutral(name, value string) string {
 	switch {
 	case name == "bytes" || name == "raw":
@@ -130,7 +130,7 @@ func (j *judge) neutral(name, value string) string {
 	return j.word("value-")
 }
 
-// exchangeString puts one string in place of another in JSON, paths and queries.
+// exchangeString replaces one string with another in JSON, paths and queries.
 func (j *judge) exchangeString(was, is string) bool {
 	return j.rewrite(func(x *capture.Exchange) {
 		replaceStrings(x, was, is)
@@ -147,8 +147,8 @@ func (j *judge) exchangeString(was, is string) bool {
 	})
 }
 
-// replaceInTarget puts one word in place of another where it is a whole segment of a path, with or without a verb
-// behind a colon, or a value of a query.
+// replaceInTarget replaces one word with another where it is a whole segment of a path, with or without a verb after a
+// colon, or a query value.
 func replaceInTarget(target, was, is string) string {
 	path, query, hasQuery := strings.Cut(target, "?")
 	segments := strings.Split(path, "/")

@@ -12,7 +12,7 @@ import (
 // longText is how many characters a text may have before it is shortened.
 const longText = 40
 
-// shorten cuts long texts off, each wherever it stands: prose, that is strings with blanks, and encoded bytes.
+// shorten truncates long texts wherever they are: prose, that is, strings with blanks, and encoded bytes.
 func (j *judge) shorten() {
 	for _, long := range j.values(isLong) {
 		j.exchangeValue(long, short(long))
@@ -39,8 +39,8 @@ func short(value string) string {
 	return begin
 }
 
-// values returns the different strings in the JSON of the exchanges that are wanted, in order of appearance. They are
-// asked for with the names of their members; those in an array have that of the array.
+// values returns the distinct wanted strings in the exchanges' JSON, in order of appearance. wanted receives the
+// member's name; elements of an array have the array's.
 func (j *judge) values(wanted func(name, value string) bool) []string {
 	var list []string
 	seen := make(map[string]bool)
@@ -77,7 +77,7 @@ func eachString(v jsondoc.Value, name string, f func(name string, v jsondoc.Valu
 	}
 }
 
-// exchangeValue tries to put one string in place of another wherever it is a whole value in JSON.
+// exchangeValue tries to replace one string with another wherever it is a whole JSON value.
 func (j *judge) exchangeValue(was, is string) bool {
 	return j.rewrite(func(x *capture.Exchange) { replaceStrings(x, was, is) })
 }
@@ -92,7 +92,7 @@ func (j *judge) rewrite(edit func(*capture.Exchange)) bool {
 	return j.try(list)
 }
 
-// replaceStrings puts one string in place of another in the JSON of an exchange.
+// replaceStrings replaces one string with another in the JSON of an exchange.
 func replaceStrings(x *capture.Exchange, was, is string) {
 	for _, t := range textsOf(x) {
 		body := t.get(x)
@@ -106,7 +106,7 @@ func replaceStrings(x *capture.Exchange, was, is string) {
 	}
 }
 
-// withStrings returns a JSON text with one string in place of another; nil if that does not stand there.
+// withStrings returns a JSON text with one string replaced by another; nil if the text does not contain it.
 func withStrings(text []byte, root jsondoc.Value, was, is string) []byte {
 	var out []byte
 	done := 0
@@ -122,8 +122,8 @@ func withStrings(text []byte, root jsondoc.Value, was, is string) []byte {
 	return append(out, text[done:]...)
 }
 
-// renamed returns a string with one in place of another: as a whole, or as a segment of the name that 0.3 over gRPC has
-// for a task or a push config, such as tasks/t1.
+// renamed replaces a string with another: as a whole, or as a segment of a resource name of 0.3 over gRPC, such as
+// tasks/t1.
 func renamed(text, was, is string) (string, bool) {
 	if text == was {
 		return is, true

@@ -1,7 +1,7 @@
 package minimize
 
-// shrink tries to take away runs of a list of n, longer ones first, and then single ones until none of them can be
-// spared. It is told the list as it is then: cut removes from (included) to to (excluded), and says whether it could.
+// shrink tries to remove runs of a list of n elements, longer runs first, and then single elements until none can be
+// removed. cut removes the elements from (included) to to (excluded) of the current list, and reports whether it could.
 func shrink(n int, cut func(from, to int) bool) {
 	for size := n; size > 0; {
 		found := false

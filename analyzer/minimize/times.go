@@ -11,7 +11,7 @@ import (
 	"a2atap/proxy/capture/transcript"
 )
 
-// plainTimes takes the times of a transcript that says none, if everything comes in the same order then.
+// plainTimes replaces the times with a transcript's default times, if that preserves the order of all steps.
 func (j *judge) plainTimes() {
 	list, err := unsaid(j.now, timeLine)
 	if err != nil || slices.EqualFunc(j.now, list, sameTimes) {
@@ -32,7 +32,7 @@ var (
 	idLine   = regexp.MustCompile(`^id: `)
 )
 
-// newYear is when a transcript begins that does not say when.
+// newYear is when a transcript without times begins.
 var newYear = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // unsaid returns the exchanges of a transcript that lacks these lines of meta. What was not measured stays so.
@@ -54,7 +54,7 @@ func unsaid(list []*capture.Exchange, line *regexp.Regexp) ([]*capture.Exchange,
 	return t.Exchanges, nil
 }
 
-// sameTimes reports whether all of two copies of an exchange came at the same time.
+// sameTimes reports whether two copies of an exchange have the same times.
 func sameTimes(a, b *capture.Exchange) bool {
 	return a.Started.Equal(b.Started) && slices.Equal(offsets(a), offsets(b))
 }
@@ -70,13 +70,13 @@ func offsets(x *capture.Exchange) []time.Duration {
 	return list
 }
 
-// A piece is the so manieth step of an exchange.
+// A piece is a step of an exchange, by its position.
 type piece struct {
 	seq uint64
 	nth int
 }
 
-// order returns the order in which everything came.
+// order returns the order of all steps.
 func order(ctx context.Context, list []*capture.Exchange) ([]piece, error) {
 	m, err := memory(list)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"a2atap/proxy/capture/transcript"
 )
 
-// Transcript returns the result as a transcript. Its comment says what it shows and how to see that, given the file in
-// which it will be; its section want has all findings.
+// Transcript returns the result as a transcript. Its comment explains the finding and how to reproduce it with the
+// given file; its section want has all findings.
 func (r *Result) Transcript(file string) *transcript.Transcript {
 	f := &r.Finding
 	lines := []string{

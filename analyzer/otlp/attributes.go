@@ -4,9 +4,11 @@ import (
 	"strings"
 
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
+
+	"a2atap/proxy/safetext"
 )
 
-// How much of what passed goes into one attribute, in bytes. What is longer is cut, and ends with a mark.
+// Bounds of attributes, in bytes. Longer values are cut, and end with a mark.
 const (
 	maxText = 1 << 10
 	maxBody = 16 << 10
@@ -50,7 +52,7 @@ func (a *attributes) number(key string, value int64) {
 	a.add(key, &commonpb.AnyValue{Value: &commonpb.AnyValue_IntValue{IntValue: value}})
 }
 
-// yes adds that something is so; nothing if it is not.
+// yes adds an attribute that is true, and nothing if it is false.
 func (a *attributes) yes(key string, value bool) {
 	if value {
 		a.add(key, &commonpb.AnyValue{Value: &commonpb.AnyValue_BoolValue{BoolValue: true}})
@@ -61,10 +63,10 @@ func (a *attributes) add(key string, value *commonpb.AnyValue) {
 	a.list = append(a.list, &commonpb.KeyValue{Key: key, Value: value})
 }
 
-// valid returns a text as the protocol takes it, which is UTF-8 and at most limit bytes.
+// valid returns a text in the form of the protocol, which is UTF-8 and at most limit bytes.
 func valid(text string, limit int) string {
 	if len(text) > limit {
-		text = strings.ToValidUTF8(text[:limit-len(cutMark)], "") + cutMark
+		text = safetext.Cut(text, limit-len(cutMark)) + cutMark
 	}
 	return strings.ToValidUTF8(text, "\uFFFD")
 }

@@ -55,7 +55,7 @@ func (e *exchangeSpan) streamed() (list []*tracepb.Span_Event, dropped uint32) {
 	return list, uint32(max(0, total-len(list)))
 }
 
-// event returns an event of the stream; what is read of it may be nil.
+// event returns an event of the stream; its reading may be nil.
 func (e *exchangeSpan) event(event *capture.Event, r *reading.EventReading) *tracepb.Span_Event {
 	at := e.Started
 	if event.At > 0 {
@@ -115,8 +115,8 @@ func findingAttributes(f *analysis.Finding) []*keyValue {
 	return a.list
 }
 
-// Finding returns a finding as a span, beneath that of its exchange, which was given away without it. It takes no time,
-// and begins when it is made. It is false if nothing is remembered of the exchange.
+// Finding returns a span for a finding whose exchange's span was already returned, as its child. The span has no
+// duration, and starts when the finding was made. It returns false if the exchange was forgotten.
 func (s *Spans) Finding(f *analysis.Finding, at time.Time) (Span, bool) {
 	i, ok := s.known.Get(f.Place.Exchange)
 	if !ok || !i.made {

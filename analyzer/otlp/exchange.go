@@ -18,7 +18,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// An exchangeSpan is what the span of one exchange is made of.
+// An exchangeSpan has the data for the span of one exchange.
 type exchangeSpan struct {
 	*capture.Exchange
 	request, response capture.Head
@@ -39,7 +39,7 @@ func (s *Spans) Exchange(x *capture.Exchange, failure string, findings []analysi
 	e.failure, e.findings = failure, findings
 	span := &tracepb.Span{
 		TraceId: e.identity.trace[:], SpanId: e.identity.span[:], Flags: e.identity.flags,
-		Name: e.name(), Kind: tracepb.Span_SPAN_KIND_SERVER,
+		Name: e.name(), Kind: e.kind(),
 		StartTimeUnixNano: nanoseconds(x.Started), EndTimeUnixNano: nanoseconds(e.end()),
 		Attributes: e.attributes(),
 		Links:      s.links(&e.identity),
@@ -65,6 +65,9 @@ func (s *Spans) read(x *capture.Exchange) exchangeSpan {
 	}
 	e.identity = s.identify(x.Seq, x.ID, &e.request, 0)
 	e.identity.made, e.identity.started, e.identity.service = true, x.Started, service(x.Agent)
+	if e.isNeighbor() {
+		e.identity.service = service(x.Client)
+	}
 	if len(e.reading.Contexts) > 0 {
 		e.identity.context = valid(e.reading.Contexts[0], maxText)
 	}
@@ -78,10 +81,12 @@ func (s *Spans) knows(seq uint64) bool {
 	return ok && i.made
 }
 
-// name names the span after what was asked, in words that do not change from call to call.
+// name returns the span's name, which has low cardinality: the operation without ids.
 func (e *exchangeSpan) name() string {
 	call := &e.reading.Call
 	switch {
+	case e.isNeighbor():
+		return valid(e.reading.Neighbor.Title(), maxText)
 	case e.invokes() && e.Agent.Name != "":
 		return valid("invoke_agent "+e.Agent.Name, maxText)
 	case e.invokes():
@@ -100,7 +105,7 @@ func (e *exchangeSpan) invokes() bool {
 	return op == a2a.SendMessage || op == a2a.SendStreamingMessage
 }
 
-// methods are those of HTTP that the conventions let stand for themselves.
+// methods are the HTTP methods that the conventions use unchanged.
 var methods = []string{"GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "QUERY"}
 
 func method(name string) string {
@@ -112,8 +117,12 @@ func method(name string) string {
 
 // end returns when the exchange ended, or else the last that is known of it.
 func (e *exchangeSpan) end() time.Time {
-	last := max(e.Ended, e.Request.Body.At)
-	if r := e.Response; r != nil && e.Ended < 0 {
+	took := e.Took()
+	if took >= 0 && took < e.Ended { // the client left, and did not receive the rest
+		return e.Started.Add(took)
+	}
+	last := max(took, e.Request.Body.At)
+	if r := e.Response; r != nil && took < 0 {
 		last = max(last, r.At, r.Body.At)
 		for i := range r.Events {
 			last = max(last, r.Events[i].At)
@@ -131,7 +140,7 @@ func (e *exchangeSpan) attributes() []*keyValue {
 	return a.list
 }
 
-// ours adds what the recorder knows.
+// ours adds the recorder's facts.
 func (e *exchangeSpan) ours(a *attributes) {
 	a.number("a2atap.exchange", int64(e.Seq))
 	if e.ID != uuid.Nil {
@@ -160,7 +169,7 @@ func (e *exchangeSpan) ours(a *attributes) {
 	}
 }
 
-// protocol adds what A2A and the conventions for agents and JSON-RPC say.
+// protocol adds the attributes of A2A and of the conventions for agents and JSON-RPC.
 func (e *exchangeSpan) protocol(a *attributes) {
 	r := e.reading
 	call := &r.Call
@@ -182,6 +191,7 @@ func (e *exchangeSpan) protocol(a *attributes) {
 		}
 	}
 	a.text("a2a.task.state", r.State())
+	e.neighbor(a)
 	if e.invokes() {
 		a.text("gen_ai.operation.name", "invoke_agent")
 		a.text("gen_ai.agent.name", e.Agent.Name)
@@ -218,24 +228,26 @@ func (e *exchangeSpan) protocol(a *attributes) {
 	a.text("error.type", e.errorType())
 }
 
-// errorType returns what the conventions call the class of an error; empty if there is none.
+// errorType returns the conventions' class of the error; empty without an error.
 func (e *exchangeSpan) errorType() string {
 	switch {
 	case e.failure != "":
 		return e.failure
 	case e.Fault != nil:
 		return e.Fault.Kind
+	case e.isNeighbor() && e.reading.Neighbor.Failed && e.response.Status < 400:
+		return "tool_error"
 	case e.refused():
 		return strconv.Itoa(e.response.Status)
 	}
 	return ""
 }
 
-// refused reports whether the answer to what is not a call says that it failed. As for any server, that somebody asks for
-// what is not there is no error; that there is no card is one.
+// refused reports whether the answer to a request other than a call is an error. As for any server, a missing resource
+// is not an error, but a missing card is.
 func (e *exchangeSpan) refused() bool {
 	call := &e.reading.Call
-	return e.response.Status >= 500 || e.response.Status >= 400 && call.Operation != a2a.NoOperation
+	return e.response.Status >= 500 || e.response.Status >= 400 && (call.Operation != a2a.NoOperation || e.isNeighbor())
 }
 
 func (e *exchangeSpan) status() *tracepb.Status {
@@ -243,13 +255,13 @@ func (e *exchangeSpan) status() *tracepb.Status {
 	if message == "" {
 		return nil
 	}
-	if e.failure == "" && e.Fault == nil {
+	if e.failure == "" && e.Fault == nil && message != "tool_error" {
 		message = "HTTP " + message
 	}
 	return &tracepb.Status{Code: tracepb.Status_STATUS_CODE_ERROR, Message: valid(message, maxText)}
 }
 
-// transport adds what the conventions say of HTTP.
+// transport adds the conventions' attributes of HTTP.
 func (e *exchangeSpan) transport(a *attributes) {
 	if name := method(e.request.Method); name == "HTTP" {
 		a.text("http.request.method", "_OTHER")
@@ -297,7 +309,7 @@ func (e *exchangeSpan) bodies(a *attributes) {
 	}
 }
 
-// content adds some of what passed, as long as there is room.
+// content adds a part of a body while there is room.
 func (e *exchangeSpan) content(a *attributes, key string, data []byte) {
 	if limit := min(maxBody, e.room); len(data) > 0 && limit > len(cutMark) {
 		a.long(key, string(data[:min(len(data), limit+1)]), limit)

@@ -10,10 +10,13 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Export writes the spans of a capture as JSON lines: those of the exchanges that keep chooses, and of the tasks that
-// these have shown first. The rules say what calls came to, and what is wrong with them; every finding stands in the
-// span of its exchange. Options are for the engine that runs them, such as those that
-// tell what Options.Parent answers: what was known when an exchange ended counts, as for a Tracer. The capture is read twice. Whole says that keep needs exchanges as a whole.
+// Export writes the spans of a capture as JSON lines. It includes the exchanges that keep selects, and the tasks that
+// these exchanges were the first to show. The rules determine the outcome of calls and the findings. Every finding is
+// in the span of its exchange.
+//
+// Options are for the engine that runs the rules, such as those that supply the data for Options.Parent. As for a
+// Tracer, only facts known when an exchange ended count. The capture is read twice. whole means that keep needs
+// exchanges as a whole.
 func Export(
 	ctx context.Context, w io.Writer, rules []*analysis.Rule, src capture.Source, spans *Spans,
 	keep func(*capture.Exchange) bool, whole bool, options ...engine.Option,
@@ -54,7 +57,7 @@ func Export(
 	return out.Flush()
 }
 
-// A past is what the rules say of a whole capture, before a span is made.
+// A past has the rules' results for a whole capture, from before any span is made.
 type past struct {
 	tasks      *Tasks
 	failures   map[uint64]string
@@ -85,7 +88,7 @@ func (p *past) ended(x summary.Summary) {
 	p.task(p.tasks.Ended(&x))
 }
 
-// settle notes what caused an exchange, and what caused that.
+// settle records the cause of an exchange, and the cause of that cause.
 func (p *past) settle(seq uint64) {
 	for range maxDepth {
 		if _, known := p.parents[seq]; known {

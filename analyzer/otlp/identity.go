@@ -20,15 +20,15 @@ type identity struct {
 	parent [8]byte // zero if it has none
 	flags  uint32  // of OTLP
 	cause  Parent  // the exchange that caused it
-	remote bool    // trace and parent are those of the request's traceparent
+	remote bool    // trace and parent come from the request's traceparent
 
-	made    bool // its span was made; what follows is known then
+	made    bool // its span was made, so its cause is known
 	started time.Time
 	service string // that answered it
 	context string // of A2A, that it is about
 }
 
-// The bits of a span's flags beside those of W3C Trace Context.
+// The bits of a span's flags in addition to those of W3C Trace Context.
 const (
 	parentKnown  = uint32(tracepb.SpanFlags_SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK)
 	parentRemote = uint32(tracepb.SpanFlags_SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK)
@@ -55,7 +55,7 @@ func (s *Spans) identify(seq uint64, id uuid.UUID, head *capture.Head, depth int
 	return i
 }
 
-// maxDepth bounds how far up causes are followed when none of them is remembered.
+// maxDepth bounds how many causes are followed upward if none of them is remembered.
 const maxDepth = 64
 
 // causeOf returns the place of the exchange that caused another.
@@ -74,7 +74,7 @@ func (s *Spans) causeOf(seq uint64, cause Parent, depth int) (identity, bool) {
 	return s.identify(cause.Exchange, opened.ID, &head, depth+1), true
 }
 
-// seed is what the ids of an exchange are made from: its own id, which is the same in every copy, or else the capture
+// seed returns the input for the ids of an exchange: its own id, which is the same in every copy, or else the capture
 // and the number.
 func (s *Spans) seed(seq uint64, id uuid.UUID) []byte {
 	if id != uuid.Nil {
@@ -83,7 +83,7 @@ func (s *Spans) seed(seq uint64, id uuid.UUID) []byte {
 	return binary.BigEndian.AppendUint64(append([]byte{}, s.o.Capture[:]...), seq)
 }
 
-// derive makes bytes of an id out of what it is for. They are never all zero, which would be no id.
+// derive derives the bytes of an id from its parts. They are never all zero, which would be an invalid id.
 func derive(kind string, parts ...[]byte) []byte {
 	h := sha256.New()
 	h.Write([]byte("a2atap " + kind))
@@ -117,7 +117,7 @@ func traceparent(values []string) (trace [16]byte, parent [8]byte, flags byte, o
 			return [16]byte{}, [8]byte{}, 0, false
 		}
 	}
-	rest := text[size:] // later versions may go on
+	rest := text[size:] // later versions may have more
 	if version[0] == 0xff || version[0] == 0 && rest != "" || rest != "" && rest[0] != '-' ||
 		trace == [16]byte{} || parent == [8]byte{} {
 		return [16]byte{}, [8]byte{}, 0, false

@@ -61,7 +61,7 @@ func eachID(data *tracepb.TracesData, replace func([]byte) []byte) {
 	}
 }
 
-// BatchSize is how many spans stand in one request at most.
+// BatchSize is the maximum number of spans in one request.
 const BatchSize = 512
 
 // A Writer writes spans as JSON lines, one request of the protocol each, as the file exporter of the OpenTelemetry
@@ -77,7 +77,7 @@ type Writer struct {
 // maxLine is about how many bytes of spans go into a line, where they have bodies.
 const maxLine = 1 << 20
 
-// newWriter returns a Writer of what spans makes.
+// newWriter returns a Writer for spans.
 func newWriter(w io.Writer, spans *Spans) *Writer { return &Writer{w: w, spans: spans} }
 
 // Write writes a span, sooner or later.
@@ -90,7 +90,7 @@ func (w *Writer) Write(span Span) error {
 	return w.Flush()
 }
 
-// Flush writes what was not written yet.
+// Flush writes the unwritten rest.
 func (w *Writer) Flush() error {
 	if len(w.batch) == 0 {
 		return nil

@@ -33,7 +33,7 @@ func TestLongStream(t *testing.T) {
 	}
 }
 
-// Whatever stands in an exchange, its span is one that the protocol can carry, and one that a terminal shows.
+// Whatever an exchange contains, its span is valid for the protocol and safe for a terminal.
 func FuzzSpan(f *testing.F) {
 	f.Add([]byte("POST / HTTP/1.1\r\n\r\n"), []byte(`{"jsonrpc":"2.0","id":"\xff","method":"GetTask"}`),
 		[]byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"), []byte("data: {}\n\n"), "a", "http://[::1")

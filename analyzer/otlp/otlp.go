@@ -1,14 +1,14 @@
-// Package otlp makes spans of OpenTelemetry of what was recorded: one for each exchange, one for each task, and one for
-// each finding that comes when the span of its exchange has been given away. It writes them as OTLP JSON lines;
-// sender sends them to a collector.
+// Package otlp converts recorded traffic to OpenTelemetry spans: one for each exchange, one for each task, and one for
+// each finding that comes after the span of its exchange was exported. It writes them as OTLP JSON lines; package
+// otlphttp sends them to a collector.
 //
 // The spans are those of an observer between client and agent. A span of an exchange is the request as it reached the
-// agent: its kind is SERVER, and its service is the agent. Where a request brings a traceparent, the span is in that
-// trace and beneath that parent, beside what the agent itself reports of the request. Otherwise it is beneath the
-// exchange that caused it, where that is known, and the ids come from the exchange's own id, so that spans made again
-// of the same exchange, while it is recorded or later, are the same.
+// agent: its kind is SERVER, and its service is the agent. If a request has a traceparent, the span is in that trace
+// and below that parent, next to the agent's own spans. Otherwise it is below the exchange that caused it, if that is
+// known. Ids are then derived from the exchange's own id, so that repeated exports of an exchange, during the recording
+// or later, have the same spans.
 //
-// Nothing of bodies, headers or queries is in a span unless Options.Bodies asks for bodies.
+// Spans contain nothing from bodies, headers or queries unless Options.Bodies requests bodies.
 //
 // Source: OpenTelemetry Protocol 1.10, trace/v1; OpenTelemetry semantic conventions, HTTP, RPC (JSON-RPC) and GenAI
 // (agent spans); W3C Trace Context, "traceparent Header".
@@ -29,22 +29,22 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Options say what spans are made of.
+// Options configure the contents of spans.
 type Options struct {
 	Capture uuid.UUID       // of the capture; zero if it has none
 	Version string          // of this program
 	Bodies  bool            // of requests and answers are attributes
-	Reader  *reading.Reader // of the exchanges; nil stands for one that knows no card yet
+	Reader  *reading.Reader // of the exchanges; nil means a new one without cards
 
-	// Parent says which exchange caused another; nil stands for nothing that is known.
+	// Parent returns which exchange caused another; nil means unknown.
 	Parent func(seq uint64) Parent
 	// Opened returns the beginning of an exchange, for those of which no span was made yet. It may be nil.
 	Opened func(seq uint64) (capture.Opened, bool)
 }
 
-// A Parent is the exchange that caused another. The zero Parent is none.
+// A Parent is the exchange that caused another. The zero Parent means no cause.
 type Parent struct {
-	Exchange uint64 // its number, lower than that of what it caused
+	Exchange uint64 // its number, lower than its child's
 	Inferred string // why it is taken for the parent, in a few words; empty if it surely is
 }
 
@@ -60,7 +60,7 @@ type Spans struct {
 	known *recent.Map[uint64, identity]
 }
 
-// maxKnown bounds the exchanges whose place in a trace is remembered. That of the others is worked out anew.
+// maxKnown bounds the exchanges whose place in a trace is remembered. Others' places are computed again.
 const maxKnown = 10_000
 
 // New returns a Spans.
@@ -77,7 +77,7 @@ func New(o Options) *Spans {
 	return &Spans{o: o, known: recent.New[uint64, identity](maxKnown)}
 }
 
-// Batch returns the spans as one request of the protocol, those of a service together, in the order of their services.
+// Batch returns the spans as one request of the protocol, grouped by service, in the order of services.
 //
 // A TracesData is the same as an ExportTraceServiceRequest, on the wire and in JSON; the package of the latter would
 // link gRPC.

@@ -24,6 +24,7 @@ import (
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/otlp"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/rulestest"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/open"
@@ -53,7 +54,7 @@ func sent(t *testing.T, spans []*tracepb.Span) *tracepb.Span {
 
 func everything(*capture.Exchange) bool { return true }
 
-// export exports a capture, and reads what came of it with the official types.
+// export exports a capture, and decodes the result with the official types.
 func export(t *testing.T, src capture.Source, o otlp.Options) (text string, spans []*tracepb.Span) {
 	t.Helper()
 	var out bytes.Buffer
@@ -197,7 +198,7 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// JSON of OTLP is that of protocol buffers but for ids.
+// OTLP JSON is protobuf JSON except for ids.
 func TestJSON(t *testing.T) {
 	text, _ := export(t, source(t, session), otlp.Options{})
 	if strings.Count(text, "\n") != 1 || !strings.HasSuffix(text, "\n") {
@@ -273,16 +274,13 @@ func trace(t *testing.T, src capture.Source) (spans []*tracepb.Span) {
 // What is sent while a capture is recorded is what is exported later: the same spans at the same places in the same
 // traces. Findings that come late are spans there and events here.
 func TestLiveIsAsExported(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("..", "rules", "testdata", "*", "*.txtar"))
-	if err != nil || len(files) < 300 {
-		t.Fatalf("%d transcripts: %v", len(files), err)
-	}
 	tasks := 0
-	for i, file := range files {
+	for i, s := range rulestest.Scenarios(t) {
 		if i%5 != 0 { // a fifth of them says it all
 			continue
 		}
-		src := must.Get(open.File(file))(t)
+		file := s.Name
+		src := must.Get(must.Get(s.Parse())(t).Source(file))(t)
 		live, late := places(trace(t, src))
 		_, spans := export(t, src, otlp.Options{})
 		later, _ := places(spans)

@@ -11,25 +11,25 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Tasks follows tasks from the exchange that first shows them to the state in which they end. Give it what an engine
-// tells (engine.OnEvent, engine.OnEnded), in that order. It is for one goroutine.
+// Tasks follows tasks from the exchange that first shows them to their final state. Give it the results of
+// engine.OnEvent and engine.OnEnded, in that order. It is not safe for concurrent use.
 type Tasks struct {
 	tasks *recent.Map[taskKey, *Task]
 }
 
-// A taskKey tells tasks apart: their ids are those of their agents.
+// A taskKey identifies a task: ids are unique per agent.
 type taskKey struct{ agent, id string }
 
 // A Task is a task as far as it was seen.
 type Task struct {
 	ID       string
 	Agent    string    // name of the agent that has it
-	Exchange uint64    // that first showed it, with whose beginning its span begins
+	Exchange uint64    // that first showed it; the task's span begins with it
 	Last     time.Time // the last that was seen of it, or its end
 	State    a2a.State // the last that was seen
 	States   []TaskState
 	Dropped  int  // states that are not in States
-	Ended    bool // it has come to a terminal state; what comes after that is not looked at
+	Ended    bool // it has reached a terminal state; later states are ignored
 
 	taken bool // it was returned
 }
@@ -40,29 +40,29 @@ type TaskState struct {
 	At    time.Time
 }
 
-// Bounds of what is remembered of tasks.
+// Bounds of the remembered tasks.
 const (
 	maxTasks  = 10_000
 	maxStates = 64 // of one
 )
 
-// newTasks returns a Tasks that has seen none.
+// newTasks returns an empty Tasks.
 func newTasks() *Tasks { return &Tasks{recent.New[taskKey, *Task](maxTasks)} }
 
-// Event takes an event of a stream. It returns what has come to its end, or is forgotten to make room; nil if nothing
-// is.
+// Event takes an event of a stream. It returns the task that has ended, or that is forgotten to make room; nil without
+// one.
 func (t *Tasks) Event(v *summary.Event) *Task {
 	return t.saw(taskKey{v.Link.Agent, v.Task}, v.Seq, v.At, v.State)
 }
 
-// Ended takes an exchange that is over, and returns what Event does.
+// Ended takes an exchange that has ended. Its result is as for Event.
 func (t *Tasks) Ended(x *summary.Summary) *Task {
 	if !x.Call && x.Operation != a2a.Webhook {
 		return nil
 	}
 	key := taskKey{x.Programs().Agent, x.Task}
 	_, known := t.tasks.Get(key)
-	switch made := x.Call && x.State.Known(); { // an id that a client asks for may be that of no task
+	switch made := x.Call && x.State.Known(); { // an id that a client asks for may not be a task's
 	case !known && !made:
 		return nil
 	case x.Events >= 0: // they have told the states
@@ -71,7 +71,7 @@ func (t *Tasks) Ended(x *summary.Summary) *Task {
 	return t.saw(key, x.Seq, x.Started.Add(max(x.Took, 0)), x.State)
 }
 
-// saw notes that an exchange has shown a task in a state.
+// saw records that an exchange has shown a task in a state.
 func (t *Tasks) saw(key taskKey, seq uint64, at time.Time, state a2a.State) (over *Task) {
 	if key.id == "" || key.agent == "" {
 		return nil
@@ -111,7 +111,7 @@ func (t *Task) take() *Task {
 	return t
 }
 
-// Rest yields the tasks that have not come to their end, and were not returned before.
+// Rest yields the tasks that have not ended, and were not returned before.
 func (t *Tasks) Rest() iter.Seq[*Task] {
 	return func(yield func(*Task) bool) {
 		for _, task := range t.tasks.All() {
@@ -122,8 +122,8 @@ func (t *Tasks) Rest() iter.Seq[*Task] {
 	}
 }
 
-// Task returns the span of a task: from the exchange that first showed it to its end, or to the last that was seen of
-// it. It is false as long as no span was made of that exchange, or if nothing is remembered of that.
+// Task returns the span of a task: from the exchange that first showed it to its end, or to its last appearance. It
+// returns false before that exchange has a span, or if the exchange was forgotten.
 func (s *Spans) Task(t *Task) (Span, bool) {
 	i, ok := s.known.Get(t.Exchange)
 	if !ok || !i.made {

@@ -73,7 +73,7 @@ t3 of a by 7, 8s: input-required`
 	}
 }
 
-// What is remembered is bounded, and each task is told once.
+// The number of remembered tasks is bounded, and each task is reported once.
 func TestManyTasks(t *testing.T) {
 	tasks := newTasks()
 	told := make(map[string]bool)

@@ -10,9 +10,9 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A Tracer makes spans while a capture is judged: that of an exchange when it has ended, that of a task when it has.
-// Give it what the engine tells and finds, and call Step after each step. It reads the exchanges from the capture. It
-// is for one goroutine.
+// A Tracer makes spans while a capture is checked: of an exchange when it has ended, of a task when it has ended. Pass
+// it the engine's events and findings, and call Step after each step. It reads the exchanges from the capture. It is
+// for one goroutine.
 type Tracer struct {
 	spans   *Spans
 	src     capture.Source
@@ -20,15 +20,15 @@ type Tracer struct {
 	now     func() time.Time
 	tasks   *Tasks
 	ended   []ended
-	found   map[uint64][]analysis.Finding // of exchanges of which no span was made yet
+	found   map[uint64][]analysis.Finding // of exchanges without a span yet
 	finds   int                           // in found
-	waiting map[uint64][]*Task            // by the exchange of which no span was made yet
+	waiting map[uint64][]*Task            // by their exchange, which has no span yet
 	waits   int                           // in waiting
 	lost    int
-	newest  uint64 // exchange of which a span was made
+	newest  uint64 // exchange with a span
 }
 
-// An ended is an exchange that has ended, and of which no span was made yet.
+// An ended is an exchange that has ended, and has no span yet.
 type ended struct {
 	seq     uint64
 	failure string
@@ -40,8 +40,8 @@ const (
 	maxWaiting = 10_000
 )
 
-// NewTracer returns a Tracer that calls emit with each span. Now is the time of findings that come when the span of
-// their exchange was given away.
+// NewTracer returns a Tracer that calls emit with each span. now gives the time of findings that come after the span of
+// their exchange was emitted.
 func NewTracer(spans *Spans, src capture.Source, now func() time.Time, emit func(Span)) *Tracer {
 	return &Tracer{
 		spans: spans, src: src, emit: emit, now: now, tasks: newTasks(),
@@ -52,7 +52,7 @@ func NewTracer(spans *Spans, src capture.Source, now func() time.Time, emit func
 // Event takes an event of a stream.
 func (t *Tracer) Event(v *summary.Event) { t.task(t.tasks.Event(v)) }
 
-// Ended takes an exchange that is over.
+// Ended takes an exchange that has ended.
 func (t *Tracer) Ended(x *summary.Summary) {
 	t.ended = append(t.ended, ended{x.Seq, x.Outcome.Failure})
 	t.task(t.tasks.Ended(x))
@@ -73,8 +73,8 @@ func (t *Tracer) Found(f *analysis.Finding) {
 	t.found[f.Place.Exchange] = append(t.found[f.Place.Exchange], *f)
 }
 
-// Step makes the spans of the exchanges that have ended. It comes after the findings of the step that ended them. An
-// error means that the capture could not be read; that of one exchange does not keep those of others away.
+// Step makes the spans of the exchanges that have ended. Call it after passing the findings of the step that ended
+// them. An error means that the capture could not be read; an error for one exchange does not affect others.
 func (t *Tracer) Step(ctx context.Context) error {
 	if len(t.ended) == 0 {
 		return nil
@@ -108,7 +108,7 @@ func (t *Tracer) exchange(ctx context.Context, e ended) error {
 	return nil
 }
 
-// recall reads an exchange again of which a span was made so long ago that it is forgotten.
+// recall reads an exchange again whose span was made so long ago that it is forgotten.
 func (t *Tracer) recall(seq uint64) {
 	if seq == 0 || seq+maxKnown > t.newest || t.spans.knows(seq) {
 		return
@@ -132,7 +132,7 @@ func endsOf(ctx context.Context, src capture.Source, seq uint64) (*capture.Excha
 	return nil, fmt.Errorf("exchange %d: %w", seq, capture.ErrNotFound)
 }
 
-// task makes the span of a task, or keeps it until that of its exchange was made.
+// task makes the span of a task, or stores the task until its exchange has a span.
 func (t *Tracer) task(task *Task) {
 	if task == nil {
 		return
@@ -150,7 +150,7 @@ func (t *Tracer) task(task *Task) {
 	t.waiting[task.Exchange] = append(t.waiting[task.Exchange], task)
 }
 
-// Close makes the spans of what has not ended. It returns how many spans could not be made.
+// Close makes the spans of open exchanges and tasks. It returns how many spans could not be made.
 func (t *Tracer) Close(ctx context.Context) (lost int, err error) {
 	err = t.Step(ctx)
 	for task := range t.tasks.Rest() {

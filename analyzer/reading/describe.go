@@ -5,9 +5,10 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/neighbor"
 )
 
-// maxCalls bounds the requests that a describer remembers while their answers come.
+// maxCalls bounds the requests that a describer remembers until their answers are complete.
 const maxCalls = 4096
 
 // describer implements capture.Describer.
@@ -18,9 +19,9 @@ type describer struct {
 	reading Reading                 // of what it is asked about; empty in between
 }
 
-// NewDescriber returns what tells a recorder what A2A knows about an exchange: the keys it can be found by, and the
-// places of its secrets. It learns from the agent cards that it is shown, and remembers the requests of a bounded
-// number of open exchanges. Like any Describer it is for one goroutine; each recording needs one of its own.
+// NewDescriber returns a Describer that knows A2A exchanges: their index keys, and the places of their secrets. It
+// learns from agent cards, and remembers the requests of a bounded number of open exchanges. Like any Describer, it is
+// not safe for concurrent use; each recording needs a separate one.
 func NewDescriber() capture.Describer {
 	return &describer{calls: make(map[uuid.UUID]*a2a.Call), reading: Reading{brief: true}}
 }
@@ -37,8 +38,26 @@ func (d *describer) Request(x *capture.Exchange, m *capture.Parsed) capture.Desc
 	}
 	if asks := r.Call.Asks(); asks != a2a.NoOperation {
 		out.Keys = append(out.Keys, capture.Key{Kind: "operation", Value: asks.String()})
+	} else if operation := neighborOperation(r, m); operation != "" {
+		out.Keys = append(out.Keys, capture.Key{Kind: "operation", Value: operation})
 	}
 	return out
+}
+
+// neighborOperation returns the operation of a call that is not A2A; empty for other exchanges.
+func neighborOperation(r *Reading, m *capture.Parsed) string {
+	p := partsOf(m)
+	if r.Call.A2A() || p.Head == nil {
+		return ""
+	}
+	request := neighbor.Request{Method: p.Head.Method, Target: p.Head.Target, Fields: p.Head.Fields}
+	if p.Doc != nil && p.Doc.Err == nil {
+		request.Body = p.Doc.Root
+	}
+	if near := neighbor.Recognize(request, 0); near != nil {
+		return near.Operation
+	}
+	return ""
 }
 
 // Event implements capture.Describer.
@@ -48,6 +67,9 @@ func (d *describer) Event(x *capture.Exchange, e *capture.Event, m *capture.Pars
 	r.readEvent(d.call(x), e, m)
 	out := describe(r)
 	r.nameCredentials(&out)
+	if !r.Call.A2A() && m != nil && m.Doc != nil {
+		out.Pieces = neighbor.Pieces(m.Doc.Root)
+	}
 	return out
 }
 
@@ -78,7 +100,7 @@ func (r *Reading) nameCredentials(out *capture.Description) {
 	}
 }
 
-// call returns what the request of an exchange asks.
+// call returns the call in the request of an exchange.
 func (d *describer) call(x *capture.Exchange) *a2a.Call {
 	call := d.calls[x.ID]
 	if call == nil {
@@ -88,7 +110,7 @@ func (d *describer) call(x *capture.Exchange) *a2a.Call {
 	return call
 }
 
-// remember keeps what a request asks for its answers.
+// remember stores a request for the reading of its answers.
 func (d *describer) remember(x *capture.Exchange, call *a2a.Call) {
 	if len(d.calls) >= maxCalls {
 		clear(d.calls) // a request is read again when its next event comes
@@ -99,7 +121,7 @@ func (d *describer) remember(x *capture.Exchange, call *a2a.Call) {
 	} else if kept == nil {
 		kept = &a2a.Call{}
 	}
-	*kept = a2a.Call{ // what tells how answers are to be read: a stream holds it for as long as it is open
+	*kept = a2a.Call{ // only what reading the answer needs: a stream keeps it while it is open
 		Binding: call.Binding, Operation: call.Operation, Streams: call.Streams, Dialects: call.Dialects,
 		Evidence: call.Evidence, Version: call.Version, Batch: emptied(call.Batch), Method: call.Method,
 		RPC: call.RPC,

@@ -67,33 +67,60 @@ Content-Type: application/json
 	}
 }
 
-// Each binding's answer with a card names the credentials that the card asks for, so that they are hidden.
+// Each binding's answer with a card names the credentials that the card asks for, in each form of schemes, so that they are
+// hidden.
 func TestCardsNameCredentials(t *testing.T) {
-	const card = `{"name":"a","version":"1","supportedInterfaces":[],"securitySchemes":{` +
-		`"k":{"apiKeySecurityScheme":{"name":"X-Booking","location":"header"}}}}`
-	for name, test := range map[string]struct{ request, answer string }{
-		"GET": {
-			"GET /.well-known/agent-card.json HTTP/1.1\r\nHost: a\r\n\r\n", card,
+	const isRPC = "POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n\r\n"
+	const result = `{"jsonrpc":"2.0","id":1,"result":CARD}`
+	ways := map[string]struct{ head, body, answer string }{
+		"well-known":            {"GET /.well-known/agent-card.json HTTP/1.1\r\nHost: a\r\n\r\n", "", "CARD"},
+		"well-known of 0.2":     {"GET /.well-known/agent.json HTTP/1.1\r\nHost: a\r\n\r\n", "", "CARD"},
+		"another path":          {"GET /cards/a HTTP/1.1\r\nHost: a\r\n\r\n", "", "CARD"},
+		"extended, REST of 1.0": {"GET /extendedAgentCard HTTP/1.1\r\nHost: a\r\nA2A-Version: 1.0\r\n\r\n", "", "CARD"},
+		"extended, REST of 0.3": {"GET /v1/card HTTP/1.1\r\nHost: a\r\n\r\n", "", "CARD"},
+		"extended, RPC of 1.0":  {isRPC, `{"jsonrpc":"2.0","id":1,"method":"GetExtendedAgentCard"}`, result},
+		"extended, RPC of 0.3":  {isRPC, `{"jsonrpc":"2.0","id":1,"method":"agent/getAuthenticatedExtendedCard"}`, result},
+		"gRPC of 1.0": {
+			"POST /lf.a2a.v1.A2AService/GetExtendedAgentCard HTTP/2\r\nHost: a\r\nContent-Type: application/grpc\r\n\r\n", "", "CARD",
 		},
-		"gRPC 1.0": {
-			"POST /lf.a2a.v1.A2AService/GetExtendedAgentCard HTTP/2\r\nHost: a\r\nContent-Type: application/grpc\r\n\r\n", card,
+		"gRPC of 0.3": {
+			"POST /a2a.v1.A2AService/GetAgentCard HTTP/2\r\nHost: a\r\nContent-Type: application/grpc\r\n\r\n", "", "CARD",
 		},
-	} {
-		x := &capture.Exchange{
-			ID: uuid.New(), Request: capture.Request{Head: []byte(test.request)}, State: capture.StateClosed,
-			Response: &capture.Response{Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")},
+	}
+	forms := map[string]string{
+		"1.0":                       `"k":{"apiKeySecurityScheme":{"name":"X-Booking","location":"header"}}`,
+		"0.3":                       `"k":{"type":"apiKey","name":"X-Booking","in":"header"}`,
+		"0.3, in capitals":          `"k":{"type":"APIKEY","name":"X-Booking","in":"Header"}`,
+		"without a type":            `"k":{"name":"X-Booking","in":"header"}`,
+		"of another type":           `"k":{"type":"http","scheme":"bearer","name":"X-Booking","in":"header"}`,
+		"names of Protocol Buffers": `"k":{"api_key_security_scheme":{"name":"X-Booking","location":"header"}}`,
+		"both":                      `"k":{"type":"apiKey","name":"X-Booking","in":"header","apiKeySecurityScheme":{}}`,
+		"among others":              `"a":{"type":"mutualTLS"},"b":7,"k":{"type":"apiKey","name":"X-Booking","in":"header"}`,
+	}
+	for way, w := range ways {
+		for form, scheme := range forms {
+			card := `{"name":"a","description":"d","version":"1","supportedInterfaces":[],"capabilities":{},"skills":[],"url":"http://a/",` +
+				`"securitySchemes":{` + scheme + `}}`
+			answer := strings.Replace(w.answer, "CARD", card, 1)
+			x := &capture.Exchange{
+				ID: uuid.New(), Request: capture.Request{Head: []byte(w.head)}, State: capture.StateClosed,
+				Agent:    capture.Peer{Name: "a", URL: "http://a/"},
+				Response: &capture.Response{Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")},
+			}
+			x.Request.Body.Data = []byte(w.body)
+			d := NewDescriber()
+			d.Request(x, nil)
+			var got capture.Description
+			doc := a2a.Parse([]byte(answer))
+			if strings.HasPrefix(way, "gRPC") {
+				got = d.Event(x, &capture.Event{K: 1}, &capture.Parsed{Doc: &doc})
+			} else {
+				got = d.Response(x, &capture.Parsed{
+					Head: new(capture.ParseResponseHead(x.Response.Head)), Text: []byte(answer), Doc: &doc,
+				})
+			}
+			expect.Equal(t, way+", "+form, "X-Booking", strings.Join(got.Headers, " "))
 		}
-		d := NewDescriber()
-		d.Request(x, nil)
-		var got capture.Description
-		if name == "GET" {
-			x.Response.Body.Data = []byte(test.answer)
-			got = d.Response(x, nil)
-		} else {
-			doc := a2a.Parse([]byte(test.answer))
-			got = d.Event(x, &capture.Event{K: 1}, &capture.Parsed{Doc: &doc})
-		}
-		expect.Equal(t, name, "X-Booking", strings.Join(got.Headers, " "))
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Facts are a reading as a filter asks for it, together with the findings of the exchange.
+// Facts are a reading in the form that filters use, together with the findings of the exchange.
 type Facts struct {
 	*Reading
 	Findings []analysis.Finding
@@ -20,7 +20,7 @@ type Facts struct {
 	Notification bool
 }
 
-// Operation returns what the request asks.
+// Operation returns the operation of the request.
 func (f Facts) Operation() a2a.Operation {
 	if f.Notification {
 		return a2a.Webhook
@@ -61,20 +61,29 @@ func (f Facts) Values(key string) []string {
 		return some(strconv.FormatUint(f.Workflow, 10))
 	case "is":
 		return f.properties()
+	case "kind":
+		return some(f.Kind().String())
+	case "tool", "model", "tokens":
+		if f.Neighbor != nil {
+			return f.Neighbor.Values(key)
+		}
 	}
 	return f.ofFindings(key)
 }
 
-// operations returns the operation's name and what the request calls it.
+// operations returns the operation's name and the request's name for it.
 func (f Facts) operations() []string {
 	op := f.Operation()
+	if f.Neighbor != nil {
+		return f.Neighbor.Values("op")
+	}
 	if op == a2a.NoOperation {
 		return some(f.Call.Method)
 	}
 	return some(op.String(), f.Call.Method)
 }
 
-// eventNames are what updates are called on the wire of each dialect, and for short.
+// eventNames are the names of updates on the wire of each dialect, and short names.
 var eventNames = map[a2a.PayloadKind][]string{
 	a2a.StatusPayload:   {"status", "status-update", "statusUpdate"},
 	a2a.ArtifactPayload: {"artifact", "artifact-update", "artifactUpdate"},
@@ -88,7 +97,7 @@ func (f Facts) eventKinds() []string {
 	return kinds
 }
 
-// KindNames returns what events of a kind are called: by us, and on the wire of each dialect.
+// KindNames returns the names of events of a kind: our own, and those on the wire of each dialect.
 func KindNames(k a2a.PayloadKind) []string { return append([]string{k.String()}, eventNames[k]...) }
 
 func (f Facts) dialects() []string { return DialectNames(f.Dialects) }
@@ -153,8 +162,8 @@ func (f Facts) ofFindings(key string) []string {
 // Normalise implements filter.Facts.
 func (f Facts) Normalise(key, word string) string { return Normalise(key, word) }
 
-// Normalise returns the name that filters compare with for what the user calls word, in any spelling or dialect; a word
-// that no dialect knows unchanged.
+// Normalise returns the name that filters compare for a user's word, in any spelling or dialect. A word that no dialect
+// knows is unchanged.
 func Normalise(key, word string) string {
 	switch key {
 	case "op":

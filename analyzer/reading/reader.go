@@ -23,9 +23,9 @@ type endpoint struct {
 	binding a2a.Binding
 }
 
-// A Reader reads exchanges one by one and remembers the agent cards among them, so that calls over HTTP+JSON whose path
-// alone proves nothing are recognised by the interface that a card names. Exchanges may come in any order; what comes
-// before its card is read without it. The zero Reader is ready to use, by several goroutines at once.
+// A Reader reads exchanges one by one and remembers their agent cards, so that it recognizes ambiguous HTTP+JSON paths
+// by a card's interface. Exchanges may come in any order; those before their card are read without it. The zero Reader
+// is ready to use and safe for concurrent use.
 type Reader struct {
 	mu     sync.Mutex
 	cards  *directory.Directory[struct{}]
@@ -64,8 +64,8 @@ func (r *Reader) readRequest(reading *Reading, x *capture.Exchange, parsed *capt
 	reading.asked(&p, r.knownOf(x, p.Head))
 }
 
-// Known says what the cards and the calls that were learned tell about a URL: the target of a request, in any form, to
-// the agent at a URL that may be empty.
+// Known returns the facts from learned cards and calls about the target of a request, in any form, to the agent at
+// agentURL, which may be empty.
 func (r *Reader) Known(agentURL, target string) a2a.Known {
 	origin, path := address.Target(agentURL, target)
 	at := address.Of(origin + path)
@@ -86,8 +86,8 @@ func (r *Reader) Known(agentURL, target string) a2a.Known {
 	return k
 }
 
-// Answered learns what the answer to an exchange proves, as the engine does: the card in it, and that its call is
-// spoken where it went. It makes a difference to Known alone.
+// Answered learns from the answer to an exchange, as the engine does: its card, and that the call's protocol is in use
+// at its URL. It affects only Known.
 func (r *Reader) Answered(x *capture.Exchange, reading *Reading) {
 	if reading.Card != nil {
 		r.Learn(x, reading)

@@ -1,10 +1,10 @@
 // Package reading reads exchanges one by one: for lists, filters, exports and the index of a recording.
 //
-// [Read] says of one exchange what the protocol says of it: binding, dialects, operation, ids, states, errors.
-// [NewDescriber] is how a recorder learns by which keys an exchange can be found, and where its secrets are.
+// [Read] interprets one exchange: binding, dialects, operation, ids, states, errors. [NewDescriber] gives recorders the
+// index keys of an exchange and the places of its secrets.
 //
-// Rules do not use it. They judge what the engine has read in the order of the capture, which knows more: what a card
-// declared, what was seen at an address before.
+// Rules do not use it. They use the engine's results, which include facts from earlier exchanges: what a card declared,
+// and what was seen at an address before.
 package reading
 
 import (
@@ -17,9 +17,10 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
+	"a2atap/proxy/neighbor"
 )
 
-// A Reading is what one exchange says when it is read by itself, or with the cards that a Reader has seen: for lists,
+// A Reading is the interpretation of one exchange by itself, or with the cards that a Reader has seen: for lists,
 // filters and exports.
 type Reading struct {
 	Call     a2a.Call
@@ -31,13 +32,14 @@ type Reading struct {
 	Roles    []string // "user", "agent"
 	Events   []EventReading
 	Errors   []*a2a.Error
-	Card     *a2a.Card // that the answer holds, or nil
+	Card     *a2a.Card        // that the answer holds, or nil
+	Neighbor *neighbor.Reader // of a call that is not A2A; nil for others
 
 	brief     bool // messages, states and roles are not noted
-	delivered bool // it came to an address that was made for the notifications of one agent
+	delivered bool // it was sent to an address that was made for one agent's notifications
 }
 
-// An EventReading is what one event of a stream holds.
+// An EventReading is the interpretation of one event of a stream.
 type EventReading struct {
 	K     int
 	Kind  a2a.PayloadKind
@@ -45,7 +47,7 @@ type EventReading struct {
 	Err   *a2a.Error
 }
 
-// Read reads one exchange, as far as it has come and was kept.
+// Read reads the recorded part of one exchange.
 func Read(x *capture.Exchange) *Reading {
 	head := capture.ParseRequestHead(x.Request.Head)
 	return read(x, &head, a2a.Known{})
@@ -63,10 +65,27 @@ func read(x *capture.Exchange, head *capture.Head, known a2a.Known) *Reading {
 	case cardfetch.MayAsk(head, body):
 		r.search(x, head, nil)
 	}
+	if r.Call.Asks() == a2a.NoOperation && !r.Call.A2A() {
+		r.Neighbor = neighbor.Read(x, neighborRoom)
+	}
 	return r
 }
 
-// unreadable takes a request for a call whose body is meant as JSON-RPC and cannot be read.
+// neighborRoom bounds the text and the arguments that are put together for a call that is not A2A, in bytes.
+const neighborRoom = 1 << 20
+
+// Kind returns the kind of the exchange.
+func (r *Reading) Kind() neighbor.Kind {
+	switch {
+	case r.Neighbor != nil:
+		return r.Neighbor.Kind
+	case r.Call.Asks() != a2a.NoOperation || r.Call.A2A() || r.Card != nil:
+		return neighbor.A2A
+	}
+	return neighbor.Other
+}
+
+// unreadable recognizes a request as a JSON-RPC call whose body cannot be parsed.
 func (r *Reading) unreadable(head *capture.Head, body []byte) {
 	const begin = 512
 	if r.Call.A2A() || head.Method != "POST" || !bytes.Contains(body[:min(len(body), begin)], []byte(`"jsonrpc"`)) {
@@ -87,7 +106,7 @@ func (r *Reading) asked(p *capture.Parsed, known a2a.Known) {
 	r.request()
 }
 
-// partsOf returns a copy of what was parsed already, to be completed.
+// partsOf returns a copy of the parsed parts, to be completed.
 func partsOf(p *capture.Parsed) capture.Parsed {
 	if p == nil {
 		return capture.Parsed{}
@@ -172,7 +191,7 @@ func (r *Reading) body(p *capture.Parsed) {
 	r.values(values)
 }
 
-// values notes what values show that stand where events are due.
+// values records the JSON values that came instead of events.
 func (r *Reading) values(values []a2a.Doc) {
 	for i := range values {
 		a := a2a.ReadEvent(&r.Call, &values[i])
@@ -180,8 +199,8 @@ func (r *Reading) values(values []a2a.Doc) {
 	}
 }
 
-// statusOf returns how a call over gRPC came out, and whether its answer says so: in the trailer, or in the head of an
-// answer without messages. Other programs may list trailers among the fields of the head.
+// statusOf returns the status of a gRPC call, and whether its answer has one: in the trailer, or in the head of an
+// answer without messages. Other programs may record trailers among the fields of the head.
 func statusOf(x *capture.Exchange, head *capture.Head) (grpc.Status, bool) {
 	messages := len(x.Response.Events)
 	if capture.Foreign(x.ID) {
@@ -191,7 +210,7 @@ func statusOf(x *capture.Exchange, head *capture.Head) (grpc.Status, bool) {
 	return capture.GRPCStatusIn(trailer, head.Fields, messages)
 }
 
-// answer notes what an answer or an event holds and returns the state that it shows, if any.
+// answer records the contents of an answer or an event and returns the state that it shows, if any.
 func (r *Reading) answer(a *a2a.Answer) (state a2a.State) {
 	if r.Dialects.Empty() {
 		r.Dialects = a.Payload.Dialects
@@ -237,7 +256,7 @@ func (r *Reading) task(t a2a.Task) a2a.State {
 	return t.State()
 }
 
-// said notes a message that stands inside a task or an update.
+// said records a message inside a task or an update.
 func (r *Reading) said(m a2a.Message) {
 	if m.Exists() {
 		r.message(m)
@@ -267,7 +286,12 @@ func (r *Reading) note(list *[]string, value string) {
 
 // Asked returns what the request asks, in a word or a few: the operation, or a method that no version has, in quotes,
 // or that its body cannot be read; "" if it is not a call.
-func (r *Reading) Asked() string { return summary.CallWords(&r.Call) }
+func (r *Reading) Asked() string {
+	if r.Neighbor != nil {
+		return r.Neighbor.Title()
+	}
+	return summary.CallWords(&r.Call)
+}
 
 // State returns the last state that the exchange shows, or "".
 func (r *Reading) State() string {

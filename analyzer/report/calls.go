@@ -46,45 +46,85 @@ func (s section) Lines() []string {
 
 // callTables are the subjects that reports show as lists or tables of their own.
 var callTables = []judgment.Subject{
-	judgment.AboutFailed, judgment.AboutRefused, judgment.AboutTasks, judgment.AboutKnown,
+	judgment.AboutFailed, judgment.AboutRefused, judgment.AboutTasks, judgment.AboutKnown, judgment.AboutOthers,
 }
 
-// answersText states the verdict: what was not seen, which calls failed or were refused, which tasks failed, and what
-// else there is to know of the record.
-func answersText(b *strings.Builder, r *Report) {
+// A linkCalls has the results of the calls of a link.
+type linkCalls struct {
+	Link                    string
+	Made, Succeeded, Failed int
+	Unproved                bool   // no call is known to have succeeded
+	Errors                  string // each with its count, or a dash
+}
+
+// callsOnLinks returns the results of the calls of each link that had any.
+func callsOnLinks(r *judgment.Result) (list []linkCalls) {
+	for i := range r.Calls {
+		c := r.Calls[i].Settled()
+		if c.Made == 0 {
+			continue
+		}
+		var errs []string
+		for _, f := range c.ByError() {
+			errs = append(errs, fmt.Sprintf("%s %d", f.Error, f.Count))
+		}
+		if c.Unheard {
+			errs = append(errs, "webhooks not observed")
+		}
+		list = append(list, linkCalls{
+			arrow(c.Link), c.Made, c.Succeeded, c.Failed, !c.Proved(), orDash(strings.Join(errs, ", ")),
+		})
+	}
+	return list
+}
+
+// A callGroup is the failed calls, or tasks, that a report for people has under one heading.
+type callGroup struct {
+	Head  string
+	Calls []judgment.FailedCalls
+}
+
+// Title returns the heading as one of a page.
+func (g callGroup) Title() string { return title(g.Head) }
+
+// failures returns the failed calls and tasks, without empty groups. For agents that were tested actively, where some
+// calls should fail, it returns nil.
+func (r *Report) failures() []callGroup {
+	if r.Tests != nil {
+		return nil
+	}
 	v := r.verdict()
+	return slices.DeleteFunc([]callGroup{
+		{"failed calls", v.Failed},
+		{"refused calls", v.Refused},
+		{"failed tasks", v.Tasks},
+		{"accepted failures", v.Known},
+		{"other calls that failed", v.Others},
+	}, func(g callGroup) bool { return len(g.Calls) == 0 })
+}
+
+// answersText states the verdict: unseen traffic, failed or refused calls, failed tasks, and other facts about the
+// record.
+func answersText(b *strings.Builder, r *Report) {
 	for _, s := range sections(r.statements(), callTables...) {
 		b.WriteString(s.Head + "\n")
 		for _, line := range s.Lines() {
 			b.WriteString("  " + line + "\n")
 		}
 	}
-	if r.Tests != nil {
-		return
-	}
-	callsText(b, "failed calls", v.Failed)
-	callsText(b, "refused calls", v.Refused)
-	callsText(b, "failed tasks", v.Tasks)
-	callsText(b, "accepted failures", v.Known)
-}
-
-func callsText(b *strings.Builder, head string, list []judgment.FailedCalls) {
-	if len(list) == 0 {
-		return
-	}
-	b.WriteString(head + "\n")
-	for i := range list {
-		if i == maxCalls {
-			fmt.Fprintf(b, "  and %s more\n", analysis.Plural(len(list)-i, "kind"))
-			return
+	for _, g := range r.failures() {
+		b.WriteString(g.Head + "\n")
+		for i := range g.Calls[:min(len(g.Calls), maxCalls)] {
+			fmt.Fprintf(b, "  %s (%s)\n", &g.Calls[i], arrow(g.Calls[i].Link))
 		}
-		fmt.Fprintf(b, "  %s (%s)\n", &list[i], arrow(list[i].Link))
+		if more := len(g.Calls) - maxCalls; more > 0 {
+			fmt.Fprintf(b, "  and %s more\n", analysis.Plural(more, "kind"))
+		}
 	}
 }
 
 // mdAnswers is answersText as lists and tables.
 func mdAnswers(b *strings.Builder, r *Report) {
-	v := r.verdict()
 	for _, s := range sections(r.statements(), callTables...) {
 		fmt.Fprintf(b, "## %s\n\n", s.Title())
 		for _, line := range s.Lines() {
@@ -92,34 +132,20 @@ func mdAnswers(b *strings.Builder, r *Report) {
 		}
 		b.WriteString("\n")
 	}
-	if r.Tests != nil {
-		return
-	}
-	mdFailedCalls(b, "Failed calls", v.Failed)
-	mdFailedCalls(b, "Refused calls", v.Refused)
-	mdFailedCalls(b, "Failed tasks", v.Tasks)
-	mdFailedCalls(b, "Accepted failures", v.Known)
-}
-
-func mdFailedCalls(b *strings.Builder, head string, list []judgment.FailedCalls) {
-	if len(list) == 0 {
-		return
-	}
-	rows := [][]string{{"First", "Link", "Operation", "Error", "What it says", "How often", "Findings"}}
-	for i := range list {
-		if i == maxCalls {
-			break
+	for _, g := range r.failures() {
+		rows := [][]string{{"First", "Link", "Operation", "Error", "Message", "How often", "Findings"}}
+		for i := range g.Calls[:min(len(g.Calls), maxCalls)] {
+			f := &g.Calls[i]
+			rows = append(rows, []string{
+				exchangeOrDash(f.Exchange), markup.Text(arrow(f.Link)), markup.Text(f.Operation), markup.Text(f.Error),
+				orDash(markup.Text(f.Text)), fmt.Sprint(f.Count), orDash(markup.Text(strings.Join(f.Rules, ", "))),
+			})
 		}
-		f := &list[i]
-		rows = append(rows, []string{
-			exchangeOrDash(f.Exchange), markup.Text(arrow(f.Link)), markup.Text(f.Operation), markup.Text(f.Error),
-			orDash(markup.Text(f.Text)), fmt.Sprint(f.Count), orDash(markup.Text(strings.Join(f.Rules, ", "))),
-		})
-	}
-	fmt.Fprintf(b, "## %s\n\n", head)
-	markup.Table(b, rows)
-	if len(list) > maxCalls {
-		fmt.Fprintf(b, "And %s more.\n\n", analysis.Plural(len(list)-maxCalls, "kind"))
+		fmt.Fprintf(b, "## %s\n\n", g.Title())
+		markup.Table(b, rows)
+		if more := len(g.Calls) - maxCalls; more > 0 {
+			fmt.Fprintf(b, "And %s more.\n\n", analysis.Plural(more, "kind"))
+		}
 	}
 }
 
@@ -142,7 +168,7 @@ type FailedCall struct {
 	Text      string `json:"text"`
 	Count     int    `json:"count"`
 
-	Rules []string `json:"rules,omitempty"` // whose findings stand in their exchanges
+	Rules []string `json:"rules,omitempty"` // whose findings are in their exchanges
 }
 
 // A Statement is one sentence of the verdict, as JSON.

@@ -11,7 +11,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A Conformance is the conformance report of one agent, made from what was observed of it.
+// A Conformance is the conformance report of one agent, made from observations.
 type Conformance struct {
 	AgentURL         string                         `json:"agentUrl"`
 	AgentName        string                         `json:"agentName"`
@@ -20,9 +20,10 @@ type Conformance struct {
 	Summary          ConformanceSummary             `json:"summary"`
 	Categories       map[string][]ConformanceResult `json:"categories"`
 	ConformanceLevel string                         `json:"conformanceLevel"`
-	LevelReason      string                         `json:"levelReason"` // what the level rests on
+	LevelReason      string                         `json:"levelReason"` // the reason for the level
 
-	link string // the agent's name in links
+	link  string // the agent's name in links
+	suite *Suite // its active tests; nil without any
 }
 
 // A ConformanceSummary counts the results of all categories by their status.
@@ -69,9 +70,10 @@ type ConformanceResult struct {
 	Severity string `json:"severity,omitempty"`       // how much a failure matters: error, warning or note
 	Fix      string `json:"recommendation,omitempty"` // if it failed
 
-	// What only a test has. Those from Expected on are there if it failed.
+	// Only for tests. Fields from Expected on are set if it failed.
 	Sections  []string `json:"sections,omitempty"`
 	Sequence  []string `json:"sequence,omitempty"` // events of its stream
+	Skills    []Life   `json:"skills,omitempty"`
 	Exchanges []uint64 `json:"exchanges,omitempty"`
 	Expected  string   `json:"expected,omitempty"`
 	Seen      string   `json:"seen,omitempty"`
@@ -92,9 +94,9 @@ var kebab = map[analysis.Category]string{
 // Kebab returns a category as results spell it: agent-card.
 func Kebab(c analysis.Category) string { return kebab[c] }
 
-// Conformances returns one report for each agent that was seen, or asked actively. A rule that never applied to the
-// agent is skipped. One that the agent broke at error or warning has failed; one that it broke at note, or that another
-// program broke, has passed and says so. Tests stand before the rules of their category.
+// Conformances returns one report for each agent that was seen, or tested actively. A rule that never applied to the
+// agent is skipped. A rule that the agent broke at error or warning has failed. A rule that it broke at note, or that
+// another program broke, has passed, with a remark. Tests come before the rules of their category.
 func Conformances(r *Report) []Conformance {
 	reports := []Conformance{}
 	asked := make(map[string]*Suite, len(r.Tests))
@@ -117,7 +119,7 @@ func Conformances(r *Report) []Conformance {
 
 func (r *Report) conformance(agent *judgment.Agent, asked *Suite, seen agentTally) Conformance {
 	c := Conformance{
-		link: agent.Link, AgentURL: agent.URL, AgentName: agent.Name, AgentVersion: agent.Version,
+		link: agent.Link, suite: asked, AgentURL: agent.URL, AgentName: agent.Name, AgentVersion: agent.Version,
 		TestDate: r.Now.UTC().Format(time.RFC3339), Categories: make(map[string][]ConformanceResult),
 	}
 	for _, category := range analysis.Categories {
@@ -179,7 +181,7 @@ func (b breaches) count(s analysis.Severity, categories ...analysis.Category) (n
 	return n
 }
 
-// callsTo returns how the calls to an agent came out, those of all its clients together.
+// callsTo returns the results of the calls to an agent, for all its clients together.
 func (r *Report) callsTo(agent string) (all judgment.Calls) {
 	for i := range r.Result.Calls {
 		if c := r.Result.Calls[i].Settled(); c.Link.Agent == agent {
@@ -189,8 +191,8 @@ func (r *Report) callsTo(agent string) (all judgment.Calls) {
 	return all
 }
 
-// unseenOf says in words what is missing of the record of an agent; empty if nothing is known to be. What has no link
-// may be of any agent.
+// unseenOf describes what is missing from the record of an agent; empty if nothing is known to be missing. Losses
+// without a link may concern any agent.
 func (r *Report) unseenOf(agent string) string {
 	v := r.verdict()
 	var list []string
@@ -237,25 +239,25 @@ const levelFull = "full"
 // lowered returns the level that tests have given, or a lower one where rules found what no test did, a direction is
 // broken, or the record lacks something.
 func lowered(asked *Suite, broken breaches, directions int, unseen string) (level, reason string) {
-	by := "; by what was asked " + asked.Level + ": " + asked.Reason
+	by := "; from the test requests " + asked.Level + ": " + asked.Reason
 	switch {
 	case asked.Level == "non-conformant", asked.Level == "not-determined":
 	case broken.count(analysis.Error, analysis.AgentCard, analysis.Lifecycle) > 0:
-		return "non-conformant", "rules found that the card or the life of a task breaks the protocol" + by
+		return "non-conformant", "findings about the card or the life of a task" + by
 	case asked.Level != levelFull:
 	case broken.count(analysis.Error, analysis.Categories...) > 0:
-		return "partial", "rules found that something other than the life of a task breaks the protocol" + by
+		return "partial", "findings about other parts than the life of a task" + by
 	case directions > 0:
 		return "partial", "a direction between the agents is broken" + by
 	case broken.count(analysis.Warning, analysis.Categories...) > 0:
-		return "partial", "rules found that what the protocol recommends does not hold" + by
+		return "partial", "findings about recommendations" + by
 	case unseen != "":
 		return "minimal", "not seen: " + unseen + by
 	}
 	return asked.Level, asked.Reason
 }
 
-// addTests adds what the agent was asked actively.
+// addTests adds the agent's active tests.
 func (c *Conformance) addTests(s *Suite, failed breaches) {
 	c.AgentURL = s.URL
 	if s.Name != "" {
@@ -274,7 +276,7 @@ func (t *Test) conformance() ConformanceResult {
 	ms := t.Duration.Milliseconds()
 	r := ConformanceResult{
 		Test: t.Name, Category: kebab[t.Category], Status: string(t.Status), Message: t.Message, Duration: &ms,
-		Severity: t.Severity.String(), Sections: t.Sections, Sequence: t.Sequence, Exchanges: t.Exchanges,
+		Severity: t.Severity.String(), Sections: t.Sections, Sequence: t.Sequence, Skills: t.Skills, Exchanges: t.Exchanges,
 	}
 	if t.Bad() {
 		r.Expected, r.Seen, r.Fix, r.Request, r.Answer, r.Waived = t.Expected, t.Seen, t.Fix, t.Request, t.Answer, t.Waived
@@ -282,7 +284,7 @@ func (t *Test) conformance() ConformanceResult {
 	return r
 }
 
-// addRules adds what the rules have to say about the agent, and returns how it broke them.
+// addRules adds the rules' results for the agent, and returns its violations.
 func (c *Conformance) addRules(r *Report, seen agentTally) breaches {
 	broken := make(breaches)
 	for _, rule := range r.Rules {
@@ -341,13 +343,13 @@ func (c *Conformance) addDirections(list []Direction) (broken int) {
 	return broken
 }
 
-// An agentTally is what the rules have seen of one agent.
+// An agentTally counts the rules' observations of one agent.
 type agentTally struct {
 	applied map[string]int               // how often each rule applied
 	worst   map[string]*analysis.Finding // the worst finding that it is broken by
 }
 
-// tallies returns what the rules have seen of each agent, by its name.
+// tallies returns the tally of each agent, by name.
 func tallies(r *judgment.Result) map[string]agentTally {
 	list := make(map[string]agentTally)
 	of := func(agent string) agentTally {
@@ -366,7 +368,7 @@ func tallies(r *judgment.Result) map[string]agentTally {
 		f := &r.Findings[i]
 		t := of(counted(f.Link).Programs(f.Operation).Agent)
 		t.applied[f.Rule.ID]++
-		for _, id := range append([]string{f.Rule.ID}, f.Also...) { // what it covers is broken too
+		for _, id := range append([]string{f.Rule.ID}, f.Also...) { // the covered rules are broken too
 			if w := t.worst[id]; w == nil || weight(f) > weight(w) {
 				t.worst[id] = f
 			}
@@ -375,7 +377,7 @@ func tallies(r *judgment.Result) map[string]agentTally {
 	return list
 }
 
-// weight orders findings by how much they say about the agent: errors first, its own before those of others.
+// weight orders findings by their relevance for the agent: errors first, its own before those of others.
 func weight(f *analysis.Finding) int {
 	w := 2 * int(f.Severity)
 	if f.Side == a2a.Agent {
@@ -398,7 +400,7 @@ func severityFor(f *analysis.Finding, rule *analysis.Rule) analysis.Severity {
 	return min(f.Severity, rule.Severity())
 }
 
-// level says how far the agent conforms, as far as the traffic shows it.
+// level returns the agent's conformance level, as far as the traffic shows it.
 func level(
 	agent *judgment.Agent, broken breaches, directions int, calls judgment.Calls, notSeen string,
 ) (level, reason string) {
@@ -412,31 +414,31 @@ func level(
 		return "non-conformant", "the card " + agent.BadCard
 	case agent.Name == "" || sent == 0 || done[a2a.GetTask] == 0:
 		return "not-determined", fmt.Sprintf("a level needs the card, a send and a get: card %s, %d sends, %d gets were answered",
-			yes(agent.Name != ""), sent, done[a2a.GetTask])
+			Yes(agent.Name != ""), sent, done[a2a.GetTask])
 	case broken.count(analysis.Error, analysis.AgentCard, analysis.Lifecycle) > 0:
 		return "non-conformant", "the card or the life of a task breaks the protocol"
 	case broken.count(analysis.Error, analysis.Categories...) > 0:
-		return "partial", "the life of a task holds, other parts break the protocol"
+		return "partial", "the life of a task is correct, other parts break the protocol"
 	case directions > 0:
-		return "partial", "the life of a task holds, a direction between agents is broken"
+		return "partial", "the life of a task is correct, a direction between agents is broken"
 	case calls.Failed > 0:
-		return "partial", "nothing observed breaks what the protocol demands; " + calls.String()
+		return "partial", "all observed requirements are met; " + calls.String()
 	case broken.count(analysis.Warning, analysis.Categories...) > 0:
-		return "partial", "what the protocol demands holds; what it recommends or allows does not"
+		return "partial", "requirements are met; recommendations or options are not"
 	case agent.Streaming && streamed == 0 || agent.Push && pushed == 0:
-		return "minimal", "nothing observed breaks the protocol; an advertised feature was not exercised: " +
+		return "minimal", "no violation observed; an advertised feature was not exercised: " +
 			unexercised(agent, streamed, pushed)
 	case lacking != "":
-		return "minimal", "nothing observed breaks the protocol; not observed: " + lacking
+		return "minimal", "no violation observed; not observed: " + lacking
 	case notSeen != "":
-		return "minimal", "nothing observed breaks the protocol; not seen: " + notSeen
+		return "minimal", "no violation observed; not seen: " + notSeen
 	}
-	return levelFull, "nothing observed breaks the protocol; streaming " + tested(agent.Streaming) + ", push " +
-		tested(agent.Push)
+	return levelFull, "no violation observed; streaming " + Tested(agent.Streaming) + ", push " +
+		Tested(agent.Push)
 }
 
-// unseen names what a full report needs and the traffic does not show: a task that completed, one that was canceled,
-// and a call that was refused.
+// unseen names the things that a full report needs but the traffic does not show: a task that completed, one that was
+// canceled, and a call that was refused.
 func unseen(agent *judgment.Agent) string {
 	var list []string
 	if agent.Completed == 0 {
@@ -451,14 +453,16 @@ func unseen(agent *judgment.Agent) string {
 	return strings.Join(list, ", ")
 }
 
-func yes(b bool) string {
+// Yes returns yes or no.
+func Yes(b bool) string {
 	if b {
 		return "yes"
 	}
 	return "no"
 }
 
-func tested(advertised bool) string {
+// Tested returns why a feature does not lower a level.
+func Tested(advertised bool) string {
 	if advertised {
 		return "tested"
 	}

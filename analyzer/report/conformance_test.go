@@ -94,19 +94,19 @@ func TestConformanceLevel(t *testing.T) {
 			"a stream is wrong",
 			judgment.Agent{Name: "Booker", Operations: all},
 			analysis.Streaming, "partial",
-			"the life of a task holds",
+			"the life of a task is correct",
 		},
 		{
 			"an error is wrong",
 			judgment.Agent{Name: "Booker", Operations: all},
 			analysis.ErrorHandling, "partial",
-			"the life of a task holds",
+			"the life of a task is correct",
 		},
 		{
 			"interop is wrong",
 			judgment.Agent{Name: "Booker", Operations: all},
 			analysis.Interop, "partial",
-			"the life of a task holds",
+			"the life of a task is correct",
 		},
 		{
 			"the card is wrong",
@@ -178,7 +178,7 @@ func TestWhatKeepsFromFull(t *testing.T) {
 		{"nothing", judgment.Result{}, nil, "full", ""},
 		{"a note", broken(analysis.Note, a2a.Agent), nil, "full", ""},
 		{"a fault of the client", broken(analysis.Error, a2a.Client), nil, "full", ""},
-		{"a warning", broken(analysis.Warning, a2a.Agent), nil, "partial", "what it recommends"},
+		{"a warning", broken(analysis.Warning, a2a.Agent), nil, "partial", "recommendations or options are not"},
 		{"an error", broken(analysis.Error, a2a.Agent), nil, "non-conformant", "the life of a task"},
 		{
 			"some calls failed",

@@ -11,18 +11,18 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A Direction is one way in which two agents can work together, and what is known of it.
+// A Direction is one way in which two agents can work together, with known facts about it.
 type Direction struct {
 	ID      string          `json:"id"`   // discover, send, send-back or concurrent
 	From    string          `json:"from"` // the agent that is the client of it
 	To      string          `json:"to"`
-	What    string          `json:"what"` // in words
+	What    string          `json:"what"` // a description
 	Status  DirectionStatus `json:"status"`
 	How     string          `json:"how,omitempty"` // who asked; empty if nothing was observed
 	Message string          `json:"message,omitempty"`
 }
 
-// A DirectionStatus is what is known of a direction.
+// A DirectionStatus is the status of a direction.
 type DirectionStatus string
 
 // The statuses of directions.
@@ -60,9 +60,9 @@ func NewDirections(a, b string) []Direction {
 	}
 }
 
-// Directions returns what a recording shows of each direction between agents that talk to each other: those of which one
-// is a client of the other by the same name. That an agent is a client under another name is not certain, and so not
-// said.
+// Directions returns what a recording shows about each direction between agents that talk to each other: one is a
+// client of the other under the same name. Whether an agent is a client under another name is uncertain, and so not
+// reported.
 func Directions(r *judgment.Result) []Direction {
 	var list []Direction
 	calls := make(callsByLink)
@@ -109,10 +109,10 @@ func discovered(client, agent *judgment.Agent) bool {
 	return agent.Contacts[client.Link].Operations[a2a.GetCard] > 0
 }
 
-// callsByLink has how the calls of each link came out on which there were any.
+// callsByLink has the results of the calls of each link that had any.
 type callsByLink map[analysis.Link]*judgment.Calls
 
-// between returns how the calls between two agents came out; nil if there were none.
+// between returns the results of the calls between two agents; may be nil.
 func (c callsByLink) between(client, agent *judgment.Agent) *judgment.Calls {
 	return c[analysis.Link{Client: client.Link, Agent: agent.Link}]
 }
@@ -156,14 +156,20 @@ func sent(d *Direction, calls callsByLink, client, agent *judgment.Agent) {
 // interference are the families of rules about what of one task shows up in another.
 var interference = []string{"identity", "context", "parallel"}
 
-// atOnce says how both agents handle tasks at the same time: broken if ids or contexts were mixed up, observed if each
-// has answered the other while another of its messages waited.
+// mixesUp reports whether a finding is about an agent that mixed up tasks or sessions. Of the rules about behavior that
+// a version leaves open, only those count whose finding names another task or session than the client's.
+func mixesUp(f *analysis.Finding) bool {
+	return f.Side == a2a.Agent && slices.Contains(interference, f.Rule.Family) && (f.Severity == analysis.Error ||
+		slices.Contains([]string{"id-session-echo-v01", "id-task-history-consistent", "id-status-message-task"}, f.Rule.ID))
+}
+
+// atOnce reports how both agents handle parallel tasks: broken if tasks or sessions were mixed up, observed if each has
+// worked for the other on several tasks at the same time.
 func atOnce(d *Direction, r *judgment.Result, a, b *judgment.Agent) {
 	links := []analysis.Link{{Client: a.Link, Agent: b.Link}, {Client: b.Link, Agent: a.Link}}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if f.Side == a2a.Agent && f.Severity == analysis.Error && slices.Contains(links, f.Link) &&
-			slices.Contains(interference, f.Rule.Family) {
+		if slices.Contains(links, f.Link) && mixesUp(f) {
 			d.Status, d.How, d.Message = DirectionBroken, SeenBetween, f.String()
 			return
 		}
@@ -189,10 +195,10 @@ func directionRows(list []Direction, clean func(string) string) [][]string {
 }
 
 // betweenHead is the head of betweenRows, in the order in which NewDirections has them.
-var betweenHead = []string{"client → agent", "reads its card", "sends tasks", "is sent tasks", "both at once"}
+var betweenHead = []string{"client → agent", "reads its card", "sends tasks", "receives tasks", "both at once"}
 
-// betweenRows are the directions between agents that were recorded, a row for each two of them, and why what is broken
-// is.
+// betweenRows returns the recorded directions between agents, a row for each pair of them, and the reasons for broken
+// ones.
 func betweenRows(list []Direction, clean func(string) string) (rows [][]string, why []string) {
 	rows = [][]string{betweenHead}
 	for _, d := range list {
@@ -228,11 +234,11 @@ func mdDirections(b *strings.Builder, r *Report) {
 	switch list := r.Directions; {
 	case len(list) == 0:
 	case r.Tests != nil:
-		fmt.Fprintf(b, "## Both directions\n\n%q is what was asked in the place of the other agent, %q what the record shows of "+
-			"the two agents themselves.\n\n", AskedByUs, SeenBetween)
+		fmt.Fprintf(b, "## Both directions\n\n%q are requests that a2atap sent instead of the other agent, %q is recorded traffic between "+
+			"the two agents.\n\n", AskedByUs, SeenBetween)
 		markup.Table(b, directionRows(list, markup.Text))
 	default:
-		b.WriteString("## Between agents\n\nWhat the record shows of agents that call each other by their names.\n\n")
+		b.WriteString("## Between agents\n\nRecorded traffic of agents that call each other.\n\n")
 		rows, why := betweenRows(list, markup.Text)
 		markup.Table(b, rows)
 		for _, line := range why {

@@ -47,6 +47,11 @@ func TestDirectionsOfARecording(t *testing.T) {
 		Rule: &analysis.Rule{ID: "id-get-echo", Family: "identity"}, Severity: analysis.Error, Side: a2a.Agent,
 		Link: analysis.Link{Client: "planner", Agent: "booker"}, Seen: "another",
 	}}
+	session := talking(contact{"planner", "booker", 1, 2, 0, 2}, contact{"booker", "planner", 0, 3, 0, 2})
+	session.Findings = []analysis.Finding{{
+		Rule: &analysis.Rule{ID: "id-session-echo-v01", Family: "identity"}, Severity: analysis.Note, Side: a2a.Agent,
+		Link: analysis.Link{Client: "planner", Agent: "booker"}, Seen: "another session",
+	}}
 	for _, tt := range []struct {
 		name   string
 		result *judgment.Result
@@ -71,6 +76,7 @@ func TestDirectionsOfARecording(t *testing.T) {
 			[]report.DirectionStatus{observed, observed, broken, not},
 		},
 		{"mixed up", mixed, []report.DirectionStatus{observed, observed, not, broken}},
+		{"S0-5.5d: a mixed-up session", session, []report.DirectionStatus{observed, observed, observed, broken}},
 	} {
 		var got []report.DirectionStatus
 		for _, d := range report.Directions(tt.result) {
@@ -94,8 +100,8 @@ func TestDirectionsOfARecordingInWords(t *testing.T) {
 		want  []string
 	}{
 		{"text", report.Text, []string{
-			"\nbetween agents\n", "\nclient → agent    reads its card  sends tasks  is sent tasks  both at once\n",
-			"\nplanner → booker  observed        observed     broken         not observed\n",
+			"\nbetween agents\n", "\nclient → agent    reads its card  sends tasks  receives tasks  both at once\n",
+			"\nplanner → booker  observed        observed     broken          not observed\n",
 			"\nbroken: booker sends a task to planner: ",
 		}},
 		{"markdown", report.Markdown, []string{

@@ -9,16 +9,19 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// An Ink is what a piece of text is, for those who draw it in colours. No meaning is in the colour alone.
+// An Ink is the role of a piece of text, for output in color. Color alone carries no meaning.
 type Ink uint8
 
 // The inks of a report.
 const (
 	Plain  Ink = iota
-	Errors     // the severity of a finding, or that of a rule
+	Errors     // the severity of a finding or a rule
 	Warnings
 	Notes
-	Aside // what matters less: the names of rows
+	Aside   // what matters less: the names of rows
+	Heading // of a difference: what changed
+	Was     // a recorded value
+	Now     // a value that came now
 )
 
 // InkOf returns the ink of a severity.
@@ -39,9 +42,9 @@ const (
 )
 
 // Findings returns findings as text for people, the worst first: for each the severity and the place, then what was
-// seen and expected, who is at fault and by which section, how to fix it, and where to read more. Those of one rule are
-// one finding, with all who are at fault, and with the places of the others at the end. What came from the wire is
-// cleaned. Pieces of lines go through paint, which may add colours; nil adds none.
+// seen and expected, who is at fault and by which section, how to fix it, and where to read more. Findings of one rule
+// are merged into one, with all who are at fault, and with the places of the others at the end. Text from the wire is
+// sanitized. Pieces of lines go through paint, which may add colors; nil adds none.
 func Findings(list []analysis.Finding, paint func(Ink, string) string) string {
 	if paint == nil {
 		paint = func(_ Ink, text string) string { return text }
@@ -58,7 +61,7 @@ func Findings(list []analysis.Finding, paint func(Ink, string) string) string {
 }
 
 // groups returns findings by rule, severity and side, the worst groups first, else in the order of their first
-// findings. Those of which no side is at fault that has a name are also told apart by their links.
+// findings. Findings without a named side at fault are also grouped by their links.
 func groups(list []analysis.Finding) [][]*analysis.Finding {
 	type key struct {
 		rule     string
@@ -81,8 +84,7 @@ func groups(list []analysis.Finding) [][]*analysis.Finding {
 	return all
 }
 
-// severalWorkflows reports whether it says something of a finding to which workflow it belongs: whether they are of
-// several.
+// severalWorkflows reports whether findings belong to several workflows, so that naming a finding's workflow is useful.
 func severalWorkflows(list []analysis.Finding) bool {
 	return slices.ContainsFunc(list, func(f analysis.Finding) bool {
 		return f.Workflow.Number != list[0].Workflow.Number || f.Capture != list[0].Capture
@@ -102,7 +104,7 @@ func sectionsOf(g []*analysis.Finding) string {
 	return strings.Join(list, ", ")
 }
 
-// culprits says who broke the rule of a group, as culprit does of one.
+// culprits names those who broke the rule of a group, as culprit does for one finding.
 func culprits(g []*analysis.Finding) string {
 	names := namesOf(g)
 	if len(names) < 2 {
@@ -148,8 +150,8 @@ type findingsText struct {
 func (t *findingsText) group(g []*analysis.Finding) {
 	f := g[0]
 	more := ""
-	if len(g) > 1 {
-		more = fmt.Sprintf(", %d times", len(g))
+	if n := timesOf(g); n > 1 {
+		more = fmt.Sprintf(", %d times", n)
 	}
 	t.b.WriteString(t.paint(InkOf(f.Severity), f.Severity.String()) + "  " + t.place(f) + "  [" + f.Rule.ID + "]" + more + "\n")
 	t.row("seen", analysis.Clean(f.Seen))
@@ -168,7 +170,7 @@ func (t *findingsText) group(g []*analysis.Finding) {
 	}
 	t.workflow(g)
 	if f.Revises {
-		t.row("instead", "of what was said of this before")
+		t.row("instead", "of an earlier finding")
 	}
 	t.prose("fix", f.Rule.Fix)
 	known := "a2atap rules " + f.Rule.ID
@@ -179,7 +181,15 @@ func (t *findingsText) group(g []*analysis.Finding) {
 	t.also(f, g[1:], len(namesOf(g)) > 1)
 }
 
-// workflow names the workflows that a group belongs to, if that says something.
+// timesOf returns how often what findings say was met.
+func timesOf(g []*analysis.Finding) (n int) {
+	for _, f := range g {
+		n += max(f.Times, 1)
+	}
+	return n
+}
+
+// workflow names the workflows that a group belongs to, if that is useful.
 func (t *findingsText) workflow(g []*analysis.Finding) {
 	if !t.workflows {
 		return
@@ -195,8 +205,8 @@ func (t *findingsText) workflow(g []*analysis.Finding) {
 	}
 }
 
-// also writes where else the same was found: places with the same value together, in a row for each who is at fault
-// where there are several, and those with others in rows of their own.
+// also writes the other places of a finding: places with the same value together, in a row for each side at fault if
+// there are several, and places with other values in separate rows.
 func (t *findingsText) also(first *analysis.Finding, rest []*analysis.Finding, named bool) {
 	var same, other []*analysis.Finding
 	for _, f := range rest {
@@ -220,7 +230,7 @@ func (t *findingsText) also(first *analysis.Finding, rest []*analysis.Finding, n
 			continue
 		}
 		if left := len(whose) - i; i == maxSeries-1 && left > 1 {
-			t.row(label, fmt.Sprintf("and of %d more, which --format json lists", left))
+			t.row(label, fmt.Sprintf("and %d more, which --format json lists", left))
 			return
 		}
 		shown := list[:min(len(list), max(2, maxAlso/len(whose)))]
@@ -239,8 +249,8 @@ func (t *findingsText) also(first *analysis.Finding, rest []*analysis.Finding, n
 	}
 }
 
-// exchanges names the exchanges of findings that stand at the same place there as the first of their group does in its
-// own; ok is false if some do not.
+// exchanges names the exchanges of findings if all are at the same place in their exchanges as the first of their group
+// in its own; otherwise ok is false.
 func (t *findingsText) exchanges(first *analysis.Finding, list []*analysis.Finding) (words string, ok bool) {
 	var numbers []string
 	for _, f := range list {
@@ -266,7 +276,7 @@ func (t *findingsText) places(list []*analysis.Finding) string {
 	return strings.Join(places, ", ")
 }
 
-// who says who broke the rule, behind a place.
+// who names those who broke the rule, after a place.
 func who(f *analysis.Finding, named bool) string {
 	if !named {
 		return ""
@@ -274,7 +284,7 @@ func who(f *analysis.Finding, named bool) string {
 	return " (" + analysis.Clean(f.Program()) + ")"
 }
 
-// grouped returns findings by what a function says of them, in the order of their first ones.
+// grouped groups findings by a function's result, in the order of each group's first finding.
 func grouped[K comparable](list []*analysis.Finding, by func(*analysis.Finding) K) (groups [][]*analysis.Finding) {
 	at := make(map[K]int)
 	for _, f := range list {
@@ -289,7 +299,7 @@ func grouped[K comparable](list []*analysis.Finding, by func(*analysis.Finding) 
 	return groups
 }
 
-// place returns the place of a finding, with the name of its capture where there are several.
+// place returns the place of a finding, with the name of its capture if there are several.
 func (t *findingsText) place(f *analysis.Finding) string {
 	place := analysis.Clean(f.Place.String())
 	if t.several {
@@ -306,7 +316,7 @@ func (t *findingsText) row(name, text string) {
 	t.b.WriteString("  " + t.paint(Aside, fmt.Sprintf("%-*s", indent-2, name)) + text + "\n")
 }
 
-// prose writes a row that is broken at blanks where it is long.
+// prose writes a row that is wrapped at blanks if it is long.
 func (t *findingsText) prose(name, text string) {
 	t.row(name, wrap(text, indent, 80, strings.Repeat(" ", indent)))
 }

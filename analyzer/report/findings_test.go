@@ -23,7 +23,7 @@ func TestNeverObserved(t *testing.T) {
 		}
 		return b.String()
 	}
-	if want := "\nnever observed: 1 of 7 rules; --coverage names them\n"; !strings.HasSuffix(text(false), want) {
+	if want := "\nnever observed: 1 of 7 rules; --coverage lists them\n"; !strings.HasSuffix(text(false), want) {
 		t.Errorf("no %q at the end of\n%s", want, text(false))
 	}
 	want := "\nnever observed: 1 of 7 rules\n  resterror     rest-error-not-2xx\n"
@@ -32,8 +32,8 @@ func TestNeverObserved(t *testing.T) {
 	}
 }
 
-// The worst findings come first; what repeats stands together: places with the same value in a row, others in rows of
-// their own, and of many their number.
+// The worst findings come first. Repeated findings are grouped: places with the same value share a row, other places
+// have rows of their own, and many places are shown as a number.
 func TestFindingsAreGrouped(t *testing.T) {
 	rule := func(id string) *analysis.Rule {
 		return &analysis.Rule{ID: id, Level: analysis.Must, Fix: "Mend it.", Cites: []a2a.Cite{{In: a2a.V1_0, Section: "1"}}}
@@ -78,7 +78,7 @@ warning  1.request.line  [late]
 }
 
 // What several agents do wrong alike is one finding, which names them, and says which of them does it where. Those of
-// several workflows are told apart.
+// several workflows are distinguished.
 func TestFindingsOfSeveralAgents(t *testing.T) {
 	rule := &analysis.Rule{ID: "often", Level: analysis.Must, Fix: "Mend it.", Cites: []a2a.Cite{{In: a2a.V1_0, Section: "1"}}}
 	var list []analysis.Finding
@@ -118,7 +118,7 @@ func TestFindingsOfSeveralAgents(t *testing.T) {
 		list = append(list, f)
 	}
 	got := report.Findings(list, nil)
-	for _, want := range []string{"agents agent, agent0, agent1,", "agent8 and 31 more (1.0", "and of 32 more, which --format json lists"} {
+	for _, want := range []string{"agents agent, agent0, agent1,", "agent8 and 31 more (1.0", "and 32 more, which --format json lists"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
@@ -128,7 +128,7 @@ func TestFindingsOfSeveralAgents(t *testing.T) {
 	}
 }
 
-// The findings of clients and of nobody are told apart by their links.
+// Findings of clients and findings without a client are distinguished by their links.
 func TestFindingsOfNobodyStandAlone(t *testing.T) {
 	rule := &analysis.Rule{ID: "odd", Level: analysis.Advice, Cites: []a2a.Cite{{In: a2a.V1_0, Section: "1"}}}
 	var list []analysis.Finding

@@ -5,37 +5,41 @@ import (
 	"slices"
 )
 
-// A format is a form in which a report can be written.
-type format struct {
-	name, purpose string
-	write         func(io.Writer, *Report) error
+// FormatsOf are the formats of one kind of report.
+type FormatsOf[R any] []struct {
+	Name, Purpose string
+	Write         func(io.Writer, R) error
 }
 
-var formats = []format{
-	{"text", "for people", Text},
-	{"json", "for programs", JSON},
-	{"markdown", "for people, such as a comment on a pull request", Markdown},
-	{"html", "a page for people, one file that fetches nothing", HTML},
-	{"junit", "for CI, a suite a link or an agent", JUnit},
-	{"sarif", "for code scanning", SARIF},
-	{"github", "annotations of GitHub Actions", GitHub},
-}
-
-// Formats returns the names of the forms in which a report can be written.
-func Formats() []string {
-	names := make([]string, 0, len(formats))
-	for _, f := range formats {
-		names = append(names, f.name)
+// Names returns the names of the formats.
+func (list FormatsOf[R]) Names() []string {
+	names := make([]string, len(list))
+	for i := range list {
+		names[i] = list[i].Name
 	}
 	return names
 }
 
-// Purpose says what the form of that name, which must be one of Formats, is for.
-func Purpose(name string) string { return named(name).purpose }
-
-// Write writes a report in the form of that name, which must be one of Formats.
-func Write(w io.Writer, name string, r *Report) error { return named(name).write(w, r) }
-
-func named(name string) *format {
-	return &formats[slices.IndexFunc(formats, func(f format) bool { return f.name == name })]
+// Write writes a report in the format of that name, which must be one of Names.
+func (list FormatsOf[R]) Write(w io.Writer, name string, r R) error {
+	return list[slices.Index(list.Names(), name)].Write(w, r)
 }
+
+var formats = FormatsOf[*Report]{
+	{"text", "for people", Text},
+	{"json", "for programs", JSON},
+	{"markdown", "for people, such as a comment on a pull request", Markdown},
+	{"html", "a self-contained web page", HTML},
+	{"junit", "for CI, one suite per link or agent", JUnit},
+	{"sarif", "for code scanning", SARIF},
+	{"github", "GitHub Actions annotations", GitHub},
+}
+
+// Formats returns the names of the formats of reports of check and probe.
+func Formats() []string { return formats.Names() }
+
+// Purpose returns the purpose of the format with that name, which must be one of Formats.
+func Purpose(name string) string { return formats[slices.Index(formats.Names(), name)].Purpose }
+
+// Write writes a report in the format of that name, which must be one of Formats.
+func Write(w io.Writer, name string, r *Report) error { return formats.Write(w, name, r) }

@@ -144,8 +144,8 @@ func TestFailedCallsInEveryFormat(t *testing.T) {
 			}
 		}
 		shown := map[string]string{
-			"json": `"unproved": [`, "markdown": "**no call succeeded**", "junit": `<failure message="at least half failed of hotel → booker: `,
-			"sarif": `"executionSuccessful": false`, "github": "::error title=a2atap failing::at least half failed of planner → booker: 2 of 3 calls failed",
+			"json": `"unproved": [`, "markdown": "**no call succeeded**", "junit": `<failure message="at least half failed on hotel → booker: `,
+			"sarif": `"executionSuccessful": false`, "github": "::error title=a2atap failing::at least half failed on planner → booker: 2 of 3 calls failed",
 			"text": "hotel → booker: 1 of 7 rules observed, 0 broken; 1 of 1 call failed: VersionNotSupported 1",
 		}
 		if !strings.Contains(b, shown[name]) {
@@ -154,8 +154,8 @@ func TestFailedCallsInEveryFormat(t *testing.T) {
 	}
 }
 
-// Every figure of the verdict stands in every format: what was not seen, calls that failed or were refused, and tasks
-// that failed, each with its own words; whether the link is failing or not.
+// Every figure of the verdict is in every format, in that format's words: unseen traffic, failed and refused calls, and
+// failed tasks, whether or not the link is failing.
 func TestFiguresInEveryFormat(t *testing.T) {
 	link := analysis.Link{Client: "planner", Agent: "booker"}
 	one := func(exchange uint64, operation, failure, text string) judgment.FailedCalls {
@@ -224,7 +224,7 @@ func TestSARIFOfNothing(t *testing.T) {
 	b := written(t, report.SARIF, whole(&judgment.Result{}))
 	if log := valid(t, b); log.Runs[0].Invocations[0].ExecutionSuccessful == nil ||
 		*log.Runs[0].Invocations[0].ExecutionSuccessful {
-		t.Error("nothing was judged, and the run is called successful")
+		t.Error("nothing was checked, and the run is called successful")
 	}
 }
 
@@ -235,7 +235,7 @@ func valid(t *testing.T, text string) *sarif.Report {
 	if err := log.Validate(); err != nil {
 		t.Error(err)
 	}
-	// The library leaves out what it does not know, so everything of ours has to be there when it writes the log again.
+	// The library drops unknown fields, so all of our fields must survive when it writes the log again.
 	again := must.Get(json.Marshal(log))(t)
 	var ours, theirs any
 	must.Do(t, errors.Join(json.Unmarshal([]byte(text), &ours), json.Unmarshal(again, &theirs)))
@@ -319,7 +319,7 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-// Every format can be asked for by name, and says what it is for.
+// Every format can be selected by name, and has a description.
 func TestFormats(t *testing.T) {
 	for _, name := range report.Formats() {
 		if report.Purpose(name) == "" {

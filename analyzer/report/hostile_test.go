@@ -73,7 +73,7 @@ func checkInert(t *testing.T, format, name, text string) {
 		checkPage(t, name, text)
 	case "json", "sarif":
 		if !json.Valid([]byte(text)) {
-			t.Errorf("%s of %q is no JSON: %s", format, name, text)
+			t.Errorf("%s of %q is not JSON: %s", format, name, text)
 		}
 	case "junit":
 		if _, err := junit.Ingest([]byte(text)); err != nil {

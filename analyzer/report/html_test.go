@@ -48,7 +48,7 @@ func withTraffic(t *testing.T, r *judgment.Result) *report.Report {
 	return whole
 }
 
-// A finding leads to where it stands among the exchanges; without those it is only named.
+// A finding links to its place among the exchanges; if the page has no exchanges, the place is only named.
 func TestHTMLWithTraffic(t *testing.T) {
 	var with, without strings.Builder
 	r := small(t)

@@ -49,9 +49,10 @@ type Finding struct {
 	Also        []string `json:"also"`
 	Fingerprint string   `json:"fingerprint"`
 	Critical    bool     `json:"critical,omitempty"` // the agent was gone at the end, or never reached
-	Revises     bool     `json:"revises,omitempty"`  // it takes the place of what was reported before
-	Failure     string   `json:"failure,omitempty"`  // with what the call failed in whose exchange it stands
+	Revises     bool     `json:"revises,omitempty"`  // it replaces an earlier finding
+	Failure     string   `json:"failure,omitempty"`  // the failure of the call in whose exchange it is
 	Workflow    uint64   `json:"workflow,omitempty"` // the exchange that began the request of a user; absent if not known
+	Times       int      `json:"times,omitempty"`    // how often its link met its cause; absent for a finding of one place
 }
 
 // A Coverage is how often one rule applied on one link, as JSON.
@@ -64,7 +65,7 @@ type Coverage struct {
 	Notifications bool `json:"notifications,omitempty"` // it counts notifications, whose sender is the agent; else calls
 }
 
-// A Calls is how the calls of one link came out, as JSON.
+// A Calls has the results of the calls of one link, as JSON.
 type Calls struct {
 	Link      string    `json:"link"`
 	Calls     int       `json:"calls"`
@@ -98,7 +99,7 @@ type Verdict struct {
 	Made      int    `json:"faultsMade,omitempty"`  // exchanges in which the recorder made a fault
 	Unseen    int    `json:"notObserved,omitempty"` // upgrades and tunnels: what passed in them was not observed
 	Insecure  bool   `json:"insecure,omitempty"`    // agents on TLS were not verified
-	Live      bool   `json:"live,omitempty"`        // the recording goes on: this is what has happened so far
+	Live      bool   `json:"live,omitempty"`        // the recording continues: this is the state so far
 
 	Calls       int       `json:"calls"`
 	CallsFailed int       `json:"callsFailed"`
@@ -111,6 +112,8 @@ type Verdict struct {
 	TasksFailed int          `json:"tasksFailed"`
 	FailedTasks []FailedCall `json:"failedTasks"`
 
+	Others []FailedCall `json:"otherCalls,omitempty"` // failed calls of models and MCP servers
+
 	Refused  int          `json:"callsRefused,omitempty"`
 	Refusals []FailedCall `json:"refusedCalls,omitempty"`
 
@@ -119,9 +122,9 @@ type Verdict struct {
 	Unheard  []string `json:"webhooksNotObserved,omitempty"` // links whose notifications went past the recorder
 	Blind    []string `json:"blind,omitempty"`               // links of which at least half was not seen
 	Failing  []string `json:"failing,omitempty"`             // links at least half of whose calls or tasks failed
-	Nothing  string   `json:"nothing,omitempty"`             // why nothing was chosen of what was judged
+	Nothing  string   `json:"nothing,omitempty"`             // why the selection is empty
 	Critical []string `json:"critical,omitempty"`            // agents that were gone at the end, or never reached
-	Tests    *Tally   `json:"tests,omitempty"`               // of what was asked actively
+	Tests    *Tally   `json:"tests,omitempty"`               // of active tests
 
 	KnownCalls []FailedCall `json:"knownCalls,omitempty"` // calls and tasks that failed as is accepted
 	Statements []Statement  `json:"statements"`           // all of the verdict, as every format states it
@@ -164,7 +167,7 @@ func JSONVerdict(whole *Report) Verdict {
 		Exchanges: v.Exchanges, Judged: v.Judged, Lost: v.Lost, Crashes: len(v.Crashes),
 		Forgotten: v.Forgotten, Unseen: v.Unseen, Made: v.Made, Live: v.Live, Insecure: v.Insecure,
 		Calls: v.Calls.Made, CallsFailed: v.Calls.Failed, Failures: failures(v.Calls.ByError()), Critical: v.Critical.Agents(),
-		FailedCalls: jsonCalls(v.Failed), NotSeen: jsonNotSeen(v.NotSeen), Refused: v.Calls.Refused,
+		FailedCalls: jsonCalls(v.Failed), Others: jsonCalls(v.Others), NotSeen: jsonNotSeen(v.NotSeen), Refused: v.Calls.Refused,
 		Known: v.Calls.Known, Tasks: v.Calls.Tasks, TasksFailed: v.Calls.TasksFailed, FailedTasks: jsonCalls(v.Tasks),
 		Refusals: jsonCalls(v.Refused), Nothing: v.Nothing, KnownCalls: jsonCalls(v.Known),
 		Statements: jsonStatements(whole.statements()), Exit: v.Exit.Status(),
@@ -208,7 +211,7 @@ func JSONFinding(f *analysis.Finding) Finding {
 		Exchange: f.Place.Exchange, ExchangeID: f.ExchangeID.String(), Place: f.Place.String(),
 		Seen: f.Seen, Expected: f.Wanted(), Message: f.Message(), Sections: f.Sections(), Also: also,
 		Fingerprint: f.Fingerprint(), Critical: f.Rule.Critical != analysis.Present, Revises: f.Revises,
-		Failure: analysis.Clean(f.Failure), Workflow: f.Workflow.Number,
+		Failure: analysis.Clean(f.Failure), Workflow: f.Workflow.Number, Times: f.Times,
 	}
 }
 

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/xml"
 	"fmt"
 	"io"
 	"maps"
@@ -13,28 +12,6 @@ import (
 	"a2atap/analyzer/report/junit"
 )
 
-type (
-	junitSuites struct {
-		XMLName  xml.Name     `xml:"testsuites"`
-		Name     string       `xml:"name,attr"`
-		Tests    int          `xml:"tests,attr"`
-		Failures int          `xml:"failures,attr"`
-		Errors   int          `xml:"errors,attr"`
-		Skipped  int          `xml:"skipped,attr"`
-		Suites   []junitSuite `xml:"testsuite"`
-	}
-	junitSuite struct {
-		Name      string       `xml:"name,attr"`
-		Tests     int          `xml:"tests,attr"`
-		Failures  int          `xml:"failures,attr"`
-		Errors    int          `xml:"errors,attr"`
-		Skipped   int          `xml:"skipped,attr"`
-		Timestamp string       `xml:"timestamp,attr"`
-		Cases     []junit.Case `xml:"testcase"`
-		Out       string       `xml:"system-out,omitempty"`
-	}
-)
-
 // maxInCase bounds the findings that one case spells out.
 const maxInCase = 50
 
@@ -42,9 +19,10 @@ const maxInCase = 50
 // agents, and one for the verdict. A document has a failure or an error exactly if the check does not pass. A rule that
 // was not observed is skipped, one broken by a finding at or above the gate has failed, and one broken by milder
 // findings is skipped with the worst of them as its message.
-func JUnit(w io.Writer, r *Report) error {
-	all := junitSuites{Name: "a2atap"}
-	all.addTests(r)
+func JUnit(w io.Writer, r *Report) error { return junit.Write(w, "a2atap", r.Now, r.suites()) }
+
+func (r *Report) suites() []junit.Suite {
+	all := r.junitTests()
 	applied, found, also := byLink(r.Result)
 	workflows := severalWorkflows(r.Result.Findings)
 	calls, counted := make(map[analysis.Link][]*judgment.Calls), r.Result.Counted()
@@ -53,7 +31,7 @@ func JUnit(w io.Writer, r *Report) error {
 		calls[counted(c.Link)] = append(calls[counted(c.Link)], c)
 	}
 	for _, link := range linksOf(applied, found) {
-		suite := junitSuite{Name: analysis.Clean(link.String())}
+		suite := junit.Suite{Name: analysis.Clean(link.String())}
 		for _, rule := range rulesWith(r.Rules, found[link]) {
 			c := r.junitCase(rule, applied[link][rule.ID], found[link][rule.ID], workflows)
 			if outer := also[link][rule.ID]; outer != "" && c.Failure == nil {
@@ -62,18 +40,17 @@ func JUnit(w io.Writer, r *Report) error {
 			suite.Cases = append(suite.Cases, c)
 		}
 		if r.Tests == nil { // else some calls are to fail
-			suite.addCalls(calls[link])
+			suite.Out = callLines(suite.Name, calls[link])
 		}
-		all.add(r, suite)
+		all = append(all, suite)
 	}
 	if len(r.Directions) > 0 {
-		all.add(r, r.junitDirections())
+		all = append(all, r.junitDirections())
 	}
-	all.add(r, r.junitVerdict())
-	return junit.Write(w, all)
+	return append(all, r.junitVerdict())
 }
 
-// rulesWith returns the rules that were asked for, and those of findings that are reported because they cover one.
+// rulesWith returns the requested rules, and the rules of findings that are reported because they cover one.
 func rulesWith(list []*analysis.Rule, found map[string][]*analysis.Finding) []*analysis.Rule {
 	known := make(map[string]bool, len(list))
 	for _, rule := range list {
@@ -89,9 +66,9 @@ func rulesWith(list []*analysis.Rule, found map[string][]*analysis.Finding) []*a
 
 // junitVerdict returns a case for the verdict, and one for each of its statements. What fails the check is a failure,
 // what makes it inconclusive an error, and what else there is to say a message of a skipped case.
-func (r *Report) junitVerdict() junitSuite {
+func (r *Report) junitVerdict() junit.Suite {
 	v := r.verdict()
-	suite := junitSuite{Name: "verdict"}
+	suite := junit.Suite{Name: "verdict"}
 	add := func(name string, exit judgment.Exit, message string) {
 		c := junit.Case{Name: name, Class: "a2atap.verdict"}
 		said := &junit.Message{Message: message}
@@ -117,8 +94,8 @@ func (r *Report) junitVerdict() junitSuite {
 }
 
 // junitDirections returns a case for each direction between agents. A broken one fails where the check does.
-func (r *Report) junitDirections() junitSuite {
-	suite := junitSuite{Name: "directions"}
+func (r *Report) junitDirections() junit.Suite {
+	suite := junit.Suite{Name: "directions"}
 	fails := r.verdict().Exit == judgment.Fails
 	for _, d := range r.Directions {
 		c := junit.Case{Name: analysis.Clean(d.What), Class: "a2atap." + string(analysis.Interop)}
@@ -135,36 +112,18 @@ func (r *Report) junitDirections() junitSuite {
 	return suite
 }
 
-// add adds a suite, and counts its cases.
-func (all *junitSuites) add(r *Report, s junitSuite) {
-	s.Timestamp = r.Now.UTC().Format("2006-01-02T15:04:05")
-	s.Tests = len(s.Cases)
-	for _, c := range s.Cases {
-		switch {
-		case c.Error != nil:
-			s.Errors++
-		case c.Failure != nil:
-			s.Failures++
-		case c.Skipped != nil:
-			s.Skipped++
-		}
-	}
-	all.Tests, all.Failures = all.Tests+s.Tests, all.Failures+s.Failures
-	all.Errors, all.Skipped = all.Errors+s.Errors, all.Skipped+s.Skipped
-	all.Suites = append(all.Suites, s)
-}
-
-// addCalls says how the calls came out that are counted with the suite's link.
-func (s *junitSuite) addCalls(calls []*judgment.Calls) {
+// callLines returns the results of the calls that are counted with a suite, one line for each link.
+func callLines(suite string, calls []*judgment.Calls) (out string) {
 	for _, c := range calls {
 		if c.Made == 0 && c.TasksFailed == 0 {
 			continue
 		}
-		if clean := analysis.Clean(c.Link.String()); clean != s.Name {
-			s.Out += clean + ": "
+		if clean := analysis.Clean(c.Link.String()); clean != suite {
+			out += clean + ": "
 		}
-		s.Out += c.String() + "\n"
+		out += c.String() + "\n"
 	}
+	return out
 }
 
 func (r *Report) junitCase(rule *analysis.Rule, applied int, found []*analysis.Finding, workflows bool) junit.Case {

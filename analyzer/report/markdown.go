@@ -19,17 +19,12 @@ var titles = map[analysis.Category]string{
 	analysis.Interop:       "Interoperability",
 }
 
-// Markdown writes a result for a web page or a comment, what is worst first: the verdict, what was not seen, the calls
-// that failed, the findings, then who talked to whom, a conformance report for each agent with what failed and what to
-// do about it, and what was not observed.
+// Markdown writes a result for a web page or a comment, the worst first: the verdict, unseen traffic, failed calls, the
+// findings, then the links, a conformance report for each agent with failures and fixes, and what was not observed.
 func Markdown(w io.Writer, r *Report) error {
 	var b strings.Builder
-	what := "check"
-	if r.Tests != nil {
-		what = "probe"
-	}
-	fmt.Fprintf(&b, "# A2A %s: %s\n\n", what, r.verdict().Status)
-	fmt.Fprintf(&b, "%s. Judged by %s %s on %s.\n\n", markup.Text(r.sentence()), markup.Text(r.Tool.Name),
+	fmt.Fprintf(&b, "# A2A %s: %s\n\n", r.verb(), r.verdict().Status)
+	fmt.Fprintf(&b, "%s. Checked by %s %s on %s.\n\n", markup.Text(r.sentence()), markup.Text(r.Tool.Name),
 		markup.Text(r.Tool.Version), r.Now.UTC().Format("2006-01-02 15:04 UTC"))
 	mdCaptures(&b, r.Result)
 	mdAnswers(&b, r)
@@ -39,11 +34,7 @@ func Markdown(w io.Writer, r *Report) error {
 	}
 	mdDirections(&b, r)
 	for _, c := range Conformances(r) {
-		if s := r.suite(c.link); s != nil {
-			mdSuite(&b, r, s)
-		} else {
-			mdConformance(&b, &c)
-		}
+		mdAgent(&b, &c)
 	}
 	if r.Tests != nil {
 		mdFindings(&b, r.Result)
@@ -62,76 +53,70 @@ func mdCaptures(b *strings.Builder, r *judgment.Result) {
 	fmt.Fprintf(b, "Captures: %s.\n\n", strings.Join(captures, ", "))
 }
 
-// mdLinks says who talked to whom, and how the calls came out.
+// mdLinks lists the links, with the results of their calls.
 func mdLinks(b *strings.Builder, r *judgment.Result) {
 	if m := newMatrix(r); len(m.cells) > 0 {
 		b.WriteString(
-			"## Who talked to whom\n\nEach cell says what was found on the link; `ok` is followed by the number of rules that were " +
-				"observed there, none of them broken.\n\n",
+			"## Links\n\nEach cell shows the findings on a link; `ok` is followed by the number of rules that were " +
+				"observed there and not broken.\n\n",
 		)
 		markup.Table(b, mdNames(m.rows()))
 	}
 	mdCalls(b, r)
 }
 
-// mdCalls says how the calls of each link came out.
+// mdCalls writes the results of the calls of each link.
 func mdCalls(b *strings.Builder, r *judgment.Result) {
 	rows := [][]string{{"Link", "Calls", "Succeeded", "Failed", "Errors"}}
-	for i := range r.Calls {
-		c := r.Calls[i].Settled()
-		if c.Made == 0 {
-			continue
-		}
+	for _, c := range callsOnLinks(r) {
 		failed := fmt.Sprint(c.Failed)
-		if !c.Proved() {
+		if c.Unproved {
 			failed += ": **no call succeeded**"
 		}
 		rows = append(rows, []string{
-			markup.Text(arrow(c.Link)), fmt.Sprint(c.Made), fmt.Sprint(c.Succeeded), failed, errorsOf(&c, markup.Text),
+			markup.Text(c.Link), fmt.Sprint(c.Made), fmt.Sprint(c.Succeeded), failed, markup.Text(c.Errors),
 		})
 	}
 	if len(rows) > 1 {
-		b.WriteString("## Calls\n\nWhether calls succeeded is one question, whether they kept to the protocol another.\n\n")
+		b.WriteString("## Calls\n\nCalls that failed, whether or not they followed the protocol.\n\n")
 		markup.Table(b, rows)
 	}
 }
 
-// errorsOf says which errors calls failed with, and how often each, or a dash.
-func errorsOf(c *judgment.Calls, clean func(string) string) string {
-	var errs []string
-	for _, f := range c.ByError() {
-		errs = append(errs, fmt.Sprintf("%s %d", clean(f.Error), f.Count))
-	}
-	if c.Unheard {
-		errs = append(errs, "webhooks not observed")
-	}
-	return orDash(strings.Join(errs, ", "))
-}
-
-// mdConformance writes the report on one agent.
-func mdConformance(b *strings.Builder, c *Conformance) {
-	fmt.Fprintf(b, "## Agent %s\n\n", markup.Text(c.link))
-	fmt.Fprintf(b, "%s at %s, version %s. Conformance level: **%s** (%s).\n\n", markup.Text(orDash(c.AgentName)),
-		markup.Code(c.AgentURL), markup.Text(orDash(c.AgentVersion)), c.ConformanceLevel, markup.Text(c.LevelReason))
-	markup.Table(b, c.rows())
-	failed := c.failed()
-	if len(failed) == 0 {
-		return
-	}
-	b.WriteString("### Failed tests\n\n")
-	rows := [][]string{{"Test", "Category", "Message", "Recommendation"}}
-	for _, result := range failed {
-		rows = append(rows, mdFailedRule(&result))
-	}
+// mdAgent writes the report on one agent: the number of rules, or of tests, for each result, the failures with their
+// fixes, and each test.
+func mdAgent(b *strings.Builder, c *Conformance) {
+	fmt.Fprintf(b, "## Agent %s\n\n%s at %s, version %s. Conformance level: **%s** (%s).\n\n", markup.Text(c.link),
+		markup.Text(orDash(c.AgentName)), markup.Code(c.AgentURL), markup.Text(orDash(c.AgentVersion)), c.ConformanceLevel,
+		markup.Text(c.LevelReason))
+	rows, notes, tests := c.outcomes()
 	markup.Table(b, rows)
+	mdFailed(b, c, tests)
+	for _, note := range notes {
+		b.WriteString("- " + markup.Text(note) + "\n")
+	}
+	if notes != nil {
+		b.WriteString("\n")
+	}
+	mdLives(b, tests)
+	mdTests(b, tests)
 }
 
-// mdFailedRule returns a rule that failed as a row: the rule, its category, the message and what to do about it.
-func mdFailedRule(c *ConformanceResult) []string {
-	return []string{markup.Code(c.Test), c.Category, markup.Text(c.Message), markup.Text(c.Fix)}
+// outcomes returns a table of the results for an agent, notes, and its tests. Without tests, the table counts rules.
+func (c *Conformance) outcomes() (rows [][]string, notes []string, tests []Test) {
+	s := c.suite
+	if s == nil {
+		return c.rows(), nil, nil
+	}
+	notes = append(notes, s.Notes...)
+	if s.Dropped > 0 {
+		notes = append(notes, "Left out: "+analysis.Plural(s.Dropped, "finding")+" about requests that are wrong on purpose")
+	}
+	return s.rows(), notes, s.Tests
 }
 
-// rows returns how many rules of each category came out how, as a table: first the heads, then a row a category, then all.
+// rows returns a table of the number of rules by category and result: first the headings, then a row for each category,
+// then the totals.
 func (c *Conformance) rows() [][]string {
 	rows := [][]string{{"Category", "Passed", "Failed", "Not observed"}}
 	for _, category := range analysis.Categories {
@@ -166,15 +151,19 @@ const (
 	maxCells = 20 // places in a row
 )
 
-// messageOf returns the message of a finding, and with what its call failed.
+// messageOf returns the message of a finding, with what its call failed, and how often.
 func messageOf(f *analysis.Finding) string {
-	if f.Failure == "" {
-		return f.Message()
+	text := f.Message()
+	if f.Failure != "" {
+		text += "; the call failed: " + f.Failure
 	}
-	return f.Message() + "; the call failed: " + f.Failure
+	if f.Times > 1 {
+		text += fmt.Sprintf("; %d times", f.Times)
+	}
+	return text
 }
 
-// mdFindings lists the findings, the worst first: those of one rule that say the same are one row with their places.
+// mdFindings lists the findings, the worst first: equal findings of one rule are one row with their places.
 func mdFindings(b *strings.Builder, r *judgment.Result) {
 	if len(r.Findings) == 0 {
 		return
@@ -197,11 +186,11 @@ func mdFindings(b *strings.Builder, r *judgment.Result) {
 	}
 	markup.Table(b, rows)
 	if left > 0 {
-		fmt.Fprintf(b, "And %d more, which the text and JSON reports list.\n\n", left)
+		fmt.Fprintf(b, "And %d more, listed in the text and JSON reports.\n\n", left)
 	}
 }
 
-// mdPlaces lists the places of findings, with the names of those who are at fault where there are several.
+// mdPlaces lists the places of findings, with the names of those at fault if there are several.
 func mdPlaces(list []*analysis.Finding, captures bool) string {
 	whose := grouped(list, (*analysis.Finding).Program)
 	var all []string
@@ -237,7 +226,7 @@ func mdNotObserved(b *strings.Builder, r *Report) {
 		return
 	}
 	fmt.Fprintf(b,
-		"## Not observed\n\nNothing in the traffic put %d of %d rules to the test.\n\n"+
+		"## Not observed\n\n%d of %d rules never applied to the traffic.\n\n"+
 			"<details><summary>The rules</summary>\n\n", len(never), len(r.Rules))
 	codes := make([]string, 0, len(never))
 	for _, rule := range never {
@@ -246,7 +235,7 @@ func mdNotObserved(b *strings.Builder, r *Report) {
 	b.WriteString(strings.Join(codes, " ") + "\n\n</details>\n")
 }
 
-// mdNames makes the names in a matrix safe: whatever they hold, each is one cell, and says only itself.
+// mdNames escapes the names in a matrix: regardless of its contents, each is one cell, without markup.
 func mdNames(rows [][]string) [][]string {
 	for i, row := range rows {
 		if row[0] = markup.Text(row[0]); i == 0 {

@@ -10,13 +10,13 @@ import (
 	"a2atap/analyzer/judgment"
 )
 
-// A matrix says for each client and agent what was found between them: a row a client, a column an agent.
+// A matrix has the results for each pair of client and agent: a row for each client, a column for each agent.
 type matrix struct {
 	clients, agents []string
 	cells           map[analysis.Link]*cell
 }
 
-// A cell is what was found on one link.
+// A cell is the result for one link.
 type cell struct {
 	observed map[*analysis.Rule]bool // rules that applied
 	found    [analysis.Error + 1]int
@@ -54,8 +54,8 @@ func newMatrix(r *judgment.Result) *matrix {
 	return m
 }
 
-// text returns a cell in words: what was found, that no call succeeded, "ok" with the number of rules observed, or a
-// dash where nobody talked.
+// text returns the text of a cell: the findings, that no call succeeded, "ok" with the number of rules observed, or a
+// dash if there was no traffic.
 func (m *matrix) text(client, agent string) string {
 	c := m.cells[analysis.Link{Client: client, Agent: agent}]
 	if c == nil {

@@ -9,16 +9,16 @@ import (
 	"a2atap/analyzer/judgment"
 )
 
-// An Observed is what was observed on one link.
+// An Observed has the observations on one link.
 type Observed struct {
 	Link   analysis.Link
 	Rules  map[*analysis.Rule]judgment.Coverage // that applied
 	Broken int                                  // of them, how many were broken
 	of     int                                  // how many rules there are
-	calls  string                               // how the calls came out, as the end of a sentence
+	calls  string                               // results of the calls, as the end of a sentence
 }
 
-// ObservedOn returns what was observed on each link with an agent, in the order of their names.
+// ObservedOn returns the observations on each link with an agent, in the order of their names.
 func ObservedOn(r *judgment.Result, rules []*analysis.Rule) []Observed {
 	at := make(map[analysis.Link]int)
 	var list []Observed

@@ -28,8 +28,8 @@ func TestLinkWithoutSuccessAmongOthers(t *testing.T) {
 	var b strings.Builder
 	must.Do(t, JUnit(&b, r))
 	for _, want := range []string{
-		`<failure message="at least half failed of planner → booker: 2 of 2 calls failed: HTTP 503 2"`,
-		"no call is known to have succeeded of planner → booker",
+		`<failure message="at least half failed on planner → booker: 2 of 2 calls failed: HTTP 503 2"`,
+		"no call is known to have succeeded on planner → booker",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("JUnit does not say %q:\n%s", want, b.String())

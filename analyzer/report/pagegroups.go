@@ -17,7 +17,7 @@ type pageGroup struct {
 	worst       analysis.Severity
 }
 
-// A pageFinding has the id of where it stands among the exchanges, if that is on the page.
+// A pageFinding has the id of its element among the exchanges, if that is on the page.
 type pageFinding struct{ Place, Message, Who, Sections, Also, Anchor string }
 
 // maxPlaces bounds the findings of one rule on a page: more are not read.
@@ -31,7 +31,7 @@ type pageGroups struct {
 	order   []*pageGroup
 }
 
-// add adds a finding with its place in words, and the id of the element to which it leads.
+// add adds a finding with a description of its place, and the id of the element to which it links.
 func (g *pageGroups) add(f *analysis.Finding, place, anchor string) {
 	one := g.byRule[f.Rule.ID]
 	if one == nil {

@@ -1,12 +1,11 @@
 package report
 
 import (
-	"strconv"
 	"strings"
 )
 
-// Parts are parts of the page that HTML writes, as markup without a frame, for a page that is put together where it is
-// looked at and may grow. Findings and failed calls lead to their places, such as #3.response.event[2].
+// Parts are parts of the page that HTML writes, as markup without a frame, for a page that is assembled in the browser
+// and may grow. Findings and failed calls link to their places, such as #3.response.event[2].
 type Parts struct {
 	Verdict  string // the verdict, who talked to whom, each agent, and what was not observed
 	Findings string // the findings by rule
@@ -21,12 +20,7 @@ func NewParts(r *Report) (parts Parts, err error) {
 		f := &r.Result.Findings[i]
 		groups.add(f, f.Place.String(), f.Place.String())
 	}
-	data.Groups = groups.worstFirst()
-	for _, list := range [][]pageFailed{data.Failed, data.Refused, data.FailedTasks, data.Known} {
-		for i := range list {
-			list[i].Anchor = strconv.FormatUint(list[i].Exchange, 10)
-		}
-	}
+	data.Groups, data.Anchors = groups.worstFirst(), true
 	for _, one := range []struct {
 		name string
 		to   *string

@@ -20,10 +20,11 @@ type Report struct {
 	Tool   Tool
 	Now    time.Time // the date of the report
 
+	Brief    bool                              // text leaves the findings out
 	Coverage bool                              // text names the rules that never applied, instead of counting them
-	Paint    func(ink Ink, text string) string // draws pieces of text in colours; nil for none
+	Paint    func(ink Ink, text string) string // draws pieces of text in color; nil for none
 
-	Tests      []Suite     // of agents that were asked actively; nil for what was only recorded
+	Tests      []Suite     // of agents that were tested actively; nil for recordings only
 	Directions []Direction // between two agents; nil if there are not two
 
 	// how long the exchange of a finding took; capture.NotKnown if that is not known; nil if it never is
@@ -41,13 +42,13 @@ func Under(gate judgment.Gate, r *judgment.Result) *Report {
 func (r *Report) verdict() judgment.Verdict {
 	v := r.Result.Judge(judgment.Gate{Severity: r.Gate, Calls: r.Calls, Never: r.Never, AllowEmpty: r.Empty})
 	if r.Tests != nil {
-		v.Status, v.Exit = r.status(), r.exit()
+		v.Status, v.Exit = r.Status(), r.Exit()
 	}
 	return v
 }
 
-// statements returns what every format states of the verdict. Of agents that were asked actively, where some calls are
-// to fail, it leaves out how the calls came out.
+// statements returns the verdict's statements for every format. For agents that were tested actively, where some calls
+// should fail, it leaves out the results of the calls.
 func (r *Report) statements() []judgment.Statement {
 	v := r.verdict()
 	list := v.Statements()
@@ -58,10 +59,18 @@ func (r *Report) statements() []judgment.Statement {
 	return append(r.testStatements(v.Exit), list...)
 }
 
-// sentence returns the sum of the report in words.
+// verb returns the command that made the report.
+func (r *Report) verb() string {
+	if r.Tests != nil {
+		return "probe"
+	}
+	return "check"
+}
+
+// sentence summarizes the report.
 func (r *Report) sentence() string {
 	if r.Tests != nil {
-		return string(r.status()) + ": " + r.Verdict()
+		return string(r.Status()) + ": " + r.Verdict()
 	}
 	return r.verdict().String()
 }

@@ -23,8 +23,8 @@ var update = flag.Bool("update", false, "rewrite the golden files to what is wri
 
 var day = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 
-// judged returns what judging testdata/calls.txtar comes to: a card, a call that breaks two rules at one place, a
-// stream that is in order, and a request of a client at fault.
+// judged returns the result of checking testdata/calls.txtar: a card, a call that breaks two rules at one place, a
+// correct stream, and a client's faulty request.
 func judged(t *testing.T) *judgment.Result {
 	t.Helper()
 	return must.Get(engine.Run(t.Context(), rules.All, calls(t), nil))(t)

@@ -67,7 +67,7 @@ func RulesText(w io.Writer, list []*analysis.Rule) error {
 		}
 		fmt.Fprintf(&b, "  %-32s %-6s %-15s %s\n", r.ID, r.Level, r.Dialects(), r.Title)
 	}
-	fmt.Fprintf(&b, "\n%s; a2atap rules ID explains one\n", analysis.Plural(len(list), "rule"))
+	fmt.Fprintf(&b, "\n%s; a2atap rules ID explains a rule\n", analysis.Plural(len(list), "rule"))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -94,7 +94,7 @@ Not reported
 `, r.ID, r.Title, r.Level, r.Severity(), side(r), r.Dialects(), strings.Join(r.Bindings.Names(), ", "),
 		strings.Join(r.Sections(0), ", "), paragraph(r.Doc), paragraph(r.Fix), paragraph(r.Silent))
 	if len(r.Covers) > 0 {
-		text += "\nReported in place of\n  " + strings.Join(r.Covers, ", ") + "\n"
+		text += "\nReported instead of\n  " + strings.Join(r.Covers, ", ") + "\n"
 	}
 	_, err := io.WriteString(w, text)
 	return err
@@ -126,11 +126,11 @@ func RulePage(w io.Writer, r *analysis.Rule, example, output string) error {
 		fmt.Fprintf(&b, "- %s\n", s)
 	}
 	if example != "" {
-		fmt.Fprintf(&b, "\n## Example\n\n```\n%s```\n\n`a2atap check` says:\n\n```\n%s```\n", example, output)
+		fmt.Fprintf(&b, "\n## Example\n\n```\n%s```\n\n`a2atap check` prints:\n\n```\n%s```\n", example, output)
 	}
 	fmt.Fprintf(&b, "\n## Fix\n\n%s\n\n## What is not reported\n\n%s\n", oneLine(r.Fix), oneLine(r.Silent))
 	if len(r.Covers) > 0 {
-		fmt.Fprintf(&b, "\nIt is reported in place of %s where both break at one place.\n", strings.Join(r.Covers, ", "))
+		fmt.Fprintf(&b, "\nIt is reported instead of %s if both rules are broken at the same place.\n", strings.Join(r.Covers, ", "))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

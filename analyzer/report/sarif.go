@@ -14,7 +14,7 @@ import (
 // maxSARIF bounds the results: services refuse longer reports.
 const maxSARIF = 5000
 
-// language is that of all messages.
+// language is the language of all messages.
 const language = "en-US"
 
 type (
@@ -72,6 +72,7 @@ type (
 		Fingerprints map[string]string  `json:"partialFingerprints"`
 		Suppressions []sarifSuppression `json:"suppressions,omitempty"`
 		Properties   sarifProperties    `json:"properties"`
+		Times        int                `json:"occurrenceCount,omitempty"`
 	}
 	sarifSuppression struct {
 		Kind          string `json:"kind"`
@@ -142,7 +143,7 @@ func SARIF(w io.Writer, r *Report) error {
 		notify(s.Exit.Severity().String(), s.String())
 	}
 	if left > 0 {
-		notify("warning", fmt.Sprintf("%d findings are left out; the JSON report has all", left))
+		notify("warning", fmt.Sprintf("%d findings are left out; the JSON report has all of them", left))
 	}
 	run.Invocations = []sarifInvocation{invocation}
 	return encode(w, sarifLog{
@@ -185,7 +186,7 @@ func sarifFinding(f *analysis.Finding, index int) sarifResult {
 			Physical: sarifPhysical{sarifArtifact{(&url.URL{Path: f.Capture}).String()}},
 			Logical:  []sarifLogical{{Name: analysis.Clean(f.Place.String()), Kind: "member"}},
 		}},
-		Fingerprints: map[string]string{"a2atap/v1": f.Fingerprint()},
+		Fingerprints: map[string]string{"a2atap/v1": f.Fingerprint()}, Times: f.Times,
 		Properties: sarifProperties{
 			"link": f.Link.String(), "side": f.Side.String(), "program": f.Program(), "operation": f.Operation.String(),
 			"exchangeId": f.ExchangeID.String(), "also": append([]string{}, f.Also...),

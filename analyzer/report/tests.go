@@ -10,7 +10,7 @@ import (
 	"a2atap/analyzer/judgment"
 )
 
-// A Suite is what one agent was asked actively, and how that came out.
+// A Suite has the active tests of one agent, and their results.
 type Suite struct {
 	Agent   string // its name in links
 	URL     string
@@ -18,20 +18,20 @@ type Suite struct {
 	Version string // the same
 	Tests   []Test // in reading order
 	Notes   []string
-	// Level is the conformance level, and Reason what it rests on; empty to let rules and tests decide. Errors that
+	// Level is the conformance level, and Reason the reason for it; empty to let rules and tests decide. Errors that
 	// only rules have found lower it.
 	Level, Reason string
-	// Dropped counts the findings that are left out because what was asked is at fault, on purpose.
+	// Dropped counts the findings that are left out because the test's request is at fault on purpose.
 	Dropped int
-	// Unasked says that no interface of the agent was asked.
+	// Unasked means that no interface of the agent was tested.
 	Unasked bool
-	// Cut says that the run was interrupted: what had not begun is left out.
+	// Cut means that the run was interrupted: tests that had not started are left out.
 	Cut bool
-	// Shut says why little could be seen, such as an agent that lets nobody in; empty if that is not so.
+	// Shut is the reason why little could be seen, such as an agent that rejects all clients; may be empty.
 	Shut string
 }
 
-// A TestStatus is how a test came out.
+// A TestStatus is the result of a test.
 type TestStatus string
 
 // The statuses of tests.
@@ -39,7 +39,7 @@ const (
 	TestPassed       TestStatus = "pass"
 	TestFailed       TestStatus = "fail"
 	TestSkipped      TestStatus = "skip"         // not for this agent
-	TestInconclusive TestStatus = "inconclusive" // asked, and the answer does not show what it is about
+	TestInconclusive TestStatus = "inconclusive" // executed, but the answer does not show what the test is about
 	TestCritical     TestStatus = "critical"     // the agent was gone
 )
 
@@ -57,17 +57,39 @@ type Test struct {
 	Tags      []string // what groups it
 	Fix       string
 	Sequence  []string // events of its stream
+	Skills    []Life   // of tasks that skills were given
 	Duration  time.Duration
-	Request   string   // of a failure: what was asked, for people
+	Request   string   // of a failure: the request, for people
 	Answer    string   // of a failure: what came back
 	Exchanges []uint64 // numbers of its exchanges
 	Waived    string   // why a failure does not count; empty if it does
 }
 
+// A Life is what became of a message to a skill of an agent.
+type Life struct {
+	Skill   string     `json:"skill"` // id in the card
+	Status  TestStatus `json:"status"`
+	States  []string   `json:"states"`            // of its task, as seen in order; "message" if the agent answered with a message
+	Message string     `json:"message,omitempty"` // why it did not pass; empty for a pass
+}
+
+// lives describes the life cycle of each skill's task.
+func (t *Test) lives() []string {
+	var list []string
+	for _, x := range t.Skills {
+		text := fmt.Sprintf("%s: %s: %s", x.Skill, x.Status, orDash(strings.Join(x.States, " → ")))
+		if x.Message != "" {
+			text += " (" + x.Message + ")"
+		}
+		list = append(list, analysis.Clean(oneLine(text)))
+	}
+	return list
+}
+
 // Bad reports whether the test failed, or found the agent gone.
 func (t *Test) Bad() bool { return t.Status == TestFailed || t.Status == TestCritical }
 
-// severity says how bad it is that the test failed: an agent that was gone is an error.
+// severity returns the severity of the test's failure: an agent that was gone is an error.
 func (t *Test) severity() analysis.Severity {
 	if t.Status == TestCritical {
 		return analysis.Error
@@ -81,7 +103,7 @@ func (t *Test) breaks(least analysis.Severity) bool { return t.Bad() && t.severi
 // fails reports whether the test fails a check with that gate.
 func (t *Test) fails(gate analysis.Severity) bool { return t.Waived == "" && t.breaks(gate) }
 
-// A Tally counts tests by how they came out. What is waived is counted as that, and not as failed.
+// A Tally counts tests by their results. Waived tests are counted as waived, and not as failed.
 type Tally struct {
 	Passed       int `json:"passed"`
 	Failed       int `json:"failed"` // the critical ones included
@@ -167,9 +189,7 @@ func (r *Report) Tally() Tally {
 }
 
 // Status returns the verdict on a report with tests in one word. Errors are findings also where nothing fails the check.
-func (r *Report) Status() judgment.Status { return r.status() }
-
-func (r *Report) status() judgment.Status {
+func (r *Report) Status() judgment.Status {
 	v := r.Result.Judge(judgment.Gate{Severity: r.Gate})
 	switch {
 	case r.breaksAt(min(r.Gate, analysis.Error)), v.Status == judgment.StatusFindings:
@@ -184,10 +204,8 @@ func (r *Report) status() judgment.Status {
 	return judgment.StatusClean
 }
 
-// Exit returns what a report with tests means to the caller of a check.
-func (r *Report) Exit() judgment.Exit { return r.exit() }
-
-func (r *Report) exit() judgment.Exit {
+// Exit returns the exit status of a report with tests.
+func (r *Report) Exit() judgment.Exit {
 	v := r.Result.Judge(judgment.Gate{Severity: r.Gate, Never: true})
 	switch {
 	case r.breaksAt(r.Gate), v.Exit == judgment.Fails:
@@ -213,7 +231,7 @@ func (r *Report) answered() bool {
 	return asked && t.Passed+t.Failed+t.Waived > 0
 }
 
-// unfinished says why tests are missing; empty if none are known to be.
+// unfinished returns why tests are missing; empty if none are known to be.
 func (r *Report) unfinished() string {
 	for i := range r.Tests {
 		s := &r.Tests[i]
@@ -223,18 +241,18 @@ func (r *Report) unfinished() string {
 		case s.Shut != "":
 			return s.Shut
 		case slices.ContainsFunc(s.Tests, func(t Test) bool { return t.Status == TestCritical && t.Waived != "" }):
-			return "agent " + analysis.Clean(s.Agent) + " was gone, and the rest was not asked"
+			return "agent " + analysis.Clean(s.Agent) + " stopped answering, and the rest was not run"
 		}
 	}
 	return ""
 }
 
-// testStatements returns what the tests add to the verdict.
+// testStatements returns the tests' statements for the verdict.
 func (r *Report) testStatements(exit judgment.Exit) (list []judgment.Statement) {
 	effect := min(exit, judgment.Inconclusive)
 	if !r.answered() {
 		list = append(list, judgment.Statement{
-			Subject: judgment.AboutNothing, Text: "no test shows anything of an agent", Exit: effect,
+			Subject: judgment.AboutNothing, Text: "no test has a result", Exit: effect,
 		})
 	}
 	if why := r.unfinished(); why != "" {
@@ -253,8 +271,8 @@ func aboutProbe(s judgment.Subject) bool {
 	return false
 }
 
-// Verdict returns the verdict on a report with tests as one line for people: how the tests came out, and what the rules
-// found in what was asked and answered.
+// Verdict returns the verdict on a report with tests as one line for people: the results of the tests, and the rules'
+// findings in their traffic.
 func (r *Report) Verdict() string {
 	t := r.Tally()
 	text := t.String() + "; " + r.rulesVerdict()
@@ -276,7 +294,7 @@ func (r *Report) Verdict() string {
 	return text
 }
 
-// rulesVerdict says what the rules found.
+// rulesVerdict summarizes the rules' findings.
 func (r *Report) rulesVerdict() string {
 	v := r.verdict()
 	text := fmt.Sprintf("rules found %s, %s, %s", analysis.Plural(v.Errors, "error"),
@@ -294,17 +312,17 @@ func (r *Report) rulesVerdict() string {
 	return text
 }
 
-// level returns the conformance level of the agent of a suite, and what it rests on.
+// level returns the conformance level of a suite's agent, and the reason.
 func (r *Report) level(s *Suite) (level, reason string) {
 	for _, c := range Conformances(r) {
 		if c.link == s.Agent {
 			return c.ConformanceLevel, c.LevelReason
 		}
 	}
-	return "not-determined", "nothing was answered"
+	return "not-determined", "no request was answered"
 }
 
-// result says in words how the test came out.
+// result describes the result of the test.
 func (t *Test) result() string {
 	if t.Waived != "" {
 		return string(t.Status) + ", waived"
@@ -312,7 +330,7 @@ func (t *Test) result() string {
 	return string(t.Status)
 }
 
-// sentence says in a line what is wrong, and what to do about it.
+// sentence returns a line with the problem and its fix.
 func (t *Test) sentence() string {
 	text := t.Title + ": " + t.Message
 	if len(t.Sections) > 0 {
@@ -325,11 +343,11 @@ func (t *Test) sentence() string {
 }
 
 // worstFirst returns the tests that failed: critical ones, then by severity, waived ones last.
-func worstFirst(s *Suite) []*Test {
+func worstFirst(tests []Test) []*Test {
 	var list []*Test
-	for i := range s.Tests {
-		if s.Tests[i].Bad() {
-			list = append(list, &s.Tests[i])
+	for i := range tests {
+		if tests[i].Bad() {
+			list = append(list, &tests[i])
 		}
 	}
 	weight := func(t *Test) int {

@@ -22,7 +22,7 @@ import (
 func asked() report.Suite {
 	return report.Suite{
 		Agent: "booker", URL: "http://booker.example/a2a", Name: "Booker", Version: "2.1", Dropped: 3,
-		Notes: []string{"GRPC at booker.example:443 was not asked: this program does not speak it"},
+		Notes: []string{"GRPC at booker.example:443 was not run: this program does not speak it"},
 		Tests: []report.Test{
 			{
 				Name: "card", Title: "the card can be read", Category: analysis.AgentCard, Status: report.TestPassed,
@@ -54,11 +54,14 @@ func asked() report.Suite {
 			},
 			{
 				Name: "jsonrpc/ask-back", Title: "the agent asks back", Category: analysis.Lifecycle,
-				Status: report.TestInconclusive, Severity: analysis.Error, Message: "it never did",
+				Status: report.TestInconclusive, Severity: analysis.Error, Message: "it never did", Skills: []report.Life{
+					{Skill: "book", Status: report.TestPassed, States: []string{"working", "completed"}},
+					{Skill: "pay", Status: report.TestInconclusive, States: []string{"working"}, Message: "still working"},
+				},
 			},
 			{
 				Name: "jsonrpc/long", Title: "a long task", Category: analysis.Lifecycle, Status: report.TestCritical,
-				Severity: analysis.Error, Message: "the agent does not answer any more; connection refused",
+				Severity: analysis.Error, Message: "the agent stopped answering; connection refused",
 			},
 		},
 	}
@@ -119,7 +122,7 @@ func TestTestsAsJUnit(t *testing.T) {
 	}
 }
 
-// What is waived is in SARIF as suppressed, so that nobody is alerted.
+// Waived findings are suppressed in SARIF, so that they raise no alerts.
 func TestWaivedInSARIF(t *testing.T) {
 	b := written(t, report.SARIF, active(asked()))
 	log := must.Get(sarif.FromString(b))(t)
@@ -250,12 +253,12 @@ func TestLevelOfWaivedTests(t *testing.T) {
 	}
 }
 
-// What was not asked for one reason is told once, with how much it is; what was inconclusive for a reason of its own is
-// told by itself.
+// Tests that were skipped for one reason are reported once, with their number. Each inconclusive test with its own
+// reason is reported separately.
 func TestUnaskedIsToldOnce(t *testing.T) {
 	suite := report.Suite{Agent: "booker", URL: "http://booker.example"}
 	for name, message := range map[string]string{
-		"card-name": "not asked: there is no card", "card-url": "not asked: there is no card", "send": "it never did",
+		"card-name": "not run: there is no card", "card-url": "not run: there is no card", "send": "it never did",
 	} {
 		suite.Tests = append(suite.Tests, report.Test{
 			Name: name, Category: analysis.AgentCard, Status: report.TestInconclusive, Message: message,
@@ -265,7 +268,7 @@ func TestUnaskedIsToldOnce(t *testing.T) {
 	whole := &report.Report{Tests: []report.Suite{suite}, Result: &judgment.Result{}, Now: time.Unix(0, 0)}
 	must.Do(t, report.Write(&b, "text", whole))
 	for _, want := range []string{
-		"inconclusive: 2 tests: not asked: there is no card\n", "inconclusive: send: it never did\n",
+		"inconclusive: 2 tests: not run: there is no card\n", "inconclusive: send: it never did\n",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("got %s, want %q in it", b.String(), want)

@@ -8,17 +8,18 @@ import (
 	"a2atap/analyzer/report/junit"
 )
 
-// addTests adds a suite for each agent that was asked actively, a case for each test. A test that was inconclusive, or failed below
+// junitTests returns a suite for each agent that was asked actively, a case for each test. A test that was inconclusive, or failed below
 // the gate, is skipped with its message; one that found the agent gone has an error.
-func (all *junitSuites) addTests(r *Report) {
+func (r *Report) junitTests() (all []junit.Suite) {
 	for i := range r.Tests {
 		s := &r.Tests[i]
-		suite := junitSuite{Name: "probe " + analysis.Clean(s.Agent), Out: analysis.Clean(strings.Join(s.Notes, "; "))}
+		suite := junit.Suite{Name: "probe " + analysis.Clean(s.Agent), Out: analysis.Clean(strings.Join(s.Notes, "; "))}
 		for j := range s.Tests {
 			suite.Cases = append(suite.Cases, s.Tests[j].junit(r.Gate))
 		}
-		all.add(r, suite)
+		all = append(all, suite)
 	}
+	return all
 }
 
 func (t *Test) junit(gate analysis.Severity) junit.Case {
@@ -41,6 +42,9 @@ func (t *Test) junit(gate analysis.Severity) junit.Case {
 	case t.Bad():
 		c.Skipped = &junit.Message{Message: "failed below the gate: " + t.severity().String() + ": " + message}
 		c.Out = t.details()
+	}
+	for _, life := range t.lives() {
+		c.Out += "skill " + life + "\n"
 	}
 	return c
 }

@@ -10,27 +10,26 @@ import (
 	"a2atap/analyzer/report/markup"
 )
 
-// mdSuite writes what one agent was asked actively: how many tests came out how, what failed and what to do about it,
-// and each test.
-func mdSuite(b *strings.Builder, r *Report, s *Suite) {
-	level, reason := r.level(s)
-	fmt.Fprintf(b, "## Agent %s\n\n%s at %s, version %s. Conformance level: **%s** (%s).\n\n", markup.Text(s.Agent),
-		markup.Text(orDash(s.Name)), markup.Code(s.URL), markup.Text(orDash(s.Version)), level, markup.Text(reason))
-	markup.Table(b, s.rows())
-	mdFailed(b, r, s)
-	for _, note := range s.Notes {
-		b.WriteString("- " + markup.Text(note) + "\n")
+// mdLives lists what became of the tasks that skills were given.
+func mdLives(b *strings.Builder, tests []Test) {
+	rows := [][]string{{"Skill", "Test", "Result", "States of its task", "Message"}}
+	for i := range tests {
+		t := &tests[i]
+		for _, x := range t.Skills {
+			rows = append(rows, []string{
+				markup.Text(x.Skill), markup.Code(t.Name), string(x.Status), markup.Text(orDash(strings.Join(x.States, " → "))),
+				markup.Text(orDash(x.Message)),
+			})
+		}
 	}
-	if s.Dropped > 0 {
-		fmt.Fprintf(b, "- Left out: %s about what was asked wrongly on purpose\n", analysis.Plural(s.Dropped, "finding"))
+	if len(rows) > 1 {
+		b.WriteString("### Skills\n\n")
+		markup.Table(b, rows)
 	}
-	if len(s.Notes) > 0 || s.Dropped > 0 {
-		b.WriteString("\n")
-	}
-	mdTests(b, s)
 }
 
-// rows returns how many tests of each category came out how, as a table: first the heads, then a row a category, then all.
+// rows returns a table of the number of tests by category and result: first the headings, then a row for each category,
+// then the totals.
 func (s *Suite) rows() [][]string {
 	rows := [][]string{{"Category", "Passed", "Failed", "Waived", "Skipped", "Inconclusive"}}
 	row := func(name string, t Tally) {
@@ -47,11 +46,11 @@ func (s *Suite) rows() [][]string {
 	return rows
 }
 
-// mdFailed lists what failed, tests and rules, and what is waived.
-func mdFailed(b *strings.Builder, r *Report, s *Suite) {
+// mdFailed lists failed tests and rules, and waived ones.
+func mdFailed(b *strings.Builder, c *Conformance, tests []Test) {
 	failed := [][]string{{"Test", "Category", "Message", "Recommendation"}}
 	waived := [][]string{{"Test", "Category", "Message", "Reason"}}
-	for _, t := range worstFirst(s) {
+	for _, t := range worstFirst(tests) {
 		message := markup.Text(t.Message)
 		if t.Status == TestCritical {
 			message = "**critical**: " + message
@@ -63,14 +62,11 @@ func mdFailed(b *strings.Builder, r *Report, s *Suite) {
 			failed = append(failed, append(cells, markup.Text(oneLine(t.Fix))))
 		}
 	}
-	for _, c := range Conformances(r) {
-		if c.link != s.Agent {
-			continue
-		}
-		for _, result := range c.failed() {
-			if !slices.ContainsFunc(s.Tests, func(t Test) bool { return t.Name == result.Test }) {
-				failed = append(failed, mdFailedRule(&result))
-			}
+	for _, result := range c.failed() {
+		if !slices.ContainsFunc(tests, func(t Test) bool { return t.Name == result.Test }) {
+			failed = append(failed, []string{
+				markup.Code(result.Test), result.Category, markup.Text(result.Message), markup.Text(result.Fix),
+			})
 		}
 	}
 	if len(failed) > 1 {
@@ -84,14 +80,14 @@ func mdFailed(b *strings.Builder, r *Report, s *Suite) {
 }
 
 // mdTests lists all tests with their results.
-func mdTests(b *strings.Builder, s *Suite) {
-	if len(s.Tests) == 0 {
+func mdTests(b *strings.Builder, tests []Test) {
+	if len(tests) == 0 {
 		return
 	}
 	b.WriteString("<details><summary>All tests</summary>\n\n")
-	rows := [][]string{{"Test", "What it asks", "Result", "Took", "Message", "Sections"}}
-	for i := range s.Tests {
-		t := &s.Tests[i]
+	rows := [][]string{{"Test", "Test", "Result", "Took", "Message", "Sections"}}
+	for i := range tests {
+		t := &tests[i]
 		rows = append(rows, []string{
 			markup.Code(t.Name), markup.Text(t.Title), t.result(), fmt.Sprintf("%d ms", t.Duration.Milliseconds()),
 			markup.Text(orDash(t.Message)), markup.Text(orDash(strings.Join(t.Sections, ", "))),
@@ -99,12 +95,4 @@ func mdTests(b *strings.Builder, s *Suite) {
 	}
 	markup.Table(b, rows)
 	b.WriteString("</details>\n\n")
-}
-
-// suite returns what an agent was asked actively; nil if it was not.
-func (r *Report) suite(agent string) *Suite {
-	if i := slices.IndexFunc(r.Tests, func(s Suite) bool { return s.Agent == agent }); i >= 0 {
-		return &r.Tests[i]
-	}
-	return nil
 }

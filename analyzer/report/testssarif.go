@@ -8,12 +8,12 @@ import (
 	"a2atap/analyzer/analysis"
 )
 
-// addTests adds the tests that failed as results, each with a rule of its own. What is waived is suppressed.
+// addTests adds the failed tests as results, each with a separate rule. Waived tests are suppressed.
 func (run *sarifRun) addTests(r *Report) {
 	index := make(map[string]int)
 	for i := range r.Tests {
 		s := &r.Tests[i]
-		for _, t := range worstFirst(s) {
+		for _, t := range worstFirst(s.Tests) {
 			if len(run.Results) == maxSARIF {
 				return
 			}

@@ -11,8 +11,8 @@ import (
 // words are the statuses of tests that do not pass, as text has them.
 var words = map[TestStatus]string{TestFailed: "FAIL", TestCritical: "CRITICAL"}
 
-// testsText writes what agents were asked actively: failures first, each with what was asked and answered and what to
-// do about it; what the rules found; and then a line a group.
+// testsText writes the active tests of agents: failures first, each with its request, answer and fix; then the rules'
+// findings; and then a line for each group.
 func testsText(b *strings.Builder, r *Report) {
 	for i := range r.Tests {
 		s := &r.Tests[i]
@@ -21,7 +21,7 @@ func testsText(b *strings.Builder, r *Report) {
 			fmt.Fprintf(b, ": %s %s", analysis.Clean(s.Name), analysis.Clean(s.Version))
 		}
 		b.WriteString("\n\n")
-		for _, t := range worstFirst(s) {
+		for _, t := range worstFirst(s.Tests) {
 			testText(b, t)
 		}
 		if found := r.findingsOf(func(agent string) bool { return agent == s.Agent }); len(found) > 0 {
@@ -37,7 +37,7 @@ func testsText(b *strings.Builder, r *Report) {
 	answersText(b, r)
 }
 
-// othersText lists what the rules found of agents that were not under test, such as those that a card names.
+// othersText lists the rules' findings about agents that were not under test, such as those that a card names.
 func (r *Report) othersText(b *strings.Builder) {
 	b.WriteString(Findings(r.findingsOf(func(agent string) bool {
 		return !slices.ContainsFunc(r.Tests, func(s Suite) bool { return s.Agent == agent })
@@ -91,11 +91,16 @@ func testText(b *strings.Builder, t *Test) {
 	b.WriteString("\n")
 }
 
-// suiteText writes a line for each group of tests, and then what is not a pass and no failure either.
+// suiteText writes a line for each group of tests, and then the tests that neither passed nor failed.
 func (r *Report) suiteText(b *strings.Builder, s *Suite) {
 	for _, category := range analysis.Categories {
 		if t := s.tallyOf(category); t.Total() > 0 {
 			fmt.Fprintf(b, "%-17s %s\n", titles[category], strings.Join(t.parts(), ", "))
+		}
+	}
+	for i := range s.Tests {
+		for _, life := range s.Tests[i].lives() {
+			fmt.Fprintf(b, "%s: skill %s\n", s.Tests[i].Name, life)
 		}
 	}
 	for i := range s.Tests {
@@ -117,7 +122,7 @@ func (r *Report) suiteText(b *strings.Builder, s *Suite) {
 	}
 	fmt.Fprintf(b, "rules: %d of %d observed\n", len(applied), len(r.Rules))
 	if s.Dropped > 0 {
-		fmt.Fprintf(b, "left out: %s about what was asked wrongly on purpose\n", analysis.Plural(s.Dropped, "finding"))
+		fmt.Fprintf(b, "left out: %s about requests that are wrong on purpose\n", analysis.Plural(s.Dropped, "finding"))
 	}
 	for _, note := range s.Notes {
 		fmt.Fprintf(b, "note: %s\n", analysis.Clean(oneLine(note)))
@@ -126,12 +131,12 @@ func (r *Report) suiteText(b *strings.Builder, s *Suite) {
 	fmt.Fprintf(b, "conformance level: %s (%s)\n", level, analysis.Clean(oneLine(reason)))
 }
 
-// unasked reports whether a test is inconclusive because of something that is told elsewhere.
+// unasked reports whether a test is inconclusive for a reason that is reported elsewhere.
 func (t *Test) unasked() bool {
-	return t.Status == TestInconclusive && strings.HasPrefix(t.Message, "not asked: ")
+	return t.Status == TestInconclusive && strings.HasPrefix(t.Message, "not run: ")
 }
 
-// reasons returns why tests came out as they did, each reason with the number of them, or with the name of the only one.
+// reasons returns the reasons of test results, each with the number of tests, or with the name of the only one.
 func (s *Suite) reasons(which func(*Test) bool) []string {
 	var reasons []string
 	names := make(map[string][]string)
@@ -155,7 +160,7 @@ func (s *Suite) reasons(which func(*Test) bool) []string {
 	return reasons
 }
 
-// parts returns the counts that are not zero, in words.
+// parts describes the counts that are not zero.
 func (t *Tally) parts() []string {
 	var list []string
 	for _, part := range []struct {

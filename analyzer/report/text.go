@@ -1,6 +1,6 @@
-// Package report writes what judging a capture came to, one output format a file.
+// Package report writes the results of checking captures, one output format a file.
 //
-// Text is for people: a block a finding, then what was observed. JSON is for programs: one document.
+// Text is for people: a block for each finding, then the observations. JSON is for programs: one document.
 package report
 
 import (
@@ -14,11 +14,11 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Line returns a finding as one line: PLACE: message [slug], then in parentheses how bad it is, who is at fault, on
-// which link, the sections it rests on, the workflow that it belongs to, if an agent made the call for that, and with what its call failed, if that is known.
+// Line returns a finding as one line: PLACE: message [slug], then in parentheses the severity, who is at fault, the
+// link, the cited sections, the workflow, if an agent made the call for one, and the failure of the call, if known.
 func Line(f *analysis.Finding) string { return line(f, true) }
 
-// line returns a finding as Line does; it may leave out the workflow.
+// line returns a finding like Line; it may leave out the workflow.
 func line(f *analysis.Finding, workflow bool) string {
 	fault := blame(f)
 	in := strings.Join(f.Sections(), ", ")
@@ -27,10 +27,13 @@ func line(f *analysis.Finding, workflow bool) string {
 	}
 	line := fmt.Sprintf("%s (%s; %s%s)", f, f.Severity, fault, in)
 	if f.Revises {
-		line += "; in place of what was said before"
+		line += "; replaces an earlier finding"
 	}
 	if f.Failure != "" {
 		line += "; the call failed: " + analysis.Clean(f.Failure)
+	}
+	if f.Times > 1 {
+		line += fmt.Sprintf("; %d times", f.Times)
 	}
 	if len(f.Also) > 0 {
 		line += " also " + strings.Join(f.Also, ", ")
@@ -38,9 +41,8 @@ func line(f *analysis.Finding, workflow bool) string {
 	return line
 }
 
-// blame says on whose side the fault is, as the beginning of what stands behind a finding. What is said to be known
-// accuses nobody; where a call has not worked, and no duty stands behind that, it is only the side. Nor does a finding
-// whose side is not known.
+// blame names the side at fault, as the beginning of the text after a finding. For rules that only give advice, it
+// names only the side, and nothing if the finding is a note. It is empty if the side is unknown.
 func blame(f *analysis.Finding) string {
 	switch {
 	case f.Side == a2a.Nobody:
@@ -52,7 +54,7 @@ func blame(f *analysis.Finding) string {
 	return ""
 }
 
-// culprit says who broke the rule: the side, and the name of its program where it has one.
+// culprit names those who broke the rule: the side, and the name of its program if it has one.
 func culprit(f *analysis.Finding) string {
 	side, name := f.Side.String(), f.Program()
 	if name == "" || name == side || f.Operation == a2a.Webhook && isUnnamed(f.Link) {
@@ -64,7 +66,8 @@ func culprit(f *analysis.Finding) string {
 // isUnnamed reports whether programs have the names that transcripts give to those without one.
 func isUnnamed(l analysis.Link) bool { return l == analysis.Link{Client: "client", Agent: "agent"} }
 
-// Text writes a result for people: the findings as Findings does, and then what was observed on each link. Of agents that were asked actively it says how that came out.
+// Text writes a result for people: the findings as in Findings, and then the observations on each link. For agents that
+// were tested actively, it writes the test results.
 func Text(w io.Writer, whole *Report) error {
 	var b strings.Builder
 	if whole.Tests != nil {
@@ -73,9 +76,8 @@ func Text(w io.Writer, whole *Report) error {
 		return err
 	}
 	r := whole.Result
-	b.WriteString(Findings(r.Findings, whole.Paint))
-	if len(r.Findings) > 0 {
-		b.WriteString("\n")
+	if len(r.Findings) > 0 && !whole.Brief {
+		b.WriteString(Findings(r.Findings, whole.Paint) + "\n")
 	}
 	if r.Counts.Exchanges == 0 && r.Nothing == "" {
 		b.WriteString("nothing was recorded; point the client at the tap's URL\n")
@@ -89,7 +91,7 @@ func Text(w io.Writer, whole *Report) error {
 	return err
 }
 
-// observed says for each link how many rules applied, and for the whole how many never did, or which.
+// observed writes for each link how many rules applied, and for the whole report how many never did, or which.
 func observed(b *strings.Builder, whole *Report) {
 	r, rules := whole.Result, whole.Rules
 	on := ObservedOn(r, rules)
@@ -109,7 +111,7 @@ func observed(b *strings.Builder, whole *Report) {
 			fmt.Fprintf(b, "  %-13s %s\n", f.Family, wrap(strings.Join(f.IDs, " "), 16, 80, strings.Repeat(" ", 16)))
 		}
 	default:
-		fmt.Fprintf(b, "never observed: %d of %d rules; --coverage names them\n", len(never), len(rules))
+		fmt.Fprintf(b, "never observed: %d of %d rules; --coverage lists them\n", len(never), len(rules))
 	}
 }
 
@@ -118,7 +120,7 @@ func arrow(l analysis.Link) string {
 	return analysis.Clean(l.Client) + " → " + analysis.Clean(l.Agent)
 }
 
-// callsOf says how the calls of a link came out, as the end of a line; nothing if there were none.
+// callsOf returns the results of the calls of a link, as the end of a line; empty without calls.
 func callsOf(r *judgment.Result, l analysis.Link) string {
 	for i := range r.Calls {
 		if c := &r.Calls[i]; c.Link == l && c.Made > 0 {
@@ -128,7 +130,7 @@ func callsOf(r *judgment.Result, l analysis.Link) string {
 	return ""
 }
 
-// unseenWebhooks says that notifications of a link went past the recorder, as the end of a line; nothing if none did.
+// unseenWebhooks reports that notifications of a link bypassed the recorder, as the end of a line; empty if none did.
 func unseenWebhooks(c *judgment.Calls) string {
 	if c.Unheard {
 		return "; webhooks not observed"
@@ -151,7 +153,7 @@ type family struct {
 	IDs    []string
 }
 
-// families returns rules, which stand in reading order, by their families.
+// families groups rules, which are in reading order, by their families.
 func families(rules []*analysis.Rule) (list []family) {
 	for _, r := range rules {
 		if n := len(list); n == 0 || list[n-1].Family != r.Family {

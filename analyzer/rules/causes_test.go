@@ -7,10 +7,9 @@ import (
 	"testing"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
-	"a2atap/proxy/capture"
+	"a2atap/analyzer/rulestest"
 	"a2atap/proxy/capture/transcript"
 )
 
@@ -54,14 +53,7 @@ func story(t *testing.T, list []turn) *transcript.Transcript {
 // judgeStory returns the result for a story, and the findings of some rules: "rule at N (side)".
 func judgeStory(t *testing.T, list []turn, of ...string) (*judgment.Result, string) {
 	t.Helper()
-	src, err := capture.ReadMemory(capture.Info{}, capture.Each(story(t, list).Exchanges...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := engine.Run(t.Context(), rules.All, src, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := rulestest.Check(t, rules.All, story(t, list).Exchanges)
 	var found []string
 	for i := range result.Findings {
 		if f := &result.Findings[i]; slices.Contains(of, f.Rule.ID) {
@@ -295,7 +287,7 @@ func TestJSONInPlaceOfEvents(t *testing.T) {
 				if test.want == "" && got != "" || !strings.Contains(got, test.want) {
 					t.Errorf("%s %s, %s: found %q, want %q", version, binding, name, got, test.want)
 				}
-				atWork := strings.Contains(result.Verdict(analysis.Error).Seen(), "at work")
+				atWork := strings.Contains(result.Verdict(analysis.Error).Seen(), "active")
 				if atWork != (test.state == "submitted" || test.state == "working") {
 					t.Errorf("%s %s, %s: %s", version, binding, name, result.Verdict(analysis.Error))
 				}
@@ -502,7 +494,7 @@ func TestNoLogin(t *testing.T) {
 					got := ""
 					for i := range result.Findings {
 						f := &result.Findings[i]
-						if f.Rule.ID == rule && strings.Contains(f.Seen, "refused for want") {
+						if f.Rule.ID == rule && strings.Contains(f.Seen, "refused because credentials") {
 							got += f.Seen + f.Side.String()
 						}
 					}
@@ -564,6 +556,27 @@ func TestRefusedCredentialsAreTold(t *testing.T) {
 					t.Errorf("%s %s, %s: %q, want %q", version, binding, name, got, test.want)
 				}
 			}
+		}
+	}
+}
+
+// The error that refuses a batch as a whole is the error of each of its calls, in its own words.
+func TestBatchRefusedAsAWhole(t *testing.T) {
+	t.Parallel()
+	const batch = `[{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"t1"}},` +
+		`{"jsonrpc":"2.0","id":2,"method":"tasks/get","params":{"id":"t2"}}]`
+	for _, test := range []struct{ answered, want string }{
+		{`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Batch not supported"}}`, "2 InvalidRequest: Batch not supported"},
+		{`{"jsonrpc":"2.0","id":null,"error":{"code":-32600}}`, `2 InvalidRequest: {"jsonrpc":"2.0","id":null,"error":{"code":-32600}}`},
+		{`{"detail":"no"}`, `2 no protocol answer: {"detail":"no"}`},
+	} {
+		result, _ := judgeStory(t, []turn{{"POST /rpc", batch, "200 OK", test.answered}})
+		var got []string
+		for _, f := range result.Verdict(analysis.Error).Failed {
+			got = append(got, fmt.Sprintf("%d %s: %s", f.Count, f.Error, f.Text))
+		}
+		if !slices.Equal(got, []string{test.want}) {
+			t.Errorf("got %q, want %q", got, test.want)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/rulestest"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -21,21 +22,21 @@ func TestEveryClientIsNamed(t *testing.T) {
 			continue
 		}
 		provoked := false
-		for _, path := range transcripts(t) {
-			if !strings.HasPrefix(filepath.Base(path), r.ID) || strings.HasSuffix(path, "-near.txtar") {
+		for _, path := range rulestest.Names(t) {
+			if !strings.HasPrefix(filepath.Base(path), r.ID) || strings.HasSuffix(path, "-near") {
 				continue
 			}
 			provoked = true
 			blamed := func(exchanges []*capture.Exchange) []string {
 				var names []string
-				for _, f := range judge(t, exchanges) {
+				for _, f := range rulestest.Findings(t, exchanges) {
 					if f.Rule == r && f.Side == a2a.Client {
 						names = append(names, f.Link.Client)
 					}
 				}
 				return names
 			}
-			once := parse(t, filepath.Join("testdata", path)).Exchanges
+			once := rulestest.Exchanges(t, path)
 			alone := blamed(once)
 			if len(alone) == 0 {
 				continue // it is about an agent, or another rule of that name
@@ -56,7 +57,7 @@ func TestEveryClientIsNamed(t *testing.T) {
 // again returns the exchanges of a transcript, from another client and after the n that were there.
 func again(t *testing.T, path string, n int, client string) []*capture.Exchange {
 	t.Helper()
-	exchanges := parse(t, filepath.Join("testdata", path)).Exchanges
+	exchanges := rulestest.Exchanges(t, path)
 	for _, x := range exchanges {
 		x.Seq += uint64(n)
 		x.Client.Name = client

@@ -85,8 +85,8 @@ func streaming() *engine.Engine {
 	return e
 }
 
-// A stream may last for days: judging it takes no memory that grows with its events, with the artifacts that it brings
-// in pieces, or with what a second stream of the task has to agree with.
+// A stream may last for days. The memory for checking it must not grow with its events, with artifacts that arrive in
+// pieces, or with the data that a second stream of the task is compared with.
 func TestStreamsTakeFlatMemory(t *testing.T) {
 	const early, slack = 4_000, 256 << 10
 	const events = streamEvents

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rulestest"
 )
 
 // One cause is one finding: in no transcript do two rules report the same place, or one place and a value inside of it.
 func TestNothingIsReportedTwice(t *testing.T) {
 	t.Parallel()
-	for _, path := range transcripts(t) {
-		findings := judgeFile(t, path)
+	for _, path := range rulestest.Names(t) {
+		findings := rulestest.FindingsIn(t, path)
 		for i := range findings {
 			for j := range findings[:i] {
 				if f, g := &findings[i], &findings[j]; overlaps(f, g) {

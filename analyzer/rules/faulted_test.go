@@ -1,11 +1,11 @@
 package rules_test
 
 import (
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rulestest"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -63,14 +63,14 @@ func TestFaultsMadeHereBlameNobody(t *testing.T) {
 		}},
 	}
 	for _, path := range sample(t) {
-		before, random := judgeFile(t, path), randomFor(path)
-		some := random.Perm(len(parse(t, filepath.Join("testdata", path)).Exchanges))
+		before, random := rulestest.FindingsIn(t, path), rulestest.Random(path)
+		some := random.Perm(len(rulestest.Exchanges(t, path)))
 		for _, i := range some[:min(len(some), 4)] {
 			way := ways[random.IntN(len(ways))]
-			all := parse(t, filepath.Join("testdata", path)).Exchanges
+			all := rulestest.Exchanges(t, path)
 			way.mangle(all[i])
 			all[i].Notes = append(all[i].Notes, capture.FaultMadeHere+way.what)
-			for _, f := range judge(t, all) {
+			for _, f := range rulestest.Findings(t, all) {
 				if !slices.ContainsFunc(before, func(g analysis.Finding) bool { return alike(&f, &g) }) {
 					t.Errorf("%s: with %s in exchange %d there is also %s", path, way.what, i+1, &f)
 				}
@@ -82,21 +82,22 @@ func TestFaultsMadeHereBlameNobody(t *testing.T) {
 	}
 }
 
-// What was only held is known: what shows only from it is still found later, unless what came of it was edited after all.
+// Data that was only held is known. Findings that depend on it are still made later, unless the released message was
+// edited.
 func TestHeldIsKnown(t *testing.T) {
 	t.Parallel()
 	found, hidden := 0, 0
 	for _, path := range sample(t) {
-		for _, f := range judgeFile(t, path) {
+		for _, f := range rulestest.FindingsIn(t, path) {
 			if f.Side != a2a.Agent || len(f.Rule.Needs) == 0 || f.Place.Exchange < 2 {
 				continue
 			}
 			judged := func(notes ...string) bool {
-				all := parse(t, filepath.Join("testdata", path)).Exchanges
+				all := rulestest.Exchanges(t, path)
 				for _, note := range notes {
 					all[0].Notes = append(all[0].Notes, capture.FaultMadeHere+note)
 				}
-				return slices.ContainsFunc(judge(t, all), func(g analysis.Finding) bool { return alike(&f, &g) })
+				return slices.ContainsFunc(rulestest.Findings(t, all), func(g analysis.Finding) bool { return alike(&f, &g) })
 			}
 			if judged("held=3.2s: the request") {
 				found++

@@ -1,13 +1,13 @@
 package rules_test
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/uuid"
 
+	"a2atap/analyzer/rulestest"
 	"a2atap/proxy/capture"
 )
 
@@ -23,7 +23,7 @@ const (
 // show what that program keeps.
 func foreign(t *testing.T, path, fields string) []*capture.Exchange {
 	t.Helper()
-	exchanges := parse(t, filepath.Join("testdata", path)).Exchanges
+	exchanges := rulestest.Exchanges(t, path)
 	last := uint64(0)
 	for _, x := range exchanges {
 		x.ID = uuid.NewSHA1(uuid.NameSpaceURL, []byte{byte(x.Seq)})
@@ -65,13 +65,13 @@ func TestForeignCaptures(t *testing.T) {
 		"rest-query-encoding": "other programs may show URLs decoded",
 	}
 	bareHeads := []string{ // that no program writes which keeps everything
-		"auth/auth-www-authenticate-v03.txtar", "grpc/grpc-content-type.txtar", "http/rpc-request-content-type-v01.txtar",
-		"version/ver-header-present-rest.txtar", "webhook/hook-content-type-absent.txtar",
+		"auth/auth-www-authenticate-v03", "grpc/grpc-content-type", "http/rpc-request-content-type-v01",
+		"version/ver-header-present-rest", "webhook/hook-content-type-absent",
 	}
 	resting := make(map[string]bool)
 	for _, path := range sample(t) {
-		own := lines(judgeFile(t, path))
-		found := func(fields string) []string { return lines(judge(t, foreign(t, path, fields))) }
+		own := lines(rulestest.FindingsIn(t, path))
+		found := func(fields string) []string { return lines(rulestest.Findings(t, foreign(t, path, fields))) }
 		without := func(list []string) (rules []string) {
 			for _, line := range own {
 				if !slices.Contains(list, line) {

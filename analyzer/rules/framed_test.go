@@ -17,6 +17,7 @@ import (
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/rulestest"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/har"
@@ -50,6 +51,12 @@ var framingFaults = []struct {
 	{name: "reserved flag", rule: "grpc-message", fault: func(f *framed) { f.frames[0][0] = 128 }},
 	{name: "length beyond the end", rule: "grpc-message", fault: func(f *framed) { f.frames[0][3] = 1 }},
 	{name: "not even a prefix", rule: "grpc-message", fault: func(f *framed) { f.frames[0] = f.frames[0][:3] }},
+	{name: "bytes behind the message", rule: "grpc-message", fault: func(f *framed) {
+		f.frames = append(f.frames, []byte{0, 0, 0})
+	}},
+	{name: "half a message behind the message", rule: "grpc-message", fault: func(f *framed) {
+		f.frames = append(f.frames, f.frames[0][:7])
+	}},
 	{name: "compressed without a name", rule: "grpc-message", fault: func(f *framed) {
 		f.frames[0][0], f.fields = 1, ""
 	}},
@@ -197,10 +204,10 @@ func TestFraming(t *testing.T) {
 						}
 						x := exchangeOf(method, request, answer, status)
 						kept := recorded(t, x)
-						memory := must.Get(capture.ReadMemory(capture.Info{}, capture.Each(x)))(t)
+						memory := rulestest.Source(t, []*capture.Exchange{x})
 						sources := exported(t, kept)
 						sources["on the wire"] = memory
-						sources["as recorded"] = must.Get(capture.ReadMemory(capture.Info{}, capture.Each(kept)))(t)
+						sources["as recorded"] = rulestest.Source(t, []*capture.Exchange{kept})
 						for from, source := range sources {
 							compareFraming(t, from, source, want, outcome, lawful)
 						}
@@ -229,5 +236,47 @@ func compareFraming(t *testing.T, from string, source capture.Source, want []str
 	}
 	if succeeded := verdict.Calls.Succeeded == 1; !lawful && succeeded != outcome.Succeeded || verdict.Calls.Unknown() > 0 {
 		t.Errorf("%s: %s, want %+v", from, verdict, outcome)
+	}
+}
+
+// An invalid or missing status is reported once, and the call has not succeeded, whatever its messages say, since
+// clients take it for failed. Several equal statuses give the outcome.
+func TestStatusOfAnswers(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		trailer string
+		want    string // what it failed with; empty if it succeeded
+		lawful  bool
+	}{
+		{trailer: "grpc-status: 0\r\n", lawful: true},
+		{trailer: "grpc-status: 00\r\n", lawful: true},
+		{trailer: "grpc-status: 14\r\n", lawful: true, want: "UNAVAILABLE"},
+		{trailer: "", want: analysis.NoStatus},
+		{trailer: "grpc-message: late\r\n", want: analysis.NoStatus},
+		{trailer: "grpc-status: \r\n", want: analysis.NoStatus},
+		{trailer: "grpc-status: OK\r\n", want: "UNKNOWN"},
+		{trailer: "grpc-status: -1\r\n", want: "UNKNOWN"},
+		{trailer: "grpc-status: 17\r\n", want: "grpc-status 17"},
+		{trailer: "grpc-status: 0\r\ngrpc-status: 0\r\n"},
+		{trailer: "grpc-status: 0\r\ngrpc-status: 5\r\n", want: "UNKNOWN"},
+		{trailer: "grpc-status: 5\r\ngrpc-status: 0\r\n", want: "UNKNOWN"},
+		{trailer: "grpc-status: 0, 13\r\n", want: "UNKNOWN"},
+	} {
+		for _, method := range []string{"GetTask", "SendStreamingMessage"} {
+			request, answer := framedCall(t, method, "")
+			x := exchangeOf(method, request, answer, 0)
+			x.Response.Trailer = []byte(test.trailer)
+			result := rulestest.Check(t, rules.All, []*capture.Exchange{x})
+			found := 0
+			for i := range result.Findings {
+				if f := &result.Findings[i]; f.Rule.ID == "grpc-status" && f.Side == a2a.Agent {
+					found++
+				}
+			}
+			calls := result.Verdict(analysis.Error).Calls
+			if found == 0 != test.lawful || found > 1 || calls.Succeeded == 1 != (test.want == "") || calls.Failures[test.want] == 0 && test.want != "" {
+				t.Errorf("%s %q: %d findings, %s", method, test.trailer, found, calls.String())
+			}
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package rules_test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/rulestest"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
 )
@@ -17,16 +17,11 @@ import (
 // asked. A transcript of each family is there to begin with.
 func FuzzTranscript(f *testing.F) {
 	family := ""
-	for _, path := range transcripts(f) {
-		if filepath.Dir(path) == family {
-			continue
+	for _, s := range rulestest.Scenarios(f) {
+		if filepath.Dir(s.File) != family {
+			family = filepath.Dir(s.File)
+			f.Add(s.Text)
 		}
-		family = filepath.Dir(path)
-		text, err := os.ReadFile(filepath.Join("testdata", path))
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		tr, err := transcript.Parse("fuzz", text)

@@ -2,8 +2,6 @@ package rules_test
 
 import (
 	"bytes"
-	"context"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,12 +14,13 @@ import (
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/rulestest"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/must"
 )
 
-// heldToCard are rules about what a client has read, or what was sent for it: a card that nobody had read counts for
-// none of them.
+// heldToCard lists rules about a client that has read the card, or about traffic that the card caused. A card that no
+// client had read does not count for them.
 var heldToCard = map[string]string{
 	"card-below-endpoint":         "only a client that has read the card knows where it is",
 	"card-signature-valid":        "keys are looked for where a card has said that they are",
@@ -34,33 +33,33 @@ var heldToCard = map[string]string{
 
 // lateOtherwise are transcripts of which something else is found, with the reason.
 var lateOtherwise = map[string]string{
-	"auth/auth-credentials-sent-refused-grpc.txtar":           "a client that was refused is held to the card that it has read",
-	"dialects/dialect-mismatch-03-answered-in-10-card.txtar":  "without the card the answer tells, with it the request",
-	"dialects/dialect-mismatch-10-at-03-params.txtar":         "a rule that revises itself at the end takes no other's place",
-	"dialects/dialect-mismatch-path-only-v1.txtar":            "a call that only its card shows to be one is none of its link",
-	"dialects/dialect-mismatch-path-only.txtar":               "the same",
-	"finished/state-send-terminal-ignored-v02.txtar":          "without the card nobody knows whether the agent is older than 0.2.4",
-	"lifecycle/state-terminal-immutable-early.txtar":          "of an agent from before 0.1 another rule says it",
-	"lifecycle/state-terminal-immutable-webhook.txtar":        "notifications go to another host, and do not wait for a card",
-	"refusal/error-internal-for-named-case-credentials.txtar": "a client that was refused is held to the card that it has read",
-	"silent/credentials-refused-as-internal.txtar":            "the same",
-	"silent/credentials-refused-in-rpc.txtar":                 "the same",
-	"version/ver-empty-means-03.txtar":                        "without the card the answer tells, with it the request",
+	"auth/auth-credentials-sent-refused-grpc":           "a client that was refused is held to the card that it has read",
+	"dialects/dialect-mismatch-03-answered-in-10-card":  "without the card the answer tells, with it the request",
+	"dialects/dialect-mismatch-10-at-03-params":         "a rule that revises itself at the end takes no other's place",
+	"dialects/dialect-mismatch-path-only-v1":            "a call that only its card shows to be one is none of its link",
+	"dialects/dialect-mismatch-path-only":               "the same",
+	"finished/state-send-terminal-ignored-v02":          "without the card nobody knows whether the agent is older than 0.2.4",
+	"lifecycle/state-terminal-immutable-early":          "of an agent from before 0.1 another rule says it",
+	"lifecycle/state-terminal-immutable-webhook":        "notifications go to another host, and do not wait for a card",
+	"refusal/error-internal-for-named-case-credentials": "a client that was refused is held to the card that it has read",
+	"silent/credentials-refused-as-internal":            "the same",
+	"silent/credentials-refused-in-rpc":                 "the same",
+	"version/ver-empty-means-03":                        "without the card the answer tells, with it the request",
 }
 
-// The same is found whether a client reads the card before it calls, or somebody does afterwards: of each transcript the
-// cards that come first are put behind the rest.
+// The findings do not depend on whether a client reads the card before its calls or another client does later: the
+// first cards of each transcript are moved to its end.
 func TestCardsMayComeLate(t *testing.T) {
 	t.Parallel()
 	moved := 0
 	for _, path := range sample(t) {
-		exchanges, before := cardsLast(parse(t, filepath.Join("testdata", path)).Exchanges)
+		exchanges, before := cardsLast(rulestest.Exchanges(t, path))
 		if exchanges == nil {
 			continue
 		}
 		moved++
-		want := inOrder(notHeldToCard(judgeFile(t, path)), func(seq uint64) uint64 { return seq })
-		got := inOrder(notHeldToCard(judge(t, exchanges)), func(seq uint64) uint64 { return before[seq] })
+		want := inOrder(notHeldToCard(rulestest.FindingsIn(t, path)), func(seq uint64) uint64 { return seq })
+		got := inOrder(notHeldToCard(rulestest.Findings(t, exchanges)), func(seq uint64) uint64 { return before[seq] })
 		diff := cmp.Diff(want, got)
 		switch reason := lateOtherwise[path]; {
 		case diff != "" && reason == "":
@@ -116,9 +115,9 @@ func inTurn(exchanges ...*capture.Exchange) []*capture.Exchange {
 	return list
 }
 
-// A card is that of an earlier time only if nothing says that the agent has changed.
+// A card counts for an earlier time only if nothing shows that the agent has changed.
 func TestWhatLateCardsShow(t *testing.T) {
-	exchanges := parse(t, filepath.Join("testdata", "version", "ver-supported-refused.txtar")).Exchanges
+	exchanges := rulestest.Exchanges(t, "version/ver-supported-refused")
 	card, call := exchanges[0], exchanges[1]
 	with := func(x *capture.Exchange, change func(x *capture.Exchange)) *capture.Exchange {
 		answer, changed := *x.Response, *x
@@ -176,8 +175,7 @@ func TestWhatLateCardsShow(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			memory := must.Get(capture.ReadMemory(capture.Info{}, capture.Each(inTurn(test.exchanges...)...)))(t)
-			result := must.Get(engine.Run(context.Background(), rules.All, memory, nil))(t)
+			result := rulestest.Check(t, rules.All, inTurn(test.exchanges...))
 			found, broken := 0, 0
 			for _, f := range result.Findings {
 				if f.Rule.ID == "ver-supported-refused" {
@@ -196,9 +194,9 @@ func TestWhatLateCardsShow(t *testing.T) {
 	}
 }
 
-// An exchange that goes on when the card comes is judged by it from its beginning.
+// An exchange that is open when the card comes is checked against the card from its beginning.
 func TestCardInStream(t *testing.T) {
-	exchanges, _ := cardsLast(parse(t, filepath.Join("testdata", "update", "event-final-type-v025.txtar")).Exchanges)
+	exchanges, _ := cardsLast(rulestest.Exchanges(t, "update/event-final-type-v025"))
 	stream, fetch := capture.Steps(exchanges[0]), capture.Steps(exchanges[1])
 	settled := func(parts ...[]capture.Step) []string {
 		var result judgment.Result
@@ -218,11 +216,11 @@ func TestCardInStream(t *testing.T) {
 // What a card shows takes the place of what was told without it, wherever findings are kept.
 func TestLateCardsRevise(t *testing.T) {
 	for path, want := range map[string]string{
-		"rpcmethod/rpc-method-pascal.txtar":   "rpc-method-pascal error", // in place of rpc-method-known
-		"rpcrequest/rpc-id-missing-v02.txtar": "rpc-id-missing note",     // in place of a warning
+		"rpcmethod/rpc-method-pascal":   "rpc-method-pascal error", // instead of rpc-method-known
+		"rpcrequest/rpc-id-missing-v02": "rpc-id-missing note",     // instead of a warning
 	} {
-		exchanges, _ := cardsLast(parse(t, filepath.Join("testdata", path)).Exchanges)
-		memory := must.Get(capture.ReadMemory(capture.Info{}, capture.Each(exchanges...)))(t)
+		exchanges, _ := cardsLast(rulestest.Exchanges(t, path))
+		memory := rulestest.Source(t, exchanges)
 		var all []analysis.Finding
 		counted, err := engine.Run(t.Context(), rules.All, memory, func(f analysis.Finding) { all = append(all, f) })
 		must.Do(t, err)

@@ -1,9 +1,8 @@
 package rules_test
 
 import (
-	"hash/fnv"
 	"math/rand/v2"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +12,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/rulestest"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/must"
 )
@@ -22,8 +22,8 @@ import (
 func TestLiveFindsTheSame(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for _, path := range sample(t) {
-		random := randomFor(path)
-		exchanges := parse(t, filepath.Join("testdata", path)).Exchanges
+		random := rulestest.Random(path)
+		exchanges := rulestest.Exchanges(t, path)
 		for range orders {
 			steps := shuffle(random, exchanges)
 			want := findings(steps)
@@ -34,12 +34,12 @@ func TestLiveFindsTheSame(t *testing.T) {
 	}
 }
 
-// How bodies are cut into pieces on the way is nobody's business.
+// The findings do not depend on how bodies are cut into pieces.
 func TestChunkingDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	for _, path := range sample(t) {
-		random := randomFor(path)
-		exchanges := parse(t, filepath.Join("testdata", path)).Exchanges
+		random := rulestest.Random(path)
+		exchanges := rulestest.Exchanges(t, path)
 		whole := shuffle(random, exchanges)
 		if diff := cmp.Diff(findings(whole), findings(cutBodies(random, whole))); diff != "" {
 			t.Errorf("%s: findings depend on the pieces of bodies (-whole +pieces):\n%s", path, diff)
@@ -47,15 +47,15 @@ func TestChunkingDoesNotMatter(t *testing.T) {
 	}
 }
 
-// Where calls overlap and nobody knows which came first, no rule takes an order for granted: a rule that is broken in
-// some order of arrival is broken in the true one, there perhaps behind one that covers it.
+// If calls overlap and their order is unknown, no rule assumes an order. A rule that is broken in some order of arrival
+// is also broken in the true one, where another rule may cover it.
 func TestOverlapsProveNothing(t *testing.T) {
 	t.Parallel()
 	for _, path := range sample(t) {
-		random := randomFor(path)
-		exchanges := parse(t, filepath.Join("testdata", path)).Exchanges
+		random := rulestest.Random(path)
+		exchanges := rulestest.Exchanges(t, path)
 		want := make(map[string]bool)
-		for _, f := range judgeFile(t, path) {
+		for _, f := range rulestest.FindingsIn(t, path) {
 			want[f.Rule.ID] = true
 			want[string(f.Cause)] = f.Cause != ""
 			for _, id := range f.Also {
@@ -72,14 +72,6 @@ func TestOverlapsProveNothing(t *testing.T) {
 	}
 }
 
-// randomFor returns a source of random numbers of a transcript's own: what is tried with it does not depend on the
-// others.
-func randomFor(path string) *rand.Rand {
-	h := fnv.New64a()
-	h.Write([]byte(path)) //nolint:errcheck // a hash takes everything
-	return rand.New(rand.NewPCG(h.Sum64(), 0))
-}
-
 // shuffle returns the steps of the exchanges in a random order that keeps the order within each.
 func shuffle(random *rand.Rand, exchanges []*capture.Exchange) []capture.Step {
 	var queues [][]capture.Step
@@ -89,10 +81,22 @@ func shuffle(random *rand.Rand, exchanges []*capture.Exchange) []capture.Step {
 	return merge(random, nil, queues)
 }
 
-// overlap returns the steps of the exchanges in a random order in which all have begun before anything is answered.
-// What comes to a webhook follows the requests: one of them has configured it.
+// overlap returns the steps of the exchanges in a random order in which all exchanges of a recording begin before any
+// response. Notifications to a webhook follow the requests, since one of them has configured it. An appended recording
+// follows the earlier one, whose exchanges have all ended.
 func overlap(random *rand.Rand, exchanges []*capture.Exchange) []capture.Step {
-	var opened []capture.Step
+	var steps []capture.Step
+	begun := 0
+	for i, x := range exchanges {
+		if i > begun && slices.Contains(x.Notes, capture.Resumed) {
+			steps, begun = overlapAll(random, steps, exchanges[begun:i]), i
+		}
+	}
+	return overlapAll(random, steps, exchanges[begun:])
+}
+
+// overlapAll appends to steps those of exchanges that all overlap.
+func overlapAll(random *rand.Rand, opened []capture.Step, exchanges []*capture.Exchange) []capture.Step {
 	var calls, deliveries [][]capture.Step
 	for _, x := range exchanges {
 		steps := capture.Steps(x)

@@ -19,8 +19,8 @@ const orders = 15
 // streamEvents is how many events TestStreamsTakeFlatMemory has in a stream.
 const streamEvents = 40_000
 
-// Sessions forget what is too old, so that a long capture takes no more memory than a short one: when each of their
-// tables is full, what comes later takes the place of what was there.
+// Sessions forget old entries, so that a long capture needs no more memory than a short one: once a table is full, new
+// entries replace old ones.
 func TestManyExchangesTakeBoundedMemory(t *testing.T) {
 	const full, more, enough, slack = 52_000, 8_000, 256 << 20, 1 << 20
 	e := engine.New(rules.All)

@@ -23,9 +23,9 @@ const (
 	trackPath = "a2atap/analyzer/track"
 )
 
-// Every rule names the trackers that its check asks, however far down, and no others but those whose observations it
-// wants. To ask one that is not named is a panic in the middle of somebody's recording, perhaps on a way that no
-// transcript takes.
+// Every rule names the trackers that its check uses, directly or indirectly, and no others but those whose observations
+// it needs. Using an unnamed tracker panics in the middle of a user's recording, perhaps on a code path that no
+// transcript covers.
 func TestRulesNameWhatTheyAsk(t *testing.T) {
 	asked := askedByRules(t)
 	for _, r := range rules.All {

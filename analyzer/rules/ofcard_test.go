@@ -2,7 +2,6 @@ package rules_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/rulestest"
 	"a2atap/proxy/capture"
 )
 
@@ -35,7 +35,7 @@ func TestRulesOfCards(t *testing.T) {
 	cards := 0
 	for _, path := range sample(t) {
 		var fetches []*capture.Exchange
-		for _, x := range parse(t, filepath.Join("testdata", path)).Exchanges {
+		for _, x := range rulestest.Exchanges(t, path) {
 			if x.Response != nil && bearsCard(x) {
 				fetches = append(fetches, x)
 			}
@@ -70,7 +70,7 @@ func TestRulesOfCards(t *testing.T) {
 // judgeBy returns what rules find in exchanges, and how often they applied.
 func judgeBy(t *testing.T, list []*analysis.Rule, exchanges []*capture.Exchange) []string {
 	t.Helper()
-	return linesOf(judgeAll(t, list, exchanges))
+	return linesOf(rulestest.Check(t, list, exchanges))
 }
 
 // linesOf says what was found, and how often rules applied.

@@ -1,9 +1,7 @@
 package rules_test
 
 import (
-	"context"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,12 +9,11 @@ import (
 	"time"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/rulestest"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/expect"
-	"a2atap/proxy/must"
 )
 
 // The same is found in whatever order exchanges come that have nothing to do with each other: of each transcript those
@@ -25,14 +22,14 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	swaps := 0
 	for _, path := range sample(t) {
-		exchanges := parse(t, filepath.Join("testdata", path)).Exchanges
+		exchanges := rulestest.Exchanges(t, path)
 		for i := range len(exchanges) - 1 {
 			if !independent(exchanges[i], exchanges[i+1]) || !isCall(t, exchanges[i]) || !isCall(t, exchanges[i+1]) {
 				continue
 			}
 			swaps++
-			want := inOrder(judgeFile(t, path), func(seq uint64) uint64 { return seq })
-			got := inOrder(judge(t, swapped(exchanges, i)), func(seq uint64) uint64 {
+			want := inOrder(rulestest.FindingsIn(t, path), func(seq uint64) uint64 { return seq })
+			got := inOrder(rulestest.Findings(t, swapped(exchanges, i)), func(seq uint64) uint64 {
 				switch seq {
 				case exchanges[i].Seq:
 					return exchanges[i+1].Seq
@@ -50,12 +47,10 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	}
 }
 
-// isCall reports whether an exchange shows by itself that it is one of A2A. What may be anything else is judged only
-// where A2A was spoken before, so there the order counts.
+// isCall reports whether an exchange alone shows that it is an A2A call. Ambiguous exchanges are checked only at
+// addresses where A2A was seen before, so their order matters.
 func isCall(t *testing.T, x *capture.Exchange) bool {
-	memory := must.Get(capture.ReadMemory(capture.Info{}, capture.Each(x)))(t)
-	result := must.Get(engine.Run(context.Background(), rules.All, memory, nil))(t)
-	return result.Counts.Judged == 1
+	return rulestest.Check(t, rules.All, []*capture.Exchange{x}).Counts.Judged == 1
 }
 
 // ordered are rules for which the order counts, with the reason.

@@ -10,6 +10,7 @@ import (
 
 	"a2atap/analyzer/analysis"
 
+	"a2atap/analyzer/rulestest"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
@@ -22,12 +23,12 @@ func TestSameFindingsOverGRPC(t *testing.T) {
 	t.Parallel()
 	said, provoked := 0, make(map[string]bool)
 	for _, path := range sample(t) {
-		translated, ok := overGRPC(tellFile(t, path).exchanges)
+		translated, ok := overGRPC(rulestest.Exchanges(t, path))
 		if !ok || slices.Contains(onlyOver, path) {
 			continue
 		}
 		said++
-		want, got := inBoth(judgeFile(t, path)), inBoth(judge(t, translated))
+		want, got := inBoth(rulestest.FindingsIn(t, path)), inBoth(rulestest.Findings(t, translated))
 		for _, found := range want {
 			provoked[strings.Fields(found)[0]] = true
 		}
@@ -43,9 +44,9 @@ func TestSameFindingsOverGRPC(t *testing.T) {
 // onlyOver are the transcripts in which a rule of gRPC alone has something to say that one of JSON-RPC says otherwise, or
 // not at all.
 var onlyOver = []string{
-	"errorinfo/rpc-errorinfo-code-match.txtar", // the code that does not fit is a status that does not
-	"list/list-required-fields.txtar",          // a number that is missing is 0, which is wrong
-	"version/ver-interface-match.txtar",        // the service that is called says the version, too
+	"errorinfo/rpc-errorinfo-code-match", // the code that does not fit is a status that does not
+	"list/list-required-fields",          // a number that is missing is 0, which is wrong
+	"version/ver-interface-match",        // the service that is called says the version, too
 }
 
 // inBoth lists the findings of rules that hold over both bindings, and of those that hold over gRPC alone: rule, side,
@@ -77,8 +78,8 @@ func inBoth(findings []analysis.Finding) []string {
 	return list
 }
 
-// overGRPC returns a conversation with its calls of 1.0 over JSON-RPC said over gRPC instead, and its cards as they are
-// where that is spoken. It is not ok if there is no such call, or one that gRPC cannot say.
+// overGRPC translates the 1.0 calls of a conversation from JSON-RPC to gRPC, and its cards accordingly. ok is false if
+// the conversation has no such call, or one that gRPC cannot express.
 func overGRPC(original []*capture.Exchange) (translated []*capture.Exchange, ok bool) {
 	for _, x := range original {
 		y := x.Copy()

@@ -1,23 +1,17 @@
 package rules_test
 
 import (
-	"context"
 	"flag"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
-	"sync"
 	"testing"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/analyzertest"
-	"a2atap/analyzer/engine"
-	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
-	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/transcript"
+	"a2atap/analyzer/rulestest"
 	"a2atap/proxy/must"
 )
 
@@ -57,10 +51,10 @@ func TestTranscripts(t *testing.T) { analyzertest.Run(t, "testdata") }
 func TestEveryRuleIsProved(t *testing.T) {
 	t.Parallel()
 	provoked, silent := make(map[string]bool), make(map[string]bool)
-	for _, path := range transcripts(t) {
-		name := strings.TrimSuffix(filepath.Base(path), ".txtar")
+	for _, path := range rulestest.Names(t) {
+		name := filepath.Base(path)
 		found := make(map[string]analysis.Severity) // plus one, so that nothing is less than a note
-		for _, f := range judgeFile(t, path) {
+		for _, f := range rulestest.FindingsIn(t, path) {
 			found[f.Rule.ID] = max(found[f.Rule.ID], f.Severity+1)
 		}
 		for _, r := range rules.All {
@@ -73,10 +67,10 @@ func TestEveryRuleIsProved(t *testing.T) {
 	}
 	for _, r := range rules.All {
 		if !provoked[r.ID] {
-			t.Errorf("rule %s: no transcript %s*.txtar provokes it", r.ID, r.ID)
+			t.Errorf("rule %s: no scenario %s* provokes it", r.ID, r.ID)
 		}
 		if !silent[r.ID] {
-			t.Errorf("rule %s: no transcript %s-near.txtar stays below the rule's severity", r.ID, r.ID)
+			t.Errorf("rule %s: no scenario %s-near stays below the rule's severity", r.ID, r.ID)
 		}
 	}
 }
@@ -89,70 +83,12 @@ func lines(findings []analysis.Finding) []string {
 	return list
 }
 
-func judge(t *testing.T, exchanges []*capture.Exchange) []analysis.Finding {
-	t.Helper()
-	return judgeAll(t, rules.All, exchanges).Findings
-}
-
-func judgeAll(t *testing.T, list []*analysis.Rule, exchanges []*capture.Exchange) *judgment.Result {
-	t.Helper()
-	memory := must.Get(capture.ReadMemory(capture.Info{}, capture.Each(exchanges...)))(t)
-	return must.Get(engine.Run(context.Background(), list, memory, nil))(t)
-}
-
-// A told is a transcript and what judging it comes to.
-type told struct {
-	exchanges []*capture.Exchange
-	result    *judgment.Result
-}
-
-// judged holds what finds that out, once, by the path of the transcript.
-var judged sync.Map
-
-// tellFile returns a transcript and what judging it comes to. It is judged once, for all tests: what is returned must
-// not be changed.
-func tellFile(t *testing.T, path string) told {
-	t.Helper()
-	once, _ := judged.LoadOrStore(path, sync.OnceValue(func() told {
-		exchanges := parse(t, filepath.Join("testdata", path)).Exchanges
-		return told{exchanges, judgeAll(t, rules.All, exchanges)}
-	}))
-	return once.(func() told)()
-}
-
-// judgeFile returns what is found in a transcript, which must not be changed.
-func judgeFile(t *testing.T, path string) []analysis.Finding {
-	t.Helper()
-	return tellFile(t, path).result.Findings
-}
-
-func parse(t *testing.T, file string) *transcript.Transcript {
-	t.Helper()
-	return must.Get(transcript.ReadFile(file))(t)
-}
-
-func transcripts(t testing.TB) []string {
-	t.Helper()
-	var list []string
-	err := fs.WalkDir(os.DirFS("testdata"), ".", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && strings.HasSuffix(path, ".txtar") {
-			list = append(list, path)
-		}
-		return err
-	})
-	must.Do(t, err)
-	if len(list) == 0 {
-		t.Fatal("no transcripts")
-	}
-	return list
-}
-
 // sample returns one transcript of every oneIn, other ones for each test.
 func sample(t testing.TB) []string {
 	t.Helper()
 	var list []string
-	for _, path := range transcripts(t) {
-		if randomFor(t.Name()+" "+path).IntN(oneIn) == 0 {
+	for _, path := range rulestest.Names(t) {
+		if rulestest.Random(t.Name()+" "+path).IntN(oneIn) == 0 {
 			list = append(list, path)
 		}
 	}

@@ -55,7 +55,7 @@ func TestSectionsExist(t *testing.T) {
 	}
 }
 
-// Every rule says of each section of A2A that it cites where in it the sentence stands.
+// Every rule locates the sentence in each section of A2A that it cites.
 func TestCitationsHaveTheirPlace(t *testing.T) {
 	for _, r := range rules.All {
 		if _, err := rule.Sentences(r); err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rulestest"
 	"a2atap/proxy/expect"
 )
 
@@ -123,7 +124,7 @@ func TestLoweredSeverities(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.file, func(t *testing.T) {
 			var got []analysis.Severity
-			for _, f := range judgeFile(t, test.file+".txtar") {
+			for _, f := range rulestest.FindingsIn(t, test.file) {
 				got = append(got, f.Severity)
 			}
 			if len(got) != len(test.want) {

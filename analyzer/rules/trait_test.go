@@ -8,6 +8,7 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/rulestest"
 	"a2atap/analyzer/track/card"
 )
 
@@ -27,8 +28,8 @@ var alwaysAsked = func() []*analysis.Rule {
 func TestRulesAreAskedInTime(t *testing.T) {
 	t.Parallel()
 	for _, path := range sample(t) {
-		file := tellFile(t, path)
-		if diff := cmp.Diff(judgeBy(t, alwaysAsked, file.exchanges), linesOf(file.result)); diff != "" {
+		always := judgeBy(t, alwaysAsked, rulestest.Exchanges(t, path))
+		if diff := cmp.Diff(always, linesOf(rulestest.Checked(t, path))); diff != "" {
 			t.Errorf("%s: -always asked +as they say:\n%s", path, diff)
 		}
 	}

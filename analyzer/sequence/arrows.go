@@ -1,5 +1,5 @@
-// Package sequence turns exchanges into the arrows of a sequence diagram, for those who draw them: the request, and the
-// answer or each event of its stream, with the findings that stand there. It draws nothing itself.
+// Package sequence converts exchanges to the arrows of a sequence diagram: the request, and the answer or each event of
+// its stream, with their findings. Other packages draw them.
 package sequence
 
 import (
@@ -15,8 +15,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// An Arrow is one line of a sequence diagram: a request, a response or an event between client and agent. Its texts are
-// as they were on the wire: whoever draws them makes them safe.
+// An Arrow is one line of a sequence diagram: a request, a response or an event between client and agent. Its texts
+// come unescaped from the wire; drawing code must make them safe.
 type Arrow struct {
 	At         time.Time
 	Exchange   uint64
@@ -26,15 +26,15 @@ type Arrow struct {
 	Event      int                 // the event of a stream, or the first of several in one arrow; else 0
 	Last       int                 // the last of several events in one arrow; else 0
 	Broken     bool                // it did not arrive as it should
-	Failed     bool                // it says that something went wrong
-	Aside      string              // what else is to be said of it; whoever knows it fills it in
+	Failed     bool                // it shows a failure
+	Aside      string              // an additional remark, which the caller may set
 	Findings   []string            // slugs of the rules that are broken here
 	Severities []analysis.Severity // of Findings
 }
 
-// Of returns the arrows of one exchange: its request, then its answer or the events of its stream, artifact chunks
-// in a row folded into one. The last one says what came of the exchange, in the words of its summary, also where it broke
-// off or is still open. Findings are marked at the arrow where they stand.
+// Of returns the arrows of one exchange: its request, then its answer or the events of its stream, artifact chunks in a
+// row folded into one. The last arrow has the exchange's outcome from its summary, even if it broke off or is still
+// open. Findings are at their arrows.
 func Of(x *capture.Exchange, r *reading.Reading, s *summary.Summary, findings []analysis.Finding) []Arrow {
 	d := drawing{x: x, r: r, outcome: s.OutcomeText(), findings: findings}
 	d.add(0, true, d.asked(), d.slugs(analysis.Place{Exchange: x.Seq}.Line(), false))
@@ -63,8 +63,8 @@ func (d *drawing) goesOn() bool { return d.x.Fault != nil || d.x.State != captur
 
 // until returns when the exchange ended, or something of it was last seen.
 func (d *drawing) until() time.Duration {
-	if d.x.Ended >= 0 {
-		return d.x.Ended
+	if took := d.x.Took(); took >= 0 {
+		return took
 	}
 	last := time.Duration(0)
 	if res := d.x.Response; res != nil {
@@ -84,7 +84,7 @@ func Sort(arrows []Arrow) {
 type drawing struct {
 	x        *capture.Exchange
 	r        *reading.Reading
-	outcome  string // what came of the exchange
+	outcome  string // the exchange's outcome
 	findings []analysis.Finding
 	arrows   []Arrow
 }
@@ -117,7 +117,7 @@ func (d *drawing) asked() string {
 	return head.Method + " " + head.Target
 }
 
-// answered says what came back.
+// answered adds the arrows of the answer.
 func (d *drawing) answered(res *capture.Response, s *summary.Summary) string {
 	status := fmt.Sprint(capture.ParseResponseHead(res.Head).Status)
 	switch {
@@ -173,7 +173,7 @@ func (d *drawing) stream(res *capture.Response) {
 	}
 }
 
-// EventWords says what an event of a stream holds, in a word or two.
+// EventWords describes the contents of a stream's event in a word or two.
 func EventWords(e reading.EventReading) string {
 	d := drawing{r: &reading.Reading{}}
 	return d.describe(e)

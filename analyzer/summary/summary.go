@@ -1,10 +1,9 @@
-// Package summary says in short what one exchange was: what was asked and answered, of which tasks, and how it came out.
-// All who list, filter, count or draw exchanges say it in these words.
+// Package summary has short descriptions of exchanges: request, answer, tasks and outcome. Everything that lists,
+// filters, counts or draws exchanges uses them.
 package summary
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,36 +17,39 @@ import (
 	"a2atap/analyzer/internal/address"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/neighbor"
 )
 
-// A Summary is what one exchange says about itself, for everything that lists, filters, counts or draws exchanges. The
-// engine makes it while it judges; who wants words prints Words, so that all say the same.
+// A Summary has the facts about one exchange for code that lists, filters, counts or draws exchanges. The engine makes
+// it while it checks. Use Words for text, so that all output agrees.
 //
-// Texts are as they were on the wire, clipped where that is said: those who print them make them safe. Words does.
+// Texts come unescaped from the wire, clipped where noted; printing code must make them safe. Words does.
 type Summary struct {
 	Seq      uint64
 	ID       uuid.UUID
 	Conn     uint64 // the connection that carried it; 0 if not known
 	Link     analysis.Link
-	How      string // how the client's name was found out, such as "user-agent"
+	How      string // how the client's name was determined, such as "user-agent"
 	AgentURL string // where the agent really lives
 	Started  time.Time
-	Took     time.Duration // from its first byte to its end; capture.NotKnown while it is open, or if nobody saw the end
+	Took     time.Duration // from its first byte to its end; capture.NotKnown while it is open, or if the end was not seen
 	Gap      time.Duration // the longest time in which nothing of it arrived; capture.NotKnown if nothing was timed
 	Life     capture.State // open, closed, or interrupted by the end of the recorder
 
 	Method, Target string // of the request line
 	Host           string // field of the request
-	Asked          string // what the request asks, for people: an operation, a method in quotes, "GET /path"
-	Called         string // the method that the request names; empty if it names none
+	Asked          string // the request, for people: an operation, a method in quotes, "GET /path"
+	Called         string // the method that the request names; empty without one
 	Operation      a2a.Operation
 	Binding        a2a.Binding
 	Dialects       a2a.Dialects // of the request, else of the answer; empty if neither shows one
 	Status         int          // of HTTP; 0 if no answer came
-	RequestSize    int64        // bytes of the body on the wire, as far as it has come
+	RequestSize    int64        // bytes of the body on the wire so far
 	ResponseSize   int64        // the same; capture.NotKnown if no answer came
 	Stream         bool         // the answer is an event stream
-	Events         int          // of a stream; capture.NotKnown if the answer is none
+	Events         int          // of a stream; capture.NotKnown for other answers
+
+	Neighbor *neighbor.Call // a recognized call that is not A2A; nil for others
 
 	Task     string    // id of the one task that it was about, as far as is known
 	State    a2a.State // the last one that the exchange shows; none of a list of tasks
@@ -56,7 +58,7 @@ type Summary struct {
 	Messages []string
 	States   []a2a.State // in order of appearance, without repetition
 	Roles    []a2a.Role
-	Kinds    []a2a.PayloadKind // what events held
+	Kinds    []a2a.PayloadKind // the contents of events
 	Types    []string          // the event fields of a stream
 	Errors   []ErrorSeen
 	Text     string   // the first text of the message that was sent, else of the answer, in one line
@@ -66,42 +68,42 @@ type Summary struct {
 	Judged  bool // at least one rule applied
 	Call    bool // it counts as a call
 	Outcome analysis.Outcome
-	Fault   *capture.TransportFault // that ended it; nil if it ended as HTTP says
-	// where its answer leads, or how one begins that is none of the protocol's and says of no error what it is, in one line
+	Fault   *capture.TransportFault // that ended it; nil if it ended as its framing says
+	// the redirect target of the answer, or the first line of an answer that is not A2A's and names no error
 	Said string
-	// what fault the recorder made in it because it was told to, such as "reset": it is not a call then; empty for none
+	// the fault that the recorder injected on request, such as "reset": it is not a call then; empty for none
 	FaultMade string
 	// of a call that was refused for its credentials, whether it had any
 	Credentials Credentials
-	LeftEarly   bool      // its client left the stream before that had told all that a client waits for
-	Unseen      bool      // what followed was not observed: another protocol, or a tunnel
-	Missing     string    // why it cannot be judged as a whole, such as "its answer's body was not kept"; empty if it can
+	LeftEarly   bool      // its client left the stream before it had sent all that a client waits for
+	Unseen      bool      // later data was not observed: another protocol, or a tunnel
+	Missing     string    // why it cannot be checked completely, such as "its answer's body was not kept"; else empty
 	NotHeard    bool      // it configures a webhook whose notifications went past the recorder
-	Batch       []Member  // the calls of a JSON-RPC batch, each by itself, at most a hundred
-	Ended       []TaskEnd // tasks that are shown failed, rejected, or canceled though their client did not ask for it
+	Batch       []Member  // the calls of a JSON-RPC batch: the first ones separately, then groups with the same outcome
+	Ended       []TaskEnd // tasks shown failed, rejected, or canceled without a request by their client
 	Push        bool      // a notification, or a call that configures them
 	Card        bool      // a card was asked for, or is the answer
-	Unusable    string    // why its client cannot use the card that came, such as "it speaks 0.3, …"; empty if nothing shows that
-	Offers      []string  // servers that the interfaces of the card name that came, as address.Server has them
-	CardSum     uint64    // stands for the text of the card that came; 0 if none did, or if it could not be read
+	Unusable    string    // why its client cannot use the card, such as "it speaks 0.3, …"; empty if it may
+	Offers      []string  // servers of the card's interfaces, as from address.Server
+	CardSum     uint64    // digest of the received card; 0 without one, or if it could not be read
 	Cut         bool      // bytes are missing from the record, or a message ended before its framing said so
-	InPart      bool      // a part of it was not recorded, or there was no room to judge it
+	InPart      bool      // a part of it was not recorded, or exceeded the bounds of checking
 	Rewritten   bool
 	Replayed    bool
-	Notes       []string // what the recorder has to say about it
+	Notes       []string // from the recorder
 }
 
-// Credentials says whether a request that was refused for its credentials had any.
+// Credentials is whether a request that was refused because of its credentials had any.
 type Credentials uint8
 
-// What is known of the credentials of a request.
+// Facts about the credentials of a request.
 const (
 	CredentialsNotKnown Credentials = iota // it was not refused for them, or the record may lack them
 	CredentialsMissing
 	CredentialsSent
 )
 
-// String returns what is known, as it follows what an error says; empty if nothing is.
+// String returns the fact as a phrase to follow an error text; empty if unknown.
 func (c Credentials) String() string {
 	return [...]string{"", "no credentials were sent", "credentials were sent"}[min(c, CredentialsSent)]
 }
@@ -109,18 +111,30 @@ func (c Credentials) String() string {
 // Programs returns which program plays which part in the exchange.
 func (s *Summary) Programs() analysis.Programs { return s.Link.Programs(s.Operation) }
 
+// Kind returns the kind of the exchange.
+func (s *Summary) Kind() neighbor.Kind {
+	switch {
+	case s.Neighbor != nil:
+		return s.Neighbor.Kind
+	case s.Operation != a2a.NoOperation || s.Binding != a2a.NoBinding || s.Card || s.Push:
+		return neighbor.A2A
+	}
+	return neighbor.Other
+}
+
 // A Member is one call of a JSON-RPC batch.
 type Member struct {
 	Asked     string // an operation, or a method in quotes
 	Operation a2a.Operation
-	Task      string // that it names; empty if it names none
+	Task      string // that it names; empty without one
 	Outcome   analysis.Outcome
 	Error     a2a.ErrorName
 	Code      string // of its error, as ErrorSeen.CodeText has it
-	Text      string // what its error says, clipped
+	Text      string // of its error, clipped
+	Others    int    // further calls with the same operation and outcome
 }
 
-// A TaskEnd is the end of a task that has not done what it was for.
+// A TaskEnd is the end of a task that ended badly.
 type TaskEnd struct {
 	ID    string
 	State a2a.State // Failed, Rejected or Canceled
@@ -131,15 +145,15 @@ type TaskEnd struct {
 type ErrorSeen struct {
 	Code    int64 // meaningful if CodeKnown
 	Known   bool  // the code is
-	Status  int   // of HTTP, where the error has no code of its own
+	Status  int   // of HTTP, if the error has no code
 	Name    a2a.ErrorName
 	Label   string // code and name, such as "-32603 InternalError"
 	Reason  string // of the ErrorInfo
-	Message string // what it says, clipped
+	Message string // its text, clipped
 }
 
-// String returns the error on one line: its code, or its HTTP status where that binding has no codes, its name, and
-// what it says, such as "-32001 TaskNotFound: no such task".
+// String returns the error on one line: its code, or its HTTP status if the binding has no codes, its name, and its
+// text, such as "-32001 TaskNotFound: no such task".
 func (e *ErrorSeen) String() string {
 	if e.Label == "" || e.Message == "" {
 		return e.Label + e.Message
@@ -147,7 +161,7 @@ func (e *ErrorSeen) String() string {
 	return e.Label + ": " + e.Message
 }
 
-// CodeText returns the code of the error, or its HTTP status where it has none; empty if it has neither.
+// CodeText returns the code of the error, or else its HTTP status; empty if it has neither.
 func (e *ErrorSeen) CodeText() string {
 	switch {
 	case e.Known:
@@ -158,13 +172,13 @@ func (e *ErrorSeen) CodeText() string {
 	return ""
 }
 
-// ErrorWords is what String says of an error in an answer to a call.
+// ErrorWords returns String's text for an error in an answer to a call.
 func ErrorWords(err *a2a.Error, binding a2a.Binding) string {
 	seen := ErrorOf(err, binding)
 	return seen.String()
 }
 
-// ErrorOf returns what is kept of an error in an answer to a call.
+// ErrorOf returns the stored form of an error in an answer to a call.
 func ErrorOf(err *a2a.Error, binding a2a.Binding) ErrorSeen {
 	return ErrorSeen{
 		Code: err.Code, Known: err.CodeKnown, Status: err.HTTPStatus, Name: err.Name, Label: errorLabel(err, binding),
@@ -172,8 +186,8 @@ func ErrorOf(err *a2a.Error, binding a2a.Binding) ErrorSeen {
 	}
 }
 
-// errorLabel names an error: its code, or its HTTP status where the binding has no codes, and its name, such as
-// "-32001 TaskNotFound". It is empty if nothing but an HTTP status says that there is an error.
+// errorLabel names an error: its code, or its HTTP status where the binding has no codes, and its name, such as "-32001
+// TaskNotFound". It is empty if only an HTTP status indicates the error.
 func errorLabel(err *a2a.Error, binding a2a.Binding) string {
 	name := ErrorName(err)
 	if name == "" {
@@ -190,12 +204,7 @@ func errorLabel(err *a2a.Error, binding a2a.Binding) string {
 	return name
 }
 
-// statusWords is an HTTP status with its standard text, such as "401 Unauthorized".
-func statusWords(status int) string {
-	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
-}
-
-// faultWords is what Faulted says, and what was seen of it: "reset by agent: connection reset by peer".
+// faultWords returns the text of Faulted and the details of the fault: "reset by agent: connection reset by peer".
 func (s *Summary) faultWords() string {
 	words := analysis.Clean(s.Faulted())
 	if s.Fault.Detail != "" {
@@ -204,8 +213,8 @@ func (s *Summary) faultWords() string {
 	return words
 }
 
-// Faulted says how the exchange broke off, by whom where that is known (files of other tools may not say), and without
-// what was seen of it: "reset by agent"; empty if it did not.
+// Faulted describes how the exchange broke off, and by which side if known (files of other tools may not have it),
+// without details: "reset by agent"; empty if it did not.
 func (s *Summary) Faulted() string {
 	if s.Fault == nil {
 		return ""
@@ -224,13 +233,16 @@ func (s *Summary) Faulted() string {
 	return strings.TrimSuffix(kind+" by "+side, " by ")
 }
 
-// Failure says what went wrong with the call: the first error of the protocol, what HTTP says, where it leads instead, or
-// what else made it fail; empty if nothing did, or if how the exchange broke off says it.
+// Failure describes what went wrong with the call: the first protocol error, the HTTP status, a redirect's target, or
+// another reason; empty if nothing did, or if Faulted describes it.
 func (s *Summary) Failure() string {
 	for i := range s.Errors {
 		if words := s.Errors[i].String(); words != "" {
 			return words
 		}
+	}
+	if words := neighborFailure(s.Neighbor, s.Status); words != "" {
+		return words
 	}
 	switch {
 	case s.Status >= 400:
@@ -243,8 +255,14 @@ func (s *Summary) Failure() string {
 	return analysis.Clip(s.Outcome.Failure)
 }
 
-// FailureText returns what the error of a failed call says, in its own words; empty if it says nothing.
+// FailureText returns the error text of a failed call; may be empty.
 func (s *Summary) FailureText() string {
+	if s.Fault != nil && s.Outcome.Failure == analysis.ClientLeft { // whatever the agent answered afterwards
+		return s.Fault.Detail
+	}
+	if s.Neighbor != nil && s.Neighbor.Failure != "" {
+		return s.Neighbor.Failure
+	}
 	for i := range s.Errors {
 		if s.Errors[i].Message != "" {
 			return s.Errors[i].Message
@@ -256,40 +274,25 @@ func (s *Summary) FailureText() string {
 	return s.Said
 }
 
-// servedAll reports whether the client left with all that it had asked for, so that nothing broke off for it.
+// servedAll reports whether the client left with all that it had asked for, so that nothing was cut off.
 func (s *Summary) servedAll() bool {
+	if s.Neighbor != nil {
+		return s.Fault != nil && s.Fault.Kind == "client-left" && s.Neighbor.Served()
+	}
 	return s.Fault != nil && s.Fault.Kind == "client-left" && s.Call && s.Outcome.Succeeded && !s.LeftEarly
 }
 
 // Failed reports whether something went wrong: an error of the protocol or of HTTP, a fault, a call that failed, or a
-// task that failed or was rejected; whether somebody wanted one to be canceled, an exchange alone does not show.
+// task that failed or was rejected; an exchange alone does not show whether a cancellation was wanted.
 func (s *Summary) Failed() bool {
 	return s.Fault != nil && !s.servedAll() || s.Status >= 400 || len(s.Errors) > 0 || s.Outcome.Failure != "" ||
+		s.Neighbor != nil && s.Neighbor.Failed ||
 		slices.ContainsFunc(s.Ended, func(e TaskEnd) bool { return e.State != a2a.Canceled })
 }
 
-// A Look says what a word of an outcome is about, for those who have colours.
-type Look uint8
-
-// The looks of words.
-const (
-	Plain   Look = iota
-	Dim          // beside the point
-	Bad          // something went wrong
-	Warn         // something is missing
-	OfState      // the state of a task: see Word.State
-)
-
-// A Word is a part of an outcome. Its text is safe to print.
-type Word struct {
-	Text  string
-	Look  Look
-	State a2a.State // for OfState
-}
-
-// Words says what came of the exchange, the most important first: what went wrong, in its own words; the task and its
-// state; the number of events; what is missing of it; and what the recorder notes. Between two words stands what joins
-// them, so the outcome is all texts one after the other. There is none if there is nothing to say.
+// Words returns the exchange's outcome, the most important part first: the failure, in its own words; the task and its
+// state; the number of events; what is missing; and the recorder's notes. Separators are words of their own, so the
+// outcome is the concatenation of all texts. It may be empty.
 func (s *Summary) Words() []Word {
 	var words []Word
 	add := func(w ...Word) {
@@ -315,7 +318,10 @@ func (s *Summary) Words() []Word {
 	if task := s.taskWords(failure != ""); len(task) > 0 {
 		add(task...)
 	}
-	if s.Stream {
+	for _, w := range neighborWords(s.Neighbor, s.Text) {
+		add(w)
+	}
+	if s.Stream && (s.Neighbor == nil || s.Neighbor.Kind == neighbor.Other) {
 		noun := "event"
 		if s.Binding == a2a.GRPC {
 			noun = "message"
@@ -326,7 +332,7 @@ func (s *Summary) Words() []Word {
 		add(Word{Text: s.Life.String(), Look: Warn})
 	}
 	if s.Unseen {
-		add(Word{Text: "what followed was not observed", Look: Dim})
+		add(Word{Text: "the rest was not observed", Look: Dim})
 	}
 	for _, note := range s.Notes {
 		switch {
@@ -383,11 +389,10 @@ func (s *Summary) Note(f *capture.Fact) {
 	s.Replayed = s.Replayed || f.Replayed
 }
 
-// TraceID returns the trace to which the exchange says that it belongs, without the other parts of its header; empty if
-// it says none.
+// TraceID returns the trace id in the exchange's headers, without their other parts; may be empty.
 func (s *Summary) TraceID() string {
 	for _, id := range s.Traces {
-		if !strings.Contains(id, "-") && len(id) > 1 { // B3's "0" says that nothing is traced
+		if !strings.Contains(id, "-") && len(id) > 1 { // B3's "0" means not traced
 			return id
 		}
 	}
@@ -427,7 +432,7 @@ func OneLine[T string | []byte](words T) string {
 	return string(line)
 }
 
-// An Event is an event of a stream in short, for those who show events as they pass.
+// An Event is the short form of an event of a stream, for code that shows events as they pass.
 type Event struct {
 	Seq   uint64 // of the exchange
 	Link  analysis.Link

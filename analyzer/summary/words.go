@@ -2,6 +2,8 @@ package summary
 
 import (
 	"fmt"
+	"net/http"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -12,7 +14,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// ErrorName returns the name of an error as people say it, "TaskNotFound"; "" if it has none.
+// ErrorName returns the name of an error for people, "TaskNotFound"; "" without one.
 func ErrorName(err *a2a.Error) string {
 	name := err.Name
 	if (name == a2a.OtherError || name == a2a.NoErrorName) && err.CodeKnown {
@@ -30,12 +32,12 @@ func ErrorName(err *a2a.Error) string {
 // Bounds of the short form of an id, in characters.
 const (
 	longestID = 20 // that is not shortened
-	shortID   = 8  // of each end that is kept
+	shortID   = 8  // of each visible end
 )
 
-// ShortID returns what people tell ids apart by, in a form that filters take back: the first digits of a UUID, and
-// otherwise the id with an asterisk for what was left out. What is left out of a UUID that begins with the time, as
-// version 7 does, or with zeros, is its beginning, which is the same for many. The id is foreign text, and cleaned.
+// ShortID returns a short form of an id that people can distinguish and filters accept: the first digits of a UUID,
+// otherwise the id with an asterisk for the omitted part. If a UUID begins with the time, as in version 7, or with
+// zeros, its beginning is omitted instead, since many UUIDs share it. The id is untrusted text, and is sanitized.
 func ShortID(id string) string {
 	if u, err := uuid.Parse(id); err == nil && len(id) == len(u.String()) {
 		switch first := id[:shortID]; {
@@ -54,7 +56,7 @@ func ShortID(id string) string {
 	return analysis.Clean(string(runes[:shortID]) + "*" + string(runes[len(runes)-shortID:]))
 }
 
-// DurationWords returns a duration in few letters, such as "12.0ms"; one that is not known is a dash.
+// DurationWords returns a short text for a duration, such as "12.0ms"; a dash if it is unknown.
 func DurationWords(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -68,7 +70,7 @@ func DurationWords(d time.Duration) string {
 	}
 }
 
-// CallWords says what a request asks: an operation, or the method that it names in quotes; empty if it shows neither.
+// CallWords describes a request: its operation, or its method in quotes; empty if it has neither.
 func CallWords(c *a2a.Call) string {
 	switch {
 	case c.Asks() != a2a.NoOperation:
@@ -79,4 +81,28 @@ func CallWords(c *a2a.Call) string {
 		return "unreadable JSON"
 	}
 	return ""
+}
+
+// A Look is the kind of a word in an outcome, for colors.
+type Look uint8
+
+// The looks of words.
+const (
+	Plain   Look = iota
+	Dim          // less important
+	Bad          // something went wrong
+	Warn         // something is missing
+	OfState      // the state of a task: see Word.State
+)
+
+// A Word is a part of an outcome. Its text is safe to print.
+type Word struct {
+	Text  string
+	Look  Look
+	State a2a.State // for OfState
+}
+
+// statusWords returns an HTTP status with its standard text, such as "401 Unauthorized".
+func statusWords(status int) string {
+	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 }

@@ -53,7 +53,7 @@ func (j *job) step(s actionStep) {
 	if err := os.WriteFile(file, []byte(s.Run), 0o600); err != nil {
 		j.t.Fatal(err)
 	}
-	cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", file) // what the shell bash stands for there
+	cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", file) // what the shell bash means there
 	cmd.Dir = j.dir
 	root, err := filepath.Abs("../../.ci/action")
 	if err != nil {
@@ -77,8 +77,8 @@ func (j *job) step(s actionStep) {
 	j.failed = j.failed || err != nil
 }
 
-// A test that talks to agents is recorded, by the proxy and by taps, checked and replayed; each step fails for what it is
-// about, and says so in annotations and in the summary of the job.
+// The steps record a test that talks to agents, by the proxy and by taps, and check and replay it. Each step fails for
+// its own reason, and reports that in annotations and in the summary of the job.
 func TestActionSteps(t *testing.T) {
 	t.Parallel()
 	s := &shell{t: t, dir: t.TempDir()}

@@ -24,7 +24,7 @@ func transcriptOf(list ...said) string {
 	return b.String()
 }
 
-// What came of sessions that are lawful, and of some beside them that are not, in the words of check.
+// check reports the outcome of valid sessions, and of some invalid ones.
 func TestWhatCameOfIt(t *testing.T) {
 	task := func(state, more string) string {
 		return worldResult(`{"task":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_` + state + `"` + more + `}}}`)
@@ -143,14 +143,14 @@ func TestWhatCameOfIt(t *testing.T) {
 				{get, gone, ""},
 				{get, gone, ""},
 			},
-			"", 0, "warnings: 0 errors, 3 warnings, 1 note in 7 exchanges, 7 judged; 3 of 7 calls failed: TaskNotFound 3",
+			"", 0, "warnings: 0 errors, 3 warnings, 1 note in 7 exchanges, 7 checked; 3 of 7 calls failed: TaskNotFound 3",
 			[]string{"failed calls\n  5 GetTask TaskNotFound: no task t1 (and 2 more)"},
 		},
 		{
 			"an answer with the id of another call",
 			[]said{{send, strings.Replace(worldDone, `"r%[1]d"`, "7", 1), ""}, {send, worldDone, ""}, {send, worldDone, ""}},
 			"", 1, "findings: 1 error",
-			[]string{`  1 SendMessage answer to another call: answered with id 7 where "r1" was asked`},
+			[]string{`  1 SendMessage answer to another call: answered with id 7 instead of "r1"`},
 		},
 	} {
 		if err := os.WriteFile("s.txtar", []byte(transcriptOf(test.list...)), 0o644); err != nil {

@@ -9,17 +9,17 @@ import (
 	"a2atap/proxy/capture/credential"
 )
 
-// withArgs makes a command check how many arguments it gets; atMost -1 means no limit.
+// withArgs makes a command check its number of arguments; atMost -1 means no limit.
 func withArgs(cmd *cobra.Command, atLeast, atMost int) *cobra.Command {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < atLeast:
 			return cli.Usage("%s needs %s; see %s --help", cmd.Name(), argumentNames(cmd), cmd.CommandPath())
 		case atMost >= 0 && len(args) > atMost && strings.Contains(args[atMost], "://") && cmd.Flags().Lookup("to") != nil:
-			return cli.Usage("%s takes the agent's URL with a flag; write --to %s", cmd.Name(),
+			return cli.Usage("%s expects the agent's URL in a flag; write --to %s", cmd.Name(),
 				credential.WithoutUserinfo(args[atMost]))
 		case atMost >= 0 && len(args) > atMost:
-			return cli.Usage("%s does not take %q; see %s --help", cmd.Name(), args[atMost], cmd.CommandPath())
+			return cli.Usage("%s does not accept %q; see %s --help", cmd.Name(), args[atMost], cmd.CommandPath())
 		}
 		return nil
 	}

@@ -37,10 +37,10 @@ type process struct {
 	command  *exec.Cmd
 	way      *way          // nil for a2atap
 	output   *bufio.Reader // of a2atap
-	messages *bytes.Buffer // what a2atap says beside its output
+	messages *bytes.Buffer // a2atap's messages, in addition to its output
 }
 
-// startRecord starts "a2atap record", with everything that it does unless it is told otherwise.
+// startRecord starts "a2atap record", with all its defaults unless options disable them.
 func startRecord(b *testing.B, path, agent, folder string) *process {
 	p := &process{messages: &bytes.Buffer{}}
 	p.command = exec.Command(path, "record", "--agent", "booker=http://"+agent+"/rpc",

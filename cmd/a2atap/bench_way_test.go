@@ -60,7 +60,7 @@ type wayReport struct {
 	Lost      int64 // exchanges
 	LostBytes int64
 	Findings  int
-	Peak      int64 // bytes of memory that were in use at once, those of mapped files included; 0 where nobody knows
+	Peak      int64 // peak memory in bytes, including mapped files; 0 if unknown
 }
 
 // benchWay is the program of a way: benchway NAME AGENT FOLDER. It serves until its input ends.

@@ -19,8 +19,7 @@ import (
 	"a2atap/proxy/must"
 )
 
-// A browser is a Chromium without a window, with one page. It is spoken to over a pipe, with the Chrome DevTools
-// Protocol.
+// A browser is a headless Chromium with one page. The test controls it over a pipe, with the Chrome DevTools Protocol.
 type browser struct {
 	t       *testing.T
 	to      *os.File
@@ -228,7 +227,7 @@ func (b *browser) visit(address string) {
 	}
 }
 
-// eval returns what an expression of JavaScript comes to, in the page.
+// eval returns the value of a JavaScript expression in the page.
 func (b *browser) eval(expression string) any {
 	b.t.Helper()
 	var got struct {
@@ -291,7 +290,7 @@ func (b *browser) press(key string, code int) {
 	}
 }
 
-// typed puts a text into the element that has the focus, in place of what is there.
+// typed types a text into the focused element, replacing its contents.
 func (b *browser) typed(selector, text string) {
 	b.t.Helper()
 	b.eval(fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.focus(); e.select(); })()`, selector))

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/program"
 	"a2atap/cmd/internal/trust"
 	"a2atap/proxy/ca"
 	"a2atap/proxy/forward"
@@ -15,12 +16,12 @@ import (
 func newCA(e cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ca",
-		Short: "Show the certificate authority with which the forward proxy intercepts TLS",
-		Long: `To record TLS traffic, record --forward and run present certificates that are signed by a certificate
-authority of the user, created on first use. Its key never leaves this machine, and only clients that are configured
-to trust its certificate do so. Its files are in the user's configuration directory, or in A2ATAP_CA_DIR.
+		Short: "Manage the certificate authority of the forward proxy",
+		Long: `To record TLS traffic, record --forward and run present certificates that are signed by the user's own
+certificate authority, which is created on first use. Its key never leaves this machine, and only clients that are
+configured to trust its certificate accept it. Its files are in the user's configuration directory, or in A2ATAP_CA_DIR.
 
-a2atap does not install it: ca install prints the commands that do, for each kind of client. ca rotate makes a new
+a2atap does not install the certificate: ca install prints the commands for each kind of client. ca rotate creates a new
 authority, which must then be installed again.`,
 		Example: `  a2atap ca show
   a2atap ca install node
@@ -64,10 +65,12 @@ func newCAEnv(e cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "env",
 		Short: "Print shell commands that make programs use the forward proxy and trust the authority",
-		Long: `Env prints export commands for POSIX shells: the variables that set a program's proxy, and those that name
-the files of authorities that it trusts. Where such a file replaces the system's list, it is a bundle of the system's
-authorities, of those that the environment named before, and of ours; the bundle is written when this command runs. Go
-programs on macOS and Windows and browsers ignore these variables: ca install prints what to do for them.`,
+		Long: `Env prints export commands for POSIX shells: variables that set a program's proxy, and variables that
+name files with trusted authorities. If such a file replaces the system's list, it is a bundle of the system's
+authorities, those already in the environment, and a2atap's; this command writes the bundle. Browsers, and Go programs
+on macOS and Windows, ignore these variables: ca install prints the alternative.
+
+` + program.BaseURLHelp(),
 		Example: "  eval \"$(a2atap ca env --forward 7080)\"",
 		RunE: func(*cobra.Command, []string) error {
 			listen, err := forward.ParseListen(address)
@@ -77,7 +80,7 @@ programs on macOS and Windows and browsers ignore these variables: ca install pr
 			return trust.With(e, func(e cli.Env, a *ca.Authority) error { return trust.PrintSettings(e, a, listen) })
 		},
 	}
-	cmd.Flags().StringVar(&address, "forward", "7080", "address that record --forward listens on: `[HOST:]PORT`")
+	cmd.Flags().StringVar(&address, "forward", "7080", "listening address of record --forward: `[HOST:]PORT`")
 	return withArgs(cmd, 0, 0)
 }
 
@@ -86,15 +89,14 @@ func newCAInstall(e cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install [CLIENT...]",
 		Short: "Print the commands that make clients trust the authority",
-		Long: `Install prints, for each kind of client, the commands with which it uses the forward proxy and trusts its
-authority: for a shell, or for the system's store. It runs none of them, and changes nothing but the bundle of
-authorities that some of them name, which it writes beside the authority. run sets all of this for its program by
-itself.
+		Long: `Install prints the commands that make each kind of client use the forward proxy and trust its authority,
+for a shell or for the system's store. It does not run them, and writes only the bundle of authorities that some of them
+name, next to the authority. run sets all of this for its program automatically.
 
 CLIENT is ` + strings.Join(trust.InstallWords(), ", ") + `; without one, all are printed.
 
-Anybody with the key of the authority (see ca show) can pretend to be any host to clients that trust it: prefer the
-settings of a single program to the system's store, and undo them afterwards.`,
+Anyone with the authority's key (see ca show) can impersonate any host to clients that trust it: prefer the settings of
+a single program to the system's store, and undo them afterwards.`,
 		Example: `  a2atap ca install
   a2atap ca install node --forward 7080
   eval "$(a2atap ca install python)" && python planner.py`,
@@ -111,17 +113,17 @@ settings of a single program to the system's store, and undo them afterwards.`,
 			return trust.With(e, func(e cli.Env, a *ca.Authority) error { return trust.PrintInstallations(e, a, listen, args) })
 		},
 	}
-	cmd.Flags().StringVar(&address, "forward", "7080", "address that record --forward listens on: `[HOST:]PORT`")
+	cmd.Flags().StringVar(&address, "forward", "7080", "listening address of record --forward: `[HOST:]PORT`")
 	return withArgs(cmd, 0, len(trust.Installations))
 }
 
 func newCARotate(e cli.Env) *cobra.Command {
 	return withArgs(&cobra.Command{
 		Use:   "rotate",
-		Short: "Make a new authority in the place of the present one",
-		Long: `Rotate makes a new certificate authority, for when the present one has expired, or its key may be known to
-somebody else. The former one is kept beside it under the time of the rotation. Recorders that run go on with the former
-one; those that start from now on use the new one, which clients must then trust. What has to be done again is printed.`,
+		Short: "Replace the authority by a new one",
+		Long: `Rotate creates a new certificate authority, for example because the current one has expired or its key
+may have leaked. The old one is kept next to it, with the time of the rotation in its name. Running recorders continue
+to use the old one; new recorders use the new one, which clients must then trust. Rotate prints the steps to repeat.`,
 		Example: "  a2atap ca rotate",
 		RunE:    func(*cobra.Command, []string) error { return trust.Rotate(e) },
 	}, 0, 0)

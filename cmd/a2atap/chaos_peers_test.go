@@ -31,9 +31,10 @@ var (
 	chaosTime  = flag.Duration("chaos-time", 4*time.Second, "how long each of them takes")
 )
 
-// TestChaos drives clients and agents through a tap while it is killed, stopped and ended, its disk fills, its file is
-// damaged and taken away, and connections are flooded and cut. What clients got is what agents sent, what was recorded
-// and what was counted is what was sent, and a recorder ends within a second of being told. A run is told by its seed.
+// TestChaos drives clients and agents through a tap while the tap is killed, stopped and ended, its disk fills, its
+// file is damaged and removed, and connections are flooded and cut. Clients receive what agents sent. Recorded and
+// counted traffic together are the traffic that was sent. A recorder ends within a second of a signal. A seed
+// identifies a run.
 func TestChaos(t *testing.T) {
 	if !fleettest.Apart(t) {
 		return
@@ -101,7 +102,7 @@ func (c *chaos) run() {
 		strings.Join(c.log, ", "))
 }
 
-// A life is that of one recorder.
+// A life is the life of one recorder.
 type life struct {
 	p       *killed
 	said    lockedBuffer
@@ -240,8 +241,8 @@ func (c *chaos) damage() {
 	}
 }
 
-// end tells a recorder to end: its capture is closed within a second, and as much later as the machine is slow. What is
-// left to judge then may take longer, and is said.
+// end signals a recorder to end. It closes its capture within a second, or later in proportion on a slow machine.
+// Checking the rest may take longer, and is reported.
 func (c *chaos) end(l *life, signal syscall.Signal) {
 	c.t.Helper()
 	select {

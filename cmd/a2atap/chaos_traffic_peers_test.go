@@ -218,7 +218,7 @@ func newChaosCrowd(t *testing.T, seed uint64) *chaosCrowd {
 				}
 				failed := c.call(client) != nil
 				c.gate.RUnlock()
-				if failed { // perhaps nobody listens
+				if failed { // perhaps no process listens
 					<-time.After(time.Millisecond)
 				}
 			}

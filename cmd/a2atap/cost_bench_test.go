@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A costLoad is a load of BenchmarkCost, and how long it goes on.
+// A costLoad is a load of BenchmarkCost, and how long it lasts.
 type costLoad struct {
 	name   string
 	run    func(b *testing.B, o *origin, addr string, c *cell)
@@ -77,11 +77,11 @@ func of(load string, value func(*cell) float64) func(*costRound) float64 {
 // whole is the processor time of all that the cell counted, in milliseconds.
 func (c *cell) whole() float64 { return float64(c.cpu) / float64(time.Millisecond) }
 
-// BenchmarkCost puts the same loads on "a2atap record", which does all that it does by default (index, redaction, all
-// rules, live), on the relay alone, on a tap that only records, and on nginx. All are processes of their own, started
-// afresh in each round; they take turns, load by load, and each load is over for a program when it has nothing more to
-// do. One iteration is a round. The table has medians of the rounds, and medians of the ratios within a round, beside the
-// project's gates and aims; below it stands which part takes how much of the recorder's processor time.
+// BenchmarkCost puts the same loads on "a2atap record" with all its defaults (index, redaction, all rules, live), on
+// the relay alone, on a tap that only records, and on nginx. Each is a separate process, started again in each round.
+// They alternate, load by load, and a load ends once its program has nothing more to do. One iteration is a round. The
+// table has medians of the rounds, and medians of the ratios within a round, next to the project's gates and aims.
+// Below it is how much of the recorder's processor time each part takes.
 //
 //	go test ./cmd/a2atap -run '^$' -bench BenchmarkCost -benchtime 7x -timeout 1h
 func BenchmarkCost(b *testing.B) {

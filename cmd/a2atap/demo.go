@@ -11,11 +11,11 @@ func newDemo(e cli.Env) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Record a client, a planner and the agents that it asks; one agent is at fault",
-		Long: `Demo starts three reference agents on this machine, taps in front of them, and a client. The client asks the
-agent planner, which asks hotels, and is told by a webhook what came of that, and flights, which keeps sending after
-its task has ended. Demo prints what the request has caused as a tree, a ladder diagram of the traffic, the finding, and
-the commands to look closer.`,
+		Short: "Record a client, a planner and two other agents, one of which has a bug",
+		Long: `Demo starts three reference agents on this machine, taps in front of them, and a client. The client calls
+the agent planner, which calls hotels, and gets the result by webhook, and flights, which keeps sending after its task
+has ended. Demo prints a tree of the calls that the client's request caused, a ladder diagram of the traffic, the
+finding, and commands for a closer look.`,
 		Example: "  a2atap demo\n  a2atap demo -o demo.a2atap",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return demo.Run(cmd.Context(), e, output) },
 	}

@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"a2atap/cmd/internal/present"
+	"a2atap/proxy/must"
 	"a2atap/replay/compare"
 	"a2atap/replay/report"
 )
 
-// What a report of differences says in colours it says without them, and no colour comes from the traffic.
+// A report of differences has the same text with and without colors, and no color comes from the traffic.
 func TestDifferencesInColours(t *testing.T) {
 	r := &report.Report{
 		Sent: 1, Differing: 1,
@@ -20,14 +21,14 @@ func TestDifferencesInColours(t *testing.T) {
 			Changes: []compare.Change{{Pointer: "/result/status/state", Was: `"completed"`, Now: "\"\x1b[31mfailed\""}},
 		}},
 	}
-	text := func(colours bool) string {
+	text := func() string {
 		var b strings.Builder
-		if err := present.WriteDifferences(&b, "text", r, colours); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, report.Text(&b, r))
 		return b.String()
 	}
-	painted, plain := text(true), text(false)
+	plain := text()
+	r.Paint = present.Draw
+	painted := text()
 	colour := regexp.MustCompile("\x1b\\[[0-9;]*m")
 	if got := colour.ReplaceAllString(painted, ""); got != plain || strings.Contains(plain, "\x1b") {
 		t.Errorf("in colours %q; without %q", painted, plain)

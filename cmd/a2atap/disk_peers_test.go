@@ -62,7 +62,7 @@ var diskTroubles = []diskTrouble{
 	},
 }
 
-// TestCaptureFails has the table of docs/ways-in.md: what each policy does on disks that fail, for a time and for good,
+// TestCaptureFails has the table of docs/limits.md: what each policy does on disks that fail, for a time and for good,
 // told to end and killed.
 func TestCaptureFails(t *testing.T) {
 	if !fleettest.Apart(t) {
@@ -101,7 +101,7 @@ func captureFails(t *testing.T, trouble diskTrouble, policy, end string) {
 		s.send("during", 1500)
 	}()
 	told := map[string]string{
-		"pass": "not everything is recorded: ", "wait": "nothing can be recorded now, and traffic waits: ",
+		"pass": "recording is incomplete: ", "wait": "recording is blocked, and traffic waits: ",
 		"stop": "--if-capture-fails is stop",
 	}[policy]
 	eventually(t, "that it is said: "+told, func() bool { return strings.Contains(said.String(), told) })

@@ -13,13 +13,12 @@ func newExport(e cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export CAPTURE",
 		Short: "Write a capture as HAR, JSON Lines, transcript, page or OpenTelemetry spans",
-		Long: `Export writes exchanges of a capture in a format that other programs read: har (HAR 1.2), jsonl (one
-exchange per line), txtar (a transcript, HTTP as text), otlp (spans of OpenTelemetry as OTLP JSON lines: one for each
-exchange and each task, with the findings as events), or html (a page for people: what check finds, ladders, and each
-exchange). Without --format the extension of the output file decides. Every command that takes a capture also reads
-these files, except otlp and html. A page shows at most 1,000 exchanges, those with findings first. Secrets are written
-as they were recorded: as placeholders, unless they were kept. Spans hold no bodies, headers or queries; --otlp-bodies
-adds the bodies.`,
+		Long: `Export writes exchanges of a capture in a format for other programs: har (HAR 1.2), jsonl (one exchange
+per line), txtar (a transcript, HTTP as text), otlp (OpenTelemetry spans as OTLP JSON lines: one for each exchange and
+each task, with the findings as events), or html (a web page with findings, ladders, and each exchange). Without
+--format the extension of the output file decides. Every command that reads a capture also reads these files, except
+otlp and html. A page shows at most 1,000 exchanges, those with findings first. Secrets are written as recorded: as
+placeholders, unless they were kept. Spans have no bodies, headers or queries; --otlp-bodies adds the bodies.`,
 		Example: `  a2atap export c.a2atap -o c.har
   a2atap export c.a2atap --format jsonl | jq .operation
   a2atap export c.a2atap --filter 'task:t-1' -o bug.txtar

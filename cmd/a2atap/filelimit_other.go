@@ -2,5 +2,5 @@
 
 package main
 
-// surviveFileLimit does nothing: such systems have no limit of files.
+// surviveFileLimit does nothing: these systems do not limit file sizes.
 func surviveFileLimit() {}

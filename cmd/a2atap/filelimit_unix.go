@@ -8,6 +8,7 @@ import (
 	"syscall"
 )
 
-// surviveFileLimit makes a file that has grown to the limit of its process (ulimit -f) an error like a full disk. Else
-// the system ends the process. The signal is taken rather than ignored, since programs that are run would inherit that.
+// surviveFileLimit turns writes beyond the process's file size limit (ulimit -f) into errors like a full disk.
+// Otherwise the system ends the process. The signal is handled, not ignored, since child programs would inherit
+// ignoring it.
 func surviveFileLimit() { signal.Notify(make(chan os.Signal, 1), syscall.SIGXFSZ) }

@@ -287,7 +287,7 @@ func BenchmarkFleetDelay(b *testing.B) {
 // stepsEach is how many steps passExchange makes.
 const stepsEach = 7
 
-// silent is a world in which nothing is said.
+// silent returns an environment without output.
 func silent() cli.Env {
 	return cli.Env{
 		In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Now: time.Now, Getenv: func(string) string { return "" },

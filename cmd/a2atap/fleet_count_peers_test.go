@@ -98,8 +98,8 @@ func fleetBlocks(t *testing.T, address string) map[string][]bolt.Block {
 	return found
 }
 
-// splitFleet takes data apart, as docs/capture-format.md describes it: the length of each block and the number of its
-// first step stand before it.
+// splitFleet splits data as docs/capture-format.md describes it: the length of each block and the number of its first
+// step precede the block.
 func splitFleet(data []byte) (blocks []bolt.Block) {
 	for len(data) >= 12 {
 		n := binary.LittleEndian.Uint32(data)
@@ -139,7 +139,7 @@ func checkFleet(t *testing.T, address string, paths ...string) {
 	}
 }
 
-// committed returns the id of a capture as it stands in subjects, and its blocks.
+// committed returns the id of a capture as in subjects, and its blocks.
 func committed(t *testing.T, path string) (id string, blocks []bolt.Block) {
 	t.Helper()
 	r := must.Get(bolt.Read(path))(t)

@@ -70,7 +70,7 @@ func startWorkflow(t *testing.T, network *fleettest.Network, url string, outer b
 	dir := t.TempDir()
 	bookerTap := "http://" + net.JoinHostPort(bookerHost.Address, tapAddress) + "/spec"
 	called := bookerTap
-	clients := []string{"--client", "planner=planner", "--client", "a2atap=a2atap"} // on other hosts nobody sees whose they are
+	clients := []string{"--client", "planner=planner", "--client", "a2atap=a2atap"} // on other hosts, owners are unknown
 	agents := append(slices.Clip(clients), "--agent", "planner=http://"+agentAddress+"/spec@"+tapAddress)
 	if outer {
 		called = "http://127.0.0.1:7002/spec"

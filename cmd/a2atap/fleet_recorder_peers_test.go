@@ -84,7 +84,7 @@ func startSpec(t *testing.T) string {
 	return "--agent=a=" + agent.URL + "/spec"
 }
 
-// steady is traffic that goes on until it is stopped: some clients, each with so many calls a second.
+// steady is traffic that continues until it is stopped: some clients, each with a fixed number of calls per second.
 type steady struct {
 	stopped chan struct{}
 	clients sync.WaitGroup

@@ -13,8 +13,8 @@ import (
 	"a2atap/proxy/must"
 )
 
-// TestFleetReaderStopped stops a reader that follows a stream for as long as some traffic takes. It has all of it in the
-// end.
+// TestFleetReaderStopped stops a reader that follows a stream, for the duration of some traffic. In the end, the reader
+// has all of it.
 func TestFleetReaderStopped(t *testing.T) {
 	t.Parallel()
 	server := fleettest.StartProcess(t, fleettest.ProcessOptions{})

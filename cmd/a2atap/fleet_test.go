@@ -28,7 +28,7 @@ func demonstrated(t *testing.T) string {
 	return file
 }
 
-// call runs the program in this process. All runs are at one moment, which stands in some reports.
+// call runs the program in this process. All runs have the same clock time, which some reports include.
 func call(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	now := func() time.Time { return moment }

@@ -17,8 +17,8 @@ import (
 	"a2atap/proxy/must"
 )
 
-// composeFile is docs/fleet/compose.yaml. What is not here is refused, so that a key that Compose does not know, or
-// that nobody has thought about, cannot slip in; the names are those of the Compose specification.
+// composeFile is docs/fleet/compose.yaml. The test rejects other keys, so that no key slips in that Compose does not
+// know, or that no one has considered. The names are those of the Compose specification.
 type composeFile struct {
 	Name     string                    `yaml:"name"`
 	Program  yaml.Node                 `yaml:"x-a2atap"` // what the services share
@@ -190,7 +190,7 @@ func TestComposeFile(t *testing.T) {
 	}
 }
 
-// checkProgramLines has the flag parser read what a service of ours runs.
+// checkProgramLines passes the command line of one of a2atap's services to the flag parser.
 func checkProgramLines(t *testing.T, name string, s composeService) {
 	t.Helper()
 	lines := [][]string{s.Command}

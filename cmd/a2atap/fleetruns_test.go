@@ -57,7 +57,7 @@ func TestComposeRuns(t *testing.T) {
 	ships := s.command(arguments("a2atap ship booker-tap-booker.a2atap " + stream + " --ship-host elsewhere"))
 	s.asUser(file.Services["booker-tap"].Environment)
 	reads := s.command(arguments("a2atap show " + stream))
-	refused(t, map[string]*exec.Cmd{"does not allow it": ships, "let this user read the stream": reads})
+	refused(t, map[string]*exec.Cmd{"does not allow it": ships, "give this user access to the stream": reads})
 	for name, tap := range taps {
 		tap.stop()
 		if said := tap.out.String(); !strings.Contains(said, "as "+name) {
@@ -95,8 +95,7 @@ func refused(t *testing.T, commands map[string]*exec.Cmd) {
 	}
 }
 
-// comesIn asks a tap for the agent's card by the name under which other containers know it, and by one that nobody has
-// given it.
+// comesIn asks a tap for the agent's card by the name that other containers use, and by an unknown name.
 func comesIn(t *testing.T, tap, name string) {
 	t.Helper()
 	want := map[string]int{name + ":7001": http.StatusOK, "elsewhere:7001": http.StatusMisdirectedRequest}

@@ -20,10 +20,10 @@ import (
 // stillUpward lists the packages in which more than one use in ten runs up. It only gets shorter.
 var stillUpward = []string{}
 
-// The files of a package stand above each other: what is in one uses what is in those below it. At most one use in ten
-// runs up, in the order in which the fewest do. A use is a function, method, type, variable or constant of one file that
-// another file names, however often.
-func TestUsesRunDown(t *testing.T) { // not parallel: commands beside it bound the memory of the process, and it needs more
+// The files of a package are layered: each uses only the files below it. At most one use in ten points up, in the order
+// with the fewest such uses. A use is a function, method, type, variable or constant of one file that another file
+// names, however often.
+func TestUsesRunDown(t *testing.T) { // not parallel: needs more memory than other commands allow
 	for name, uses := range usesBetweenFiles(t) {
 		order := uses.order()
 		up := uses.upward(order)
@@ -102,7 +102,7 @@ func (u fileUses) order() []string {
 	return order
 }
 
-// usesBetweenFiles returns the uses in each package of ours, by its path without the module's name.
+// usesBetweenFiles returns the uses in each a2atap package, by its path without the module's name.
 func usesBetweenFiles(t *testing.T) map[string]fileUses {
 	t.Helper()
 	src := ourSource(t)

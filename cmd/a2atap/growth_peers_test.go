@@ -55,7 +55,7 @@ func (g *growth) tshark(n int, file, task string) {
 	g.print(n, "tshark -r: of a task", 1, program, "-r", packets, "-Y", `frame contains "`+task+`"`)
 }
 
-// peer finds a program, and says so if it is not there; done removes the file that it is to read.
+// peer finds a program, and reports if it is missing; done removes its input file.
 func (g *growth) peer(n int, name, reads string) (program, file string, done func()) {
 	program, err := exec.LookPath(name)
 	if err != nil {

@@ -53,15 +53,15 @@ func screenLooks(b *testing.B, inspector *exec.Cmd, n int, task string, judged b
 		p.matches(b, shows)
 		looks = append(looks, screenLook{name, time.Since(begin)})
 	}
-	last := fmt.Sprintf(`> +%d \d\d:`, n)
-	look("first screen", "", last)
+	first, last := `> +1 \d\d:`, fmt.Sprintf(`> +%d \d\d:`, n)
+	look("first screen", "", first)
 	if !judged {
 		return looks
 	}
-	look("g", "g", `> +1 \d\d:`)
 	look("G", "G", last)
-	// The matches that are nearest to the end, more of them than stood on the screen before, and then the count of all.
-	look("a rule", "frule:stream-closed-on-terminal\r", fmt.Sprintf(` %d\d \d\d:`, (n-101)/10))
+	look("g", "g", first)
+	// The matches from the selected exchange on, more than fit on the screen before, and then the total count.
+	look("a rule", "frule:stream-closed-on-terminal\r", `! +1\d\d \d\d:`)
 	look("a rule, all counted", "", withCommas(n/10)+" of "+withCommas(n)+" exchanges")
 	p.strike(b, "\x1b", "  "+withCommas(n)+" exchanges")
 	look("a task", "ftask:"+task+"\r", ` \d of `+withCommas(n)+" exchanges")

@@ -22,9 +22,9 @@ const (
 )
 
 // guardedagent NAME KIND starts the reference agent spec behind a guard, and sets NAME to its URL, and NAME_ORIGIN. The
-// guard wants credentials of that kind for the card and every call: bearer, basic, apikey, header, query, oauth (client
-// credentials) or password. The last two give tokens that expire at once, and accept only the newest. Whoever comes
-// without is told what was sent, as careless agents do.
+// guard requires credentials of that kind for the card and every call: bearer, basic, apikey, header, query, oauth
+// (client credentials) or password. The last two issue tokens that expire at once, and accept only the newest. If
+// credentials are missing or wrong, the guard's error repeats what was sent, as careless agents do.
 func scriptGuardedAgent(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: guardedagent NAME KIND")

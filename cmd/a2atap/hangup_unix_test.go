@@ -17,7 +17,7 @@ import (
 	"a2atap/proxy/must"
 )
 
-// TestHangingUpEndsARecording closes the terminal of a recorder: it ends in good order, unless it was told to go on.
+// TestHangingUpEndsARecording closes the terminal of a recorder. The recorder ends normally, unless it ignores SIGHUP.
 func TestHangingUpEndsARecording(t *testing.T) {
 	t.Parallel()
 	caught := make(chan os.Signal, 1) // or the recorder is started as one that ignores it, where the tests run with nohup
@@ -38,7 +38,7 @@ func TestHangingUpEndsARecording(t *testing.T) {
 			p := startKilled(t, path, agent.URL, c.ignored)
 			must.Do(t, sendNumbered(http.DefaultClient, p.url, "1"))
 			for i, s := range c.signals {
-				if i > 0 { // it goes on
+				if i > 0 { // it continues
 					must.Do(t, sendNumbered(http.DefaultClient, p.url, "2"))
 				}
 				must.Do(t, p.cmd.Process.Signal(s))

@@ -27,8 +27,8 @@ func testRoot() *cobra.Command {
 	return newRoot(cli.Env{Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }})
 }
 
-// The help of each command begins with an example and fits one screen. Each of its flags is explained there, or by a
-// topic that the help names beside it.
+// The help of each command begins with an example and fits one screen. The help, or a topic named next to the flag,
+// explains each of the command's flags.
 func TestHelpFitsOneScreen(t *testing.T) {
 	const mostLines, mostColumns = 60, 120
 	root := testRoot()
@@ -71,7 +71,7 @@ func TestHelpFitsOneScreen(t *testing.T) {
 	}
 }
 
-// topicNaming returns the topic beside which a list of further flags names one.
+// topicNaming returns the topic that a list of further flags names next to a flag.
 func topicNaming(list, flag string) string {
 	topic := ""
 	for line := range strings.Lines(list) {

@@ -4,8 +4,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -66,6 +68,9 @@ func TestHostileBodiesAreRecorded(t *testing.T) {
 		times       int
 	}{
 		"not coded":                {"application/json", short, nil, 100},
+		"not coded, lists":         {"application/json", begin + strings.Repeat("[[],[]],", 8_000), nil, 100},
+		"not coded, objects":       {"application/json", begin + strings.Repeat(`{"a":{}},`, 7_000), nil, 100},
+		"not coded, deep":          {"application/json", begin + strings.Repeat(`[{"a":`, 4_000), nil, 100},
 		"deflate":                  {"application/json", long, []string{"deflate"}, 40},
 		"br":                       {"application/json", long, []string{"br"}, 40},
 		"zstd":                     {"application/json", long, []string{"zstd"}, 40},
@@ -73,8 +78,13 @@ func TestHostileBodiesAreRecorded(t *testing.T) {
 		"gzip of gzip of nothing":  {"application/json", strings.Repeat(empty, 3_000_000), []string{"gzip"}, 40},
 		"a card":                   {"application/json", `{"name":"` + strings.Repeat("a", 50<<20) + `"}`, []string{"gzip"}, 20},
 		"events in br":             {"text/event-stream", strings.Repeat("data: {}\n\n", 300_000), []string{"br"}, 20},
+		"comments":                 {"text/event-stream", strings.Repeat(": a\n\n", 2_000_000), nil, 30},
+		"blank lines":              {"text/event-stream", strings.Repeat("\n", 10_000_000), nil, 30},
 		"gRPC, lists in lists":     {"application/grpc", data(strings.Repeat("[", 4000) + strings.Repeat("]", 4000)), nil, 80},
 		"gRPC, a list of lists":    {"application/grpc", data("[" + strings.Repeat("[],", 60_000) + "[]]"), nil, 80},
+		"gRPC, empty messages":     {"application/grpc", strings.Repeat("\x00\x00\x00\x00\x00", 2_000_000), nil, 20},
+		"gRPC, unknown fields":     {"application/grpc", string(hostile.Packed(bytes.Repeat([]byte{0xf8, 0x07, 1}, 5_000_000))), nil, 80},
+		"gRPC, a map":              {"application/grpc", data(`{` + strings.Repeat(`"`+strings.Repeat("k", 6)+`":{},`, 60_000) + `"z":1}`), nil, 80},
 		"gRPC, an object of texts": {"application/grpc", data(`{"` + strings.Repeat(`a":"`+strings.Repeat("b", 900)+`","`, 4000) + `z":1}`), nil, 80},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -117,6 +127,8 @@ func TestHostileRequestsAreRecorded(t *testing.T) {
 		"parts":                {"", func() []byte { return grpc.AppendFrame(nil, hostile.Parts(method.Request, 7_000_000)) }},
 		"parts, within":        {"gzip", func() []byte { return hostile.Packed(hostile.Parts(method.Request, 1_000_000)) }},
 		"parts, within a hold": {"gzip", func() []byte { return hostile.Packed(hostile.Parts(method.Request, 60_000)) }},
+		"unknown fields":       {"", func() []byte { return grpc.AppendFrame(nil, bytes.Repeat([]byte{0xf8, 0x07, 1}, 300_000)) }},
+		"empty messages":       {"", func() []byte { return make([]byte, 5*200_000) }},
 		"text, packed":         {"gzip", func() []byte { return hostile.Packed(hostile.Text(method.Request, 60_000_000)) }},
 		"text, within a hold":  {"gzip", func() []byte { return hostile.Packed(hostile.Text(method.Request, 4_000_000)) }},
 	} {
@@ -138,6 +150,7 @@ func TestHostileRequestsAreRecorded(t *testing.T) {
 type attack struct {
 	p          *killed
 	grpc, http *http.Client
+	most       int64 // bytes of an answer, after which the client leaves; 0 reads to its end
 }
 
 func newAttack(t *testing.T, agent http.HandlerFunc) *attack {
@@ -152,15 +165,19 @@ func newAttack(t *testing.T, agent http.HandlerFunc) *attack {
 		io.Copy(io.Discard, a.Body)
 		a.Body.Close()
 	}
+	return attackThrough(t, startKilled(t, filepath.Join(t.TempDir(), "c.a2atap"), server.URL, false), must.Patience)
+}
+
+// attackThrough returns an attack through a recorder, whose calls take at most timeout.
+func attackThrough(t *testing.T, p *killed, timeout time.Duration) *attack {
+	t.Helper()
 	h2 := &http.Transport{Protocols: new(http.Protocols)}
 	h2.Protocols.SetUnencryptedHTTP2(true)
 	h1 := &http.Transport{DisableCompression: true}
 	t.Cleanup(h1.CloseIdleConnections)
 	t.Cleanup(h2.CloseIdleConnections)
 	return &attack{
-		p:    startKilled(t, filepath.Join(t.TempDir(), "c.a2atap"), server.URL, false),
-		grpc: &http.Client{Transport: h2, Timeout: must.Patience},
-		http: &http.Client{Transport: h1, Timeout: must.Patience},
+		p: p, grpc: &http.Client{Transport: h2, Timeout: timeout}, http: &http.Client{Transport: h1, Timeout: timeout},
 	}
 }
 
@@ -194,7 +211,7 @@ func (a *attack) ask(overGRPC bool, encoding string, frame []byte) (int64, error
 		return 0, err
 	}
 	defer answer.Body.Close()
-	n, err := io.Copy(io.Discard, answer.Body)
+	n, err := io.Copy(io.Discard, io.LimitReader(answer.Body, cmp.Or(a.most, math.MaxInt64)))
 	if err == nil && answer.StatusCode != http.StatusOK {
 		err = fmt.Errorf("the status is %d", answer.StatusCode)
 	}

@@ -7,15 +7,13 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 )
 
-// No folder has more files of Go, and no type more methods, than somebody new can keep in mind. Tests do not count.
+// No folder has more Go files, and no type more methods, than a newcomer can remember. Tests do not count.
 const (
 	mostFiles   = 40
 	mostMethods = 40
@@ -83,31 +81,6 @@ func receiver(x ast.Expr) string {
 	panic(fmt.Sprintf("a receiver of type %T", x))
 }
 
-// The pages about the code name files and packages that are there. FAMILY, SLUG and the like stand for any name.
-func TestPagesNameWhatIsThere(t *testing.T) {
-	placeholder := regexp.MustCompile(`[A-Z]{4,}`)
-	named := regexp.MustCompile("`((?:cmd|proxy|analyzer|replay|tui|docs|\\.ci)(?:/[A-Za-z0-9_.-]+)*)/?`")
-	for _, page := range []string{"architecture.md", "CONTRIBUTING.md"} {
-		text, err := os.ReadFile(filepath.Join("../../docs", page))
-		if err != nil {
-			t.Fatal(err)
-		}
-		found := named.FindAllSubmatch(text, -1)
-		if len(found) == 0 {
-			t.Errorf("%s names nothing", page)
-		}
-		for _, m := range found {
-			path := filepath.Join("../..", string(m[1]))
-			if _, err := os.Stat(path); err == nil {
-				continue
-			}
-			if files, err := filepath.Glob(placeholder.ReplaceAllString(path, "*")); err != nil || len(files) == 0 {
-				t.Errorf("%s names %s, which is not there", page, m[1])
-			}
-		}
-	}
-}
-
 // A wing is a folder at the top, with what it does.
 type wing struct{ name, does string }
 
@@ -129,7 +102,7 @@ var families = []string{
 // passage is the way of one exchange: the rooms that it passes, in order.
 var passage = []string{"proxy/relay", "proxy/recording", "proxy/capture/bolt", "analyzer/engine", "tui"}
 
-// The picture of the packages is drawn from their imports. -update draws it anew.
+// The picture of the packages is drawn from their imports. -update draws it again.
 func TestPictureOfPackages(t *testing.T) {
 	const page = "../../docs/architecture.svg"
 	drawn := drawHouse(t, linkedImports(t))
@@ -148,7 +121,8 @@ func TestPictureOfPackages(t *testing.T) {
 	}
 }
 
-// linkedImports returns what each package of ours that the program links imports of ours, without the module's name.
+// linkedImports returns, for each a2atap package in the program, its imports of a2atap packages, without the module's
+// name.
 func linkedImports(t *testing.T) map[string][]string {
 	t.Helper()
 	imports := make(map[string][]string)
@@ -167,7 +141,7 @@ func linkedImports(t *testing.T) map[string][]string {
 	return imports
 }
 
-// linked returns the packages that the program links, whoever's they are, on a Linux without cgo, and what each imports.
+// linked returns all packages in the program, on Linux without cgo, and the imports of each.
 func linked(t *testing.T) map[string][]string {
 	t.Helper()
 	imports, err := listLinked()
@@ -191,7 +165,7 @@ var listLinked = sync.OnceValues(func() (map[string][]string, error) {
 
 // A house is what is drawn: the rooms of each wing in rows, and the arrows between wings.
 type house struct {
-	packages map[string]int             // how many packages a room stands for
+	packages map[string]int             // number of packages in each room
 	on       map[string]map[string]bool // the rooms that a room imports
 	depth    map[string]int             // rows below a room's own that its wing must have
 }

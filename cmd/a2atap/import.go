@@ -7,6 +7,9 @@ import (
 	"a2atap/cmd/internal/importer"
 )
 
+// importMemory is enough for an exchange with a million events, which import reads as a whole.
+const importMemory = 160 << 20
+
 func newImport(e cli.Env) *cobra.Command {
 	o := importer.Options{}
 	cmd := &cobra.Command{
@@ -17,7 +20,10 @@ are redacted as in a recording. Commands that take a capture also read these fil
 and opens faster.`,
 		Example: `  a2atap import session.har -o session.a2atap
   a2atap import - -o session.a2atap < session.har`,
-		RunE: func(cmd *cobra.Command, args []string) error { return importer.Run(cmd.Context(), e, o, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			defer e.LimitMemoryTo(importMemory)()
+			return importer.Run(cmd.Context(), e, o, args[0])
+		},
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.Output, "output", "o", "",

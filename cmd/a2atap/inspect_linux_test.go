@@ -19,8 +19,9 @@ import (
 	"unsafe"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/engine"
+
 	"a2atap/cmd/internal/cmdtest"
+	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/recorder"
 	"a2atap/proxy"
 	"a2atap/proxy/a2a"
@@ -50,8 +51,8 @@ func (s *seen) rule() *analysis.Rule {
 	}
 }
 
-// With the inspector a recording has one engine. What that finds is on the screen, and each request was judged once:
-// those of an earlier recording in the same capture by the inspector, as they are not part of the verdict.
+// The inspector shows what the recording's engine finds, so that each request is checked once. If the capture has earlier
+// recordings, the inspector checks all of it as well, since the recording's verdict is on its own part alone.
 func TestRecordingWithInspectorJudgesOnce(t *testing.T) {
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -63,20 +64,18 @@ func TestRecordingWithInspectorJudgesOnce(t *testing.T) {
 	defer client.CloseIdleConnections()
 	path := filepath.Join(t.TempDir(), "c.a2atap")
 	for n, want := range []struct {
-		engines int64
-		screen  string
-		judged  map[uint64]int
+		screen string
+		judged map[uint64]int
 	}{
-		{1, "! 3 errors, live", map[uint64]int{1: 1, 2: 1, 3: 1}},
-		{2, "! 6 errors, live", map[uint64]int{1: 1, 2: 1, 3: 1, 4: 1, 5: 1, 6: 1}},
+		{"! 3 errors, live", map[uint64]int{1: 1, 2: 1, 3: 1}},
+		{"! 6 errors, live", map[uint64]int{1: 1, 2: 1, 3: 1, 4: 2, 5: 2, 6: 2}},
 	} {
 		t.Run(fmt.Sprintf("recording %d", n+1), func(t *testing.T) {
-			var engines, printed atomic.Int64
+			var printed atomic.Int64
 			rule := &seen{times: make(map[uint64]int)}
 			r, err := recorder.Start(recorder.Options{
 				Output: path, Proxy: proxy.Options{Taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}}},
 				Rules:     []*analysis.Rule{rule.rule()},
-				Keys:      []engine.Option{func(*engine.Engine) { engines.Add(1) }},
 				Inspected: true, Listener: told{finding: func(analysis.Finding) { printed.Add(1) }},
 			})
 			must.Do(t, err)
@@ -94,9 +93,6 @@ func TestRecordingWithInspectorJudgesOnce(t *testing.T) {
 				t.Errorf("the verdict is on %+v, with %d errors, %d printed; want 3 of each",
 					c, result.Found[analysis.Error], printed.Load())
 			}
-			if got := engines.Load(); got != want.engines {
-				t.Errorf("there were %d engines, want %d", got, want.engines)
-			}
 			rule.mu.Lock()
 			defer rule.mu.Unlock()
 			if !maps.Equal(rule.times, want.judged) {
@@ -106,7 +102,7 @@ func TestRecordingWithInspectorJudgesOnce(t *testing.T) {
 	}
 }
 
-// A pseudoTerminal is what somebody at a terminal sees and types.
+// A pseudoTerminal is the screen and the keyboard of a user at a terminal.
 type pseudoTerminal struct {
 	keys    io.Writer
 	changed chan struct{} // holds a value when more was written
@@ -118,7 +114,10 @@ type pseudoTerminal struct {
 // inspectIn runs the inspector of a recording in a pseudo-terminal of 80 columns, until it ends.
 func inspectIn(t *testing.T, r *recorder.Recording) (*pseudoTerminal, <-chan error) {
 	t.Helper()
-	return inspectSource(t, r.Source(), r.Screen(), 24, 80)
+	screen := r.Screen()
+	screen.View = judged.View(r.Before().Name, r.Source(), screen.Rules)
+	t.Cleanup(func() { must.Do(t, screen.View.Close()) })
+	return inspectSource(t, r.Source(), screen, 24, 80)
 }
 
 // inspectSource runs the inspector on a capture in a pseudo-terminal, until it ends.
@@ -170,7 +169,7 @@ func openTerminal(t testing.TB, rows, columns uint16) (master, terminal *os.File
 	var unlocked, number int32
 	control(t, master, syscall.TIOCSPTLCK, unsafe.Pointer(&unlocked))
 	control(t, master, syscall.TIOCGPTN, unsafe.Pointer(&number))
-	size := [4]uint16{rows, columns} // and two that nobody uses
+	size := [4]uint16{rows, columns} // and two unused values
 	control(t, master, syscall.TIOCSWINSZ, unsafe.Pointer(&size))
 	terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
 	must.Do(t, err)

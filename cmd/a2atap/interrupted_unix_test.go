@@ -13,7 +13,7 @@ import (
 	"a2atap/proxy/must"
 )
 
-// An interrupt ends a command that reads, also one that waits for its input, and it says so.
+// An interrupt ends a command that reads, even one that waits for its input. The command reports the interrupt.
 func TestInterruptedReader(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{

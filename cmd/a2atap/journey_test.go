@@ -9,8 +9,8 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// journey [NAME=FAULT...] starts the agents of the demo, without taps, and sets planner_URL, hotels_URL and flights_URL.
-// A fault is what that agent does wrong; of flights it is in place of the demo's, and - is none.
+// journey [NAME=FAULT...] starts the agents of the demo, without taps, and sets planner_URL, hotels_URL and
+// flights_URL. A fault is what the agent does wrong. For flights, it replaces the demo's fault; - means no fault.
 func scriptJourney(ts *testscript.TestScript, neg bool, args []string) {
 	faults := map[string]string{"flights": demo.Fault}
 	for _, arg := range args {

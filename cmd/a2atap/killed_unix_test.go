@@ -65,7 +65,7 @@ func TestKilledRecorderIsSaid(t *testing.T) {
 }
 
 var saidKilled = regexp.MustCompile(
-	`the recorder was killed; up to \d+ ms before that, after \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} UTC, may be missing`)
+	`the recorder was killed; up to \d+ ms of traffic before that, after \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} UTC, may be missing`)
 
 // lackedAfterKill looks at what a killed recorder left, and returns how many answered exchanges are missing.
 func lackedAfterKill(t *testing.T, path string, crashes uint64, all *traffic) (missing int) {
@@ -117,7 +117,7 @@ type killed struct {
 	url string
 }
 
-// startKilled starts a recorder, which ignores SIGHUP if it is told to, as nohup does.
+// startKilled starts a recorder. With nohup, the recorder ignores SIGHUP, as under the command nohup.
 func startKilled(t *testing.T, path, agent string, nohup bool) *killed {
 	t.Helper()
 	args := []string{"a2atap", "record", "--agent", "a=" + agent + "/spec", "-o", path, "--format", "json"}

@@ -63,7 +63,7 @@ func TestKnownCalls(t *testing.T) {
 	check("new.txtar --baseline known.json", 1, "check: failing: 3 of 4 calls failed: InternalError 2, code -32099 1, 2 of them accepted;",
 		"4 SendMessage code -32099: overloaded", "accepted failures\n  2 SendMessage InternalError: job 17: database is down (and 1 more)")
 	check("new.txtar --baseline known.json --format json", 1, `"callsKnown": 2`, `"code": "-32099"`, `"binding": "jsonrpc"`)
-	check("new.txtar --baseline known.json --format junit", 1, `<failure message="at least half failed of planner → agent: 3 of 4 calls failed`)
+	check("new.txtar --baseline known.json --format junit", 1, `<failure message="at least half failed on planner → agent: 3 of 4 calls failed`)
 	check("old.txtar --baseline known.json --format junit", 0, "!<failure")
 	check("old.txtar --baseline known.json --format github", 0, "::notice title=a2atap::no violation: 2 of 3 calls failed")
 

@@ -18,7 +18,7 @@ import (
 	"a2atap/proxy/must"
 )
 
-// TestFileLimit records in a process that may write no file larger than it has to be at the beginning. What it says at
+// TestFileLimit records in a process that may write no file larger than it has to be at the beginning. Message at
 // its end adds up, and its capture is never called complete.
 func TestFileLimit(t *testing.T) {
 	t.Parallel()
@@ -38,7 +38,7 @@ func TestFileLimit(t *testing.T) {
 	}
 	match := regexp.MustCompile(`(?m)^record: ([\d,]+) exchanges?, .*; NOT recorded: ([\d,]+) exchanges?,`).
 		FindStringSubmatch(said.String())
-	if match == nil || !strings.Contains(said.String(), "file too large; make room there") {
+	if match == nil || !strings.Contains(said.String(), "file too large; free some space") {
 		t.Fatalf("it says %s", said.String())
 	}
 	recorded, lost := parseCount(t, match[1]), parseCount(t, match[2])

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"testing"
@@ -13,10 +12,9 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/rulestest"
 	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/capture/merge"
-	"a2atap/proxy/capture/open"
 	"a2atap/proxy/must"
 )
 
@@ -24,11 +22,9 @@ import (
 // them: what is found is the same as in one capture.
 func TestMergedTranscripts(t *testing.T) {
 	t.Parallel()
-	files := must.Get(filepath.Glob("../../analyzer/rules/testdata/*/*.txtar"))(t)
 	several := 0
-	for _, file := range files {
-		src := must.Get(open.File(file))(t)
-		whole := capturetest.ReadAll(t, src)
+	for _, s := range rulestest.Scenarios(t) {
+		whole := must.Get(s.Parse())(t).Exchanges
 		var agents []string
 		for _, x := range whole {
 			if !slices.Contains(agents, x.Agent.Name) {
@@ -52,7 +48,7 @@ func TestMergedTranscripts(t *testing.T) {
 		must.Do(t, errors.Join(m.Run(t.Context()), merged.Close()))
 		want := foundIn(t, memoryOf(t, whole))
 		if got := foundIn(t, merged); !cmp.Equal(want, got) {
-			t.Errorf("%s: merged says otherwise (-whole +merged):\n%s", file, cmp.Diff(want, got))
+			t.Errorf("%s: merged says otherwise (-whole +merged):\n%s", &s, cmp.Diff(want, got))
 		}
 	}
 	if several < 10 {

@@ -94,9 +94,9 @@ func TestThreeTapsInARow(t *testing.T) {
 	}
 }
 
-// talkAtOnce lets clients send, stream, and ask for their tasks, all at the same time. They begin one after the other,
-// with the card: of requests that are equal and overlap, on connections that carry nothing else, nobody can say which
-// is which.
+// talkAtOnce makes clients send, stream, and ask for their tasks, all at the same time. They begin one after another,
+// with the card: for equal requests that overlap, on connections that carry nothing else, no one can tell which is
+// which.
 func talkAtOnce(t *testing.T, at string, clients, times int) {
 	t.Helper()
 	var all sync.WaitGroup

@@ -19,6 +19,7 @@ import (
 	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/spelling"
 )
 
 type minimizeOptions struct {
@@ -36,25 +37,25 @@ func newMinimize(e cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "minimize CAPTURE --rule ID",
 		Short: "Find the smallest transcript that still shows a finding, for a bug report",
-		Long: `Minimize takes away exchanges, then events, header fields and members, and shortens long texts, as long as
-the same rule is broken by the same side, at the same kind of place and in the same way. What stays is read as before,
-and nothing is broken that was not broken in the capture. The result is a transcript, HTTP as text; a comment at its
-head says what it shows. Secrets are placeholders, as they were recorded. Ids, names and texts are those of the capture;
---anonymize puts neutral words in place of them, and of hosts, and says what has to stay.
+		Long: `Minimize removes exchanges, then events, header fields and members, and shortens long texts, while the
+same side still breaks the same rule at the same kind of place and in the same way. The rest keeps its meaning, and no
+rule is broken that was not broken in the capture. The result is a transcript, HTTP as text; a comment at the top says
+what it shows. Secrets stay the placeholders of the recording. Ids, names and texts are taken from the capture;
+--anonymize replaces them and hosts by neutral words, and lists what cannot be replaced.
 
-Exit status: 0 written, 2 wrong usage, 3 the capture cannot be read, 4 it shows no such finding.`,
+Exit status: 0 written; 2 wrong usage; 3 the capture could not be read; 4 it has no such finding.`,
 		Example: `  a2atap minimize c.a2atap --rule stream-closed-on-terminal -o bug.txtar
   a2atap minimize c.a2atap --rule rpc-id-echo --agent booker --anonymize -o bug.txtar
   a2atap minimize c.a2atap --rule rpc-id-echo --place 12.response.body#/id`,
 		RunE: func(cmd *cobra.Command, args []string) error { return minimizeCapture(cmd.Context(), e, o, args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.rule, "rule", "", "show a finding of the rule `ID`: the first one, unless --agent or --place choose")
+	f.StringVar(&o.rule, "rule", "", "show a finding of the rule `ID`: the first, or the one selected by --agent or --place")
 	f.StringVar(&o.agent, "agent", "", "show a finding about the agent `NAME`, or its client")
 	f.StringVar(&o.place, "place", "", "show the finding at `PLACE`, as check prints it")
 	f.StringVarP(&o.output, "output", "o", "-", "write the transcript to `FILE`")
-	f.BoolVar(&o.anonymize, "anonymize", false, "put neutral words in place of texts, names, ids and hosts")
-	f.DurationVar(&o.timeout, "timeout", 2*time.Minute, "stop after `D`, and write what there is then")
+	f.BoolVar(&o.anonymize, "anonymize", false, "replace texts, names, ids and hosts by neutral words")
+	f.DurationVar(&o.timeout, "timeout", 2*time.Minute, "stop after `D`, and write the smallest transcript so far")
 	o.from.Register(f, nil)
 	return withArgs(cmd, 1, 1)
 }
@@ -62,9 +63,9 @@ Exit status: 0 written, 2 wrong usage, 3 the capture cannot be read, 4 it shows 
 func minimizeCapture(ctx context.Context, e cli.Env, o minimizeOptions, name string) error {
 	switch {
 	case o.rule == "":
-		return cli.Usage("minimize needs --rule ID, the rule whose finding is to be shown; a2atap check %s prints them", name)
+		return cli.Usage("minimize needs --rule ID, the rule of the finding; a2atap check %s prints the findings", name)
 	case rules.ByID(o.rule) == nil:
-		return cli.Usage("unknown rule %q; a2atap rules lists them%s", o.rule, cli.Nearest(o.rule, judged.RuleIDs()))
+		return cli.Usage("unknown rule %q; a2atap rules lists the rules%s", o.rule, spelling.Hint(o.rule, judged.RuleIDs()))
 	case o.timeout <= 0:
 		return cli.Usage("--timeout %s: write a time, such as 30s", o.timeout)
 	}
@@ -81,9 +82,9 @@ func minimizeCapture(ctx context.Context, e cli.Env, o minimizeOptions, name str
 	result, err := o.run(ctx, e, name, src)
 	switch {
 	case errors.Is(err, minimize.ErrNotShown):
-		return &cli.Exit{Code: cli.ExitInconclusive, Err: fmt.Errorf("minimize %s: %w; a2atap check %[1]s prints what it shows", name, err)}
+		return &cli.Exit{Code: cli.ExitInconclusive, Err: fmt.Errorf("minimize %s: %w; a2atap check %[1]s prints its findings", name, err)}
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("minimize %s: it was not judged within %s; give it more with --timeout", name, o.timeout)
+		return fmt.Errorf("minimize %s: checking it took longer than %s; allow more time with --timeout", name, o.timeout)
 	case err != nil:
 		return fmt.Errorf("minimize %s: %w", name, err)
 	}
@@ -118,15 +119,15 @@ func (o *minimizeOptions) run(ctx context.Context, e cli.Env, name string, src c
 	return minimize.Run(ctx, rules.All, src, options)
 }
 
-// say tells what came of it.
+// say prints the result.
 func (o *minimizeOptions) say(e cli.Env, r *minimize.Result) {
 	e.Tell("recorded: %s", report.Line(&r.Recorded))
 	for _, what := range r.Kept {
-		e.Tell("not neutral: %s has to stay as it is", analysis.Clean(what))
+		e.Tell("not neutral: %s cannot be replaced", analysis.Clean(what))
 	}
 	how := "the smallest that shows it"
 	if r.Stopped {
-		how = fmt.Sprintf("stopped after %s, smaller may be possible (--timeout)", o.timeout)
+		how = fmt.Sprintf("stopped after %s; a smaller one may be possible (--timeout)", o.timeout)
 	}
 	fmt.Fprintf(e.Err, "minimize: %s of %d, %s; %s\n",
 		analysis.Plural(int64(r.Progress.Exchanges), "exchange"), r.Of,

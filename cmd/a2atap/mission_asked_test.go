@@ -36,7 +36,7 @@ func TestMissionIsAsked(t *testing.T) {
 		must.Do(t, err)
 		for _, r := range report.Results {
 			if r.Bad() {
-				t.Errorf("%s: %s\n%s\n%s", r.Test, r.Message, r.Request, r.Answer)
+				t.Errorf("%s: %s\n%s\n%s", r.Name, r.Message, r.Request, r.Answer)
 			}
 			for _, tag := range r.Scenario.Tags {
 				passed[tag] = passed[tag] || r.Status == probe.Pass

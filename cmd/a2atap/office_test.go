@@ -13,7 +13,7 @@ import (
 
 // office is a program that scripts run: an agent of 1.0, and its client.
 //
-//	office NAME FILE          an agent that begins a stream for each call and ends all of them when it is told to
+//	office NAME FILE          an agent that begins a stream for each call and ends all of them on command
 //	office NAME FILE TARGETS  one that passes each call on to booker in the ready file TARGETS
 //	office post URL           sends a message and prints the answer
 //	office end URL            tells an agent to end its streams
@@ -73,7 +73,7 @@ func officeRequest(method, url string, body io.Reader) (*http.Request, error) {
 	return r, err
 }
 
-// officeStreams answers each call by a stream that brings its message when it is told to.
+// officeStreams answers each call with a stream, which sends its message on command.
 func officeStreams() http.HandlerFunc {
 	end, once := make(chan struct{}), sync.Once{}
 	return func(w http.ResponseWriter, r *http.Request) {

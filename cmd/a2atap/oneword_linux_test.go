@@ -19,9 +19,9 @@ import (
 	"a2atap/tui/text"
 )
 
-// What came of an exchange is said in the same words by the list, the tree, the line of a recorder, the ladder, the page
-// and the inspector, whether the exchange succeeded, failed, broke off, streamed, is not of the protocol, is open or was
-// interrupted. Where there is little room, the beginning of them stands there.
+// The list, the tree, the line of a recorder, the ladder, the page and the inspector report the outcome of an exchange
+// with the same words. This covers exchanges that succeeded, failed, broke off, streamed, are not of the protocol, are
+// open or were interrupted. Narrow views show the beginning of the words.
 func TestSixPlacesSayTheSame(t *testing.T) {
 	journey := must.Get(os.ReadFile("../../tui/testdata/journey.txtar"))(t)
 	name := filepath.Join(t.TempDir(), "c.txtar")
@@ -56,7 +56,7 @@ state: open
 	e := cli.Env{In: strings.NewReader(""), Out: &said, Err: &said, Now: time.Now, Getenv: unset}
 	src := must.Get(source.Open(e, name))(t)
 	defer src.Close()
-	j := must.Get(judged.Open(t.Context(), e, "test", name, src, false))(t)
+	j := must.Get(judged.Open(t.Context(), e, "test", name, src, judged.How{}))(t)
 	defer j.Close()
 	places := map[string]string{
 		"list": runForOutput(t, "show", name), "tree": runForOutput(t, "show", name, "--format", "tree"),
@@ -64,7 +64,7 @@ state: open
 		"page": html.UnescapeString(
 			runForOutput(t, "check", name, "--format", "html", "--fail-on", "never", "--allow-empty")),
 	}
-	screen, _ := inspectSource(t, src, tui.Options{Rules: rules.All, Reading: j.Reading}, 40, 300)
+	screen, _ := inspectSource(t, src, tui.Options{Rules: rules.All, View: judged.View(name, src, rules.All)}, 40, 300)
 	outcomes := make(map[string]bool)
 	for row, err := range j.Rows(t.Context(), 1) {
 		must.Do(t, err)

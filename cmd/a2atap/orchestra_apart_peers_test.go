@@ -16,7 +16,7 @@ import (
 type recordedBy struct {
 	name      string
 	recorders [][]string
-	ship      bool // they ship to a server, in place of being merged
+	ship      bool // they ship to a server instead of being merged
 	strangers bool // no agent with a tap calls one that has a tap
 }
 
@@ -41,8 +41,9 @@ var apartConcerts = []struct {
 	{"two with equal texts", peers.Plan{}, []string{aFence, aFence}},
 }
 
-// TestOrchestraApart holds what is made out of the traffic of an orchestra to what its agents say of their own calls,
-// whoever records which of them: nothing of it is wrong, and what can be known is there.
+// TestOrchestraApart compares the links inferred from an orchestra's traffic with its agents' own reports of their
+// calls, for several divisions of the agents among recorders. No link is wrong, and all links that can be known are
+// found.
 func TestOrchestraApart(t *testing.T) {
 	t.Parallel()
 	sdk := peers.Go2Program("peer-go2")

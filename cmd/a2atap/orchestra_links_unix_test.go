@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer/track/workflow"
+	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
@@ -25,8 +26,8 @@ func (c *concert) links(t *testing.T) *workflow.Index {
 	return must.Get(workflow.Read(t.Context(), src))(t)
 }
 
-// checkLinks holds what is made out to the truth: what is said to be proved is so, and what is likely belongs to that
-// user at least, where ids do not say what caused it.
+// checkLinks compares inferred links with the truth. Proved links must be true. Likely links must at least belong to
+// the same user, unless ids identify the cause.
 func checkLinks(t *testing.T, ix *workflow.Index, all map[uint64]*performed) {
 	t.Helper()
 	for _, n := range slices.Sorted(maps.Keys(all)) {
@@ -37,7 +38,7 @@ func checkLinks(t *testing.T, ix *workflow.Index, all map[uint64]*performed) {
 		case parent == nil:
 			t.Errorf("%s is under %d, which is not in the capture", x, l.Parent)
 		case (x.card || l.By == workflow.InTrace || l.By == workflow.InContext) && parent.user == x.user:
-			// The fetch of a card stands under the call that follows; the others only say what belongs together.
+			// The fetch of a card is under the call that follows; other links only show what belongs together.
 		default:
 			t.Errorf("%s is under %d (%v), want %d", x, l.Parent, l.By, x.parent)
 		}
@@ -49,7 +50,7 @@ func checkLinks(t *testing.T, ix *workflow.Index, all map[uint64]*performed) {
 
 // drawn returns the links as a tree whose lines do not depend on who was faster: without numbers, in the order of the
 // lines, equal ones counted. What likely links are known by depends on what overlaps, so it is not told. Of cards it says
-// nothing if cards is false.
+// nothing if cards is false. A client that was gone before its process was found has the name in its User-Agent.
 func drawn(ix *workflow.Index, all map[uint64]*performed, cards bool) string {
 	beneath := make(map[uint64][]uint64)
 	for n, x := range all {
@@ -62,7 +63,11 @@ func drawn(ix *workflow.Index, all map[uint64]*performed, cards bool) string {
 		count := make(map[string]int)
 		for _, n := range beneath[parent] {
 			x := all[n]
-			line := fmt.Sprintf("%s%s → %s %s", indent, x.Client.Name, x.Agent.Name, x.Operation)
+			client := x.Client.Name
+			if x.Client.How == capture.ByUnseen {
+				client, _, _ = strings.Cut(x.header("User-Agent"), "/")
+			}
+			line := fmt.Sprintf("%s%s → %s %s", indent, client, x.Agent.Name, x.Operation)
 			if l := ix.Of(n); l.By.Certain() {
 				line += fmt.Sprintf(" = %s", l.By)
 			} else if l.Parent > 0 {

@@ -11,7 +11,7 @@ import (
 	"a2atap/analyzer/track/workflow"
 )
 
-// An exportedSpan is a span of export --format otlp, as far as it says where it stands.
+// An exportedSpan is a span of export --format otlp, with the fields that locate it.
 type exportedSpan struct {
 	TraceID, SpanID, ParentSpanID string
 	Attributes                    []struct {
@@ -29,7 +29,7 @@ func (s *exportedSpan) text(key string) string {
 	return ""
 }
 
-// checkSpans demands that spans have the same parents as the links, and stand in the traces of the traffic.
+// checkSpans requires that spans have the same parents as the links, and are in the traces of the traffic.
 func checkSpans(t *testing.T, c *concert, ix *workflow.Index, all map[uint64]*performed) {
 	t.Helper()
 	spans := make(map[uint64]*exportedSpan)

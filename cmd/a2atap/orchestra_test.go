@@ -108,7 +108,7 @@ var known = map[string][]string{
 	"py1": {"card-cache-control"},
 }
 
-// checkVerdict demands that nothing but what is known of the SDKs was found, live and afterwards.
+// checkVerdict requires that only known problems of the SDKs were found, live and afterward.
 func (o *orchestra) checkVerdict(t *testing.T, c *concert) {
 	t.Helper()
 	want := map[string]bool{}

@@ -12,8 +12,8 @@ import (
 	"a2atap/analyzer/track/workflow"
 )
 
-// treeText is a line of show --format tree: a stem of box-drawing characters, the number of an exchange, what it is, and
-// why it stands there if that is not proved.
+// treeText matches a line of show --format tree: a stem of box-drawing characters, the number of an exchange, its
+// description, and the evidence for its position if that is not proved.
 var treeText = regexp.MustCompile(`^([│├└─ ]*)(\d+) +(.*?)(?: \(inferred: (.*)\))?$`)
 
 // checkTree demands that the tree that show prints has the same links, each exchange once.

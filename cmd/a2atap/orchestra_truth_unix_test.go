@@ -29,12 +29,12 @@ type performed struct {
 	Request   struct {
 		Line         string
 		Headers      [][2]string
-		Body         string // what a message of gRPC stands for
+		Body         string // JSON of a gRPC message
 		BodyEncoding string
 	}
 
 	by     string // the agent that says that it made it
-	user   uint64 // the exchange in which the user asked for whom it is; 0 if nobody knows
+	user   uint64 // the exchange of the user's request that caused it; 0 if unknown
 	parent uint64 // the exchange that caused it, or else the nearest that did and is there; 0 for none
 	card   bool
 }

@@ -28,7 +28,7 @@ type orchestra struct {
 	asking  []asking          // the orchestrators, the one that users ask first
 	players map[string]string // origins of the others, by name
 	made    map[string]string // the SDKs of all, by name
-	speaks  map[string]string // the bindings in which orchestrators ask, by name; JSONRPC if there is none
+	speaks  map[string]string // bindings that orchestrators use, by name; JSONRPC by default
 }
 
 // asking is an agent that asks others.
@@ -129,8 +129,8 @@ func (o *orchestra) record(t *testing.T, c *concert) {
 	}
 }
 
-// recordApart records a concert with several recorders, each in front of some of the agents, that are told nothing of
-// who calls, and makes one capture of theirs: by way of a server, or of their files. Agents that have none are called
+// recordApart records a concert with several recorders, each in front of some of the agents, without information about
+// callers. It makes one capture of theirs: through a server, or from their files. Agents without a recorder are called
 // without a tap.
 func (o *orchestra) recordApart(t *testing.T, c *concert, ship bool, recorders ...[]string) {
 	t.Helper()

@@ -18,7 +18,7 @@ import (
 func TestOutputIntoPipe(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "pipe")
 	must.Do(t, syscall.Mkfifo(name, 0o600))
-	// Both ends, so that neither opening nor writing waits for somebody.
+	// Open both ends, so that neither opening nor writing waits for another process.
 	pipe, err := os.OpenFile(name, os.O_RDWR, 0)
 	must.Do(t, err)
 	defer pipe.Close()

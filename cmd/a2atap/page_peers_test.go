@@ -15,7 +15,7 @@ import (
 
 var pictures = flag.String("pictures", "", "write pictures of pages into this folder")
 
-// A reader opens the page of the demo, follows a finding to where it stands, and looks for something else.
+// A user opens the page of the demo, follows a finding to its place, and searches for something else.
 func TestPageInABrowser(t *testing.T) {
 	s := &shell{t: t, dir: t.TempDir()}
 	for _, line := range []string{"a2atap demo -o demo.a2atap", "a2atap check demo.a2atap --format html -o page.html"} {

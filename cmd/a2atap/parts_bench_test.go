@@ -19,14 +19,14 @@ type costPart struct {
 
 // costParts are all parts. A sample of the processor belongs to the first one that has a call anywhere in its stack.
 var costParts = []costPart{
-	{"collecting garbage", regexp.MustCompile(`runtime\.(gcBgMarkWorker|gcAssistAlloc|gcStart|gcMarkTermination|bgsweep|bgscavenge)`)},
-	{"judging", regexp.MustCompile(`a2atap/analyzer/engine\.\(\*Engine\)`)},
-	{"giving it what was stored", regexp.MustCompile(`a2atap/analyzer/engine\.`)},
+	{"garbage collection", regexp.MustCompile(`runtime\.(gcBgMarkWorker|gcAssistAlloc|gcStart|gcMarkTermination|bgsweep|bgscavenge)`)},
+	{"the rules", regexp.MustCompile(`a2atap/analyzer/engine\.\(\*Engine\)`)},
+	{"reading the store for the rules", regexp.MustCompile(`a2atap/analyzer/engine\.`)},
 	{"hiding secrets, parsing and describing", regexp.MustCompile(`a2atap/proxy/capture/redact\.`)},
 	{"the store", regexp.MustCompile(`a2atap/proxy/capture/bolt`)},
-	{"making steps", regexp.MustCompile(`a2atap/proxy/recording\.`)},
-	{"the relay, its system calls included", regexp.MustCompile(`a2atap/proxy`)},
-	{"scheduling, and all else", regexp.MustCompile(``)},
+	{"creating steps", regexp.MustCompile(`a2atap/proxy/recording\.`)},
+	{"the relay, including its system calls", regexp.MustCompile(`a2atap/proxy`)},
+	{"scheduling, and the rest", regexp.MustCompile(``)},
 }
 
 // printParts prints which part of the recorder takes how much of its processor time, under sixteen connections.
@@ -57,7 +57,7 @@ func partsOf(traces string) (took map[string]float64, all float64) {
 		_, stack, _ = strings.Cut(stack, "\n")
 		var spent float64
 		if _, err := fmt.Sscanf(stack, "%fus", &spent); err != nil {
-			continue // what stands above the first stack
+			continue // the lines above the first stack
 		}
 		i := slices.IndexFunc(costParts, func(p costPart) bool { return p.calls.MatchString(stack) })
 		took[costParts[i].name] += spent

@@ -13,21 +13,21 @@ func newPlayback(e cli.Env) *cobra.Command {
 		Use:   "playback CAPTURE --listen ADDR",
 		Short: "Play the agent's side of a capture for a live client",
 		Long: `Playback answers a client as the recorded agent did. Requests are matched by operation, task, context and
-kinds of parts, in any binding, then by what was requested before: a client may use other words, and the differences
-that are ignored are counted (help matching). A request without a match gets a protocol error, and the differences to
-the nearest recorded request are printed on standard error.
+kinds of parts, in any binding, then by the requests before them: texts may differ, and ignored differences are counted
+(help matching). A request without a match gets a protocol error, and its differences from the nearest recorded request
+are printed on standard error.
 
-Over gRPC it is asked on the same port, by clients that begin with HTTP/2. In A2A 1.0 what was recorded in one binding
-is answered in any; --binding has cards offer one alone, so that clients of it find it.
+gRPC clients use the same port, starting with HTTP/2. In A2A 1.0 a recording in one binding can be played in any; with
+--binding the cards offer only that binding.
 
-With several agents in the recording, --listen NAME=ADDR plays each at an address of its own, and cards lead there.
-Recorded notifications go to the webhook that the client gives, in order and at the recorded pace; to another machine
-only with --allow-remote.
+If the recording has several agents, --listen NAME=ADDR plays each at its own address, which the cards then name.
+Recorded notifications are sent to the client's webhook, in order and at the recorded pace, and to another machine only
+with --allow-remote.
 
---delay, --error, --drop and --break-after make faults, to see how the client bears them (help faults).
+--delay, --error, --drop and --break-after inject faults, to test how the client handles them (help faults).
 
-It runs until it is interrupted. Exit status: 0 all requests were matched or forwarded, 1 some were not, 2 wrong usage,
-3 failed to listen or read, 4 inconclusive: no request came, or none to one of several agents.`,
+It runs until it is interrupted. Exit status: 0 all requests were matched or forwarded; 1 some were not; 2 wrong usage;
+3 failed to listen or read; 4 inconclusive: no request came, or one of several agents got none.`,
 		Example: `  a2atap playback c.a2atap --listen 127.0.0.1:9001
   a2atap playback c.a2atap --listen 127.0.0.1:0 --agent booker --speed max --ready-file ready
   a2atap playback c.a2atap --listen 127.0.0.1:9001 --match exact --on-miss forward=http://127.0.0.1:9002/spec

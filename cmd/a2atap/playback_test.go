@@ -108,6 +108,6 @@ func readyAddresses(t *testing.T, name string) map[string]string {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s does not come", name)
 		}
-		<-time.After(2 * time.Millisecond) // a file tells nobody that it is there
+		<-time.After(2 * time.Millisecond) // nothing signals that a file exists
 	}
 }

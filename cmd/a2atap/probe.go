@@ -15,20 +15,20 @@ func newProbe(e cli.Env) *cobra.Command {
 	o := prober.Options{}
 	cmd := &cobra.Command{
 		Use:   "probe [NAME=]URL [[NAME=]URL2] | --client [-- CMD…]",
-		Short: "Ask an agent what the protocol requires, and report how it answers",
-		Long: `Probe reads the agent card at URL and asks the agent, on each interface that the card offers: ordinary
-calls, streams, unknown tasks, malformed requests, missing credentials. Each scenario says what must come back, cites
-the section that requires it, and says what to do if it does not. What was asked and answered is judged by the rules of
-check as well; findings about requests that are wrong on purpose are left out, and counted.
+		Short: "Test an agent or a client against the A2A specification",
+		Long: `Probe reads the agent card at URL and tests the agent on each interface in the card: ordinary calls,
+streams, unknown tasks, malformed requests, missing credentials. Each scenario names the expected answer, the section
+that requires it, and what to do if it fails. The rules of check are applied to the traffic as well; findings about
+requests that are wrong on purpose are left out, and counted.
 
-With a second URL both agents are asked, and a table says what is known of each direction between them. With --client a
-client is tested (help scenarios): probe plays agents for it, and starts the command behind -- for each.
+With a second URL both agents are tested, and a table shows whether each could call the other. With --client a client is
+tested (help scenarios): probe plays agents, and runs the command after -- for each of them.
 
-Failures and findings that a project accepts are kept in a baseline (help baseline).
+A baseline lists the failures and findings that a project accepts (help baseline).
 
-Exit status: 0 nothing failed; 1 a scenario failed or a rule found something, at or above --fail-on; 2 wrong usage; 3
-the agent could not be reached, push notifications could not be received although requested, or the report or capture
-could not be written; 4 nothing was proved, the run was interrupted, or the agent was gone and that is accepted.`,
+Exit status: 0 nothing failed; 1 failed scenarios or findings at or above --fail-on; 2 wrong usage; 3 the agent could
+not be reached, requested push notifications could not be received, or the report or capture could not be written; 4 no
+scenario had a result, the run was interrupted, or the agent stopped answering and the baseline accepts that.`,
 		Example: `  a2atap probe http://127.0.0.1:9001/spec
   a2atap probe https://booker.example/a2a --auth bearer:env:TOKEN --format markdown -o report.md
   a2atap probe http://127.0.0.1:9001 --only errors --skip 'rest/*'
@@ -50,7 +50,7 @@ could not be written; 4 nothing was proved, the run was interrupted, or the agen
 	f := cmd.Flags()
 	o.Target.Register(f)
 	o.Webhook.Register(f, "for push notifications: ",
-		"; before A2A 0.1 it is on https anyway, with one that nobody trusts")
+		"; before A2A 0.1 it always uses https, with an untrusted certificate")
 	o.Choice.Register(f)
 	f.DurationVar(&o.Wait, "wait", 0, "wait up to `D` for the agent to answer")
 	f.IntVar(&o.Parallel, "parallel", 4, "run `N` scenarios at the same time")
@@ -60,28 +60,28 @@ could not be written; 4 nothing was proved, the run was interrupted, or the agen
 	f.StringVar(&o.FailOn, "fail-on", "error",
 		"exit with 1 for failures and findings of this `SEVERITY` or worse: error, warning, note or never")
 	f.StringVar(&o.Format, "format", "", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", ")+
-		" (default: what the ending of --output stands for, such as .html or .xml; else text)")
+		" (default: from the extension of --output, such as .html or .xml, otherwise text)")
 	f.StringVarP(&o.Output, "output", "o", "-", "write the report to `FILE`")
 	o.Capture.Register(f, "the traffic into `FILE`")
-	f.StringArrayVar(&o.JWKS, "jwks", nil, "verify signatures of agent cards with the keys of `FILE`, a JWK Set, beside "+
-		"those that the agent serves where a signature says; repeatable")
+	f.StringArrayVar(&o.JWKS, "jwks", nil, "verify signatures of agent cards with the keys of `FILE`, a JWK Set, in addition to "+
+		"keys that the agent serves at a signature's jku; repeatable")
 	o.Ship.Register(f, &o.NATS, "with --capture: ")
 	o.NATS.Register(f)
-	f.BoolVar(&o.List, "list", false, "list the scenarios, as --format text or json, and ask nothing")
-	f.BoolVar(&o.Client, "client", false, "test a client: play agents for it, which it is pointed at by the command behind "+
-		"--, or by hand")
+	f.BoolVar(&o.List, "list", false, "list the scenarios, as --format text or json, and send nothing")
+	f.BoolVar(&o.Client, "client", false, "test a client: play agents for it, and run it with the command after "+
+		"--, or run it yourself")
 	f.DurationVar(&o.ClientTimeout, "client-timeout", 30*time.Second, "with --client: give the client `D` with each agent")
-	f.BoolVar(&o.Verbose, "verbose", false, "with --client: print what the command says")
+	f.BoolVar(&o.Verbose, "verbose", false, "with --client: print the command's output")
 	withArgs(cmd, 0, 2)
 	agents := cmd.Args
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case !o.Client && cmd.ArgsLenAtDash() >= 0:
-			return cli.Usage("a command behind -- is a client to test; add --client")
+			return cli.Usage("a command after -- is a client to test; add --client")
 		case !o.Client:
 			return agents(cmd, args)
 		case cmd.ArgsLenAtDash() > 0 || cmd.ArgsLenAtDash() < 0 && len(args) > 0:
-			return cli.Usage("probe --client asks no agent; leave out %q, or put the command of the client behind --", args[0])
+			return cli.Usage("probe --client tests no agent; leave out %q, or write the client's command after --", args[0])
 		}
 		return nil
 	}

@@ -16,7 +16,7 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// failing serves a reference agent, and calls fail in place of the n-th request that is a POST.
+// failing serves a reference agent, and calls fail instead of answering the n-th POST request.
 func failing(t *testing.T, n int32, fail func(*httptest.Server, http.ResponseWriter)) (url string) {
 	t.Helper()
 	a, err := refagent.New("spec", refagent.Options{StepTime: time.Millisecond})
@@ -48,7 +48,7 @@ func runInside(ctx context.Context, args ...string) (code int, out, errs string)
 }
 
 // An agent that ends in the middle is critical, and what was to come is inconclusive.
-func TestProbeOfAnAgentThatDies(t *testing.T) { // not parallel: nobody else may get its port
+func TestProbeOfAnAgentThatDies(t *testing.T) { // not parallel: no other process may get its port
 	url := failing(t, 5, func(s *httptest.Server, w http.ResponseWriter) {
 		s.Listener.Close()
 		if conn, _, err := w.(http.Hijacker).Hijack(); err == nil {
@@ -58,7 +58,7 @@ func TestProbeOfAnAgentThatDies(t *testing.T) { // not parallel: nobody else may
 	})
 	code, out, errs := runInside(t.Context(), "probe", url, "--parallel", "1", "--timeout", "10s")
 	if code != cli.ExitFindings || !strings.Contains(out, "\nCRITICAL ") || !strings.Contains(errs, " critical") ||
-		!strings.Contains(out, "not asked: the agent was gone") {
+		!strings.Contains(out, "not tested: the agent had stopped answering") {
 		t.Errorf("exit %d\n%s%s", code, out, errs)
 	}
 	if code, _, _ = runInside(t.Context(), "probe", url); code != cli.ExitFailed {

@@ -22,13 +22,13 @@ import (
 // why.
 var promptfooDiffers = map[string]struct{ ours, reason string }{
 	"no wrapper": {
-		"is neither task, message", "the answer to a send holds a task or a message, by A2A 1.0 section 3.2.1; send says so",
+		"is not a task, message", "the answer to a send holds a task or a message, by A2A 1.0 section 3.2.1; send reports it",
 	},
 	"no id": {"it has no id", "a task has an id, by section 4.1.1: nobody could ask for what becomes of this one"},
 	"an end that is cut": {
 		"polled", "what no empty line follows is no event, so the stream was cut, and the task is polled",
 	},
-	"an unknown event": {"is neither task, message", "send is there to notice; it says what it cannot read"},
+	"an unknown event": {"is not a task, message", "send is there to notice; it says what it cannot read"},
 	"two messages":     {"a", "a stream of a message ends with it, by section 3.1.2; what follows does not count"},
 	"no event":         {"without an event", "promptfoo takes the empty list of events for the text"},
 }

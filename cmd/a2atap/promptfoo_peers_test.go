@@ -161,7 +161,7 @@ func newPromptfooStage(t *testing.T) *promptfooStage {
 	return s
 }
 
-// A promptfooResult is what came of one prompt.
+// A promptfooResult is the result of one prompt.
 type promptfooResult struct {
 	Success  bool
 	Error    string

@@ -49,7 +49,7 @@ func TestReadmeSession(t *testing.T) {
 type shell struct {
 	t   *testing.T
 	dir string
-	env []string // variables of its commands beside those of the test
+	env []string // variables of its commands in addition to those of the test
 	own bool     // execute runs commands in this process, whose folder is dir
 	log bytes.Buffer
 	// what to print for what really was
@@ -81,7 +81,7 @@ func playSession(t *testing.T) string {
 	return s.text()
 }
 
-// started is a command that goes on in the background.
+// started is a command running in the background.
 type started struct {
 	s      *shell
 	cmd    *exec.Cmd

@@ -43,7 +43,7 @@ var benchLoads = []load{
 
 // A cell is one way under one load, in one round.
 type cell struct {
-	length  time.Duration // that the load goes on
+	length  time.Duration // duration of the load
 	mu      sync.Mutex
 	count   int
 	wrong   int // answers or streams that were cut off, wrong or lost
@@ -265,7 +265,7 @@ func streams(connections int, every time.Duration) func(*testing.B, *origin, str
 	}
 }
 
-// idle returns a load of streams that say nothing after their first event, for as long as a cell takes.
+// idle returns a load of streams that send nothing after their first event, for the duration of a cell.
 func idle(connections int) func(*testing.B, *origin, string, *cell) {
 	return func(b *testing.B, o *origin, addr string, c *cell) {
 		hold := make(chan struct{})

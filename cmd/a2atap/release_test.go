@@ -82,5 +82,5 @@ func TestReleaseFile(t *testing.T) {
 	}
 }
 
-// otherSystems are those for which the program is released beside the one where its tests run.
+// otherSystems are the systems of released programs, except the one that runs the tests.
 var otherSystems = []string{"darwin", "windows"}

@@ -15,25 +15,25 @@ func newReplay(e cli.Env) *cobra.Command {
 	o := replayer.Options{}
 	cmd := &cobra.Command{
 		Use:   "replay CAPTURE --to URL",
-		Short: "Play the client's side of a capture against a live agent, and compare",
-		Long: `Replay sends the recorded requests again, in the recorded order and with the recorded concurrency, and compares the
-answers by meaning: outcomes, states, kinds and order of events, errors, kinds of parts, types and names in JSON,
-media types, and what the client has in the end: artifacts, none of whose chunks may be lost. Ids that the agent
-creates are replaced by those of the live agent; texts and the size of chunks may differ. --profile shape also
-compares the whole structure, exact everything but ids and times. A rule that only the live agent breaks is a
-difference, too, unless --baseline accepts the finding. What may differ beyond that, help compare says.
+		Short: "Send a capture's requests to a live agent again, and compare the answers",
+		Long: `Replay sends the recorded requests again, in the recorded order and with the recorded concurrency, and
+compares the answers by meaning: outcomes, states, kinds and order of events, errors, kinds of parts, JSON types and
+names, media types, and the artifacts that the client ends up with, without any lost chunk. Ids that the agent creates
+are replaced by those of the live agent; texts and chunk sizes may differ. --profile shape also compares the whole
+structure, --profile exact everything except ids and times. A rule that only the live agent breaks is a difference too,
+unless --baseline accepts the finding. See help compare for allowing further differences.
 
-With several agents in the recording, --to NAME=URL sends what went to the agent NAME; --to URL is for the one that is
-not named. What an agent of the recording sent to another is sent again, too, beside the calls that it makes itself when
-it is live; --filter client:NAME plays only what NAME sent.
+If the recording has several agents, --to NAME=URL sends the requests to the agent NAME, and --to URL those to the
+remaining one. Calls that one recorded agent made to another are also sent again, in addition to the calls that a live
+agent makes itself; --filter client:NAME plays only the requests of NAME.
 
-A recording contains no secrets: give credentials with --auth or --oauth-… (help credentials). Where it has webhooks,
-replay receives in their place and compares the notifications. --binding and --dialect translate the requests, and play
-a recording of JSON-RPC over HTTP+JSON, or one of 0.3 in 1.0 (help requests).
-The report names each cause once, and what follows from it below it.
+A recording contains no secrets: give credentials with --auth or --oauth-… (help credentials). If it has webhooks,
+replay receives the notifications itself and compares them. --binding and --dialect translate the requests, for example
+to play a JSON-RPC recording over HTTP+JSON, or a 0.3 recording in 1.0 (help requests). The report lists each cause
+once, with its consequences below it.
 
-Exit status: 0 no difference, 1 differences, 2 wrong usage, 3 the capture or the agent failed, 4 inconclusive: nothing
-was sent, or the capture lost traffic.`,
+Exit status: 0 no differences; 1 differences; 2 wrong usage; 3 the capture could not be read or the agent could not be
+reached; 4 inconclusive: nothing was sent, or the capture lost traffic.`,
 		Example: `  a2atap replay c.a2atap --to http://127.0.0.1:9001/spec
   a2atap replay c.a2atap --to http://127.0.0.1:9001 --agent booker --capture again.a2atap
   a2atap replay c.a2atap --to booker=http://127.0.0.1:9001 --to planner=http://127.0.0.1:9002
@@ -46,11 +46,12 @@ was sent, or the capture lost traffic.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&o.To, "to", nil, "send to the agent at `[NAME=]URL`: what went to the agent NAME, or to any; repeatable")
+	f.StringArrayVar(&o.To, "to", nil, "send to the live agent at `[NAME=]URL` the requests recorded for NAME, or for any agent; repeatable")
+	f.BoolVar(&o.Stay, "stay", false, "send only to the addresses of --to, also if an agent's card leads elsewhere")
 	f.StringVar(&o.Filter, "filter", "", "replay the exchanges that match `EXPR`")
-	f.StringVar(&o.Agent, "agent", "", "replay what went to the agent `NAME`")
+	f.StringVar(&o.Agent, "agent", "", "replay only requests to the agent `NAME`")
 	f.StringVar(&o.Profile, "profile", "protocol", "compare by `PROFILE`: protocol, shape or exact")
-	f.BoolVar(&o.Texts, "texts", false, "compare what texts say, too, ids and times aside, whatever the profile is")
+	f.BoolVar(&o.Texts, "texts", false, "also compare texts, except ids and times, with any profile")
 	f.StringVar(&o.Speed, "speed", "max",
 		"play recorded pauses at the speed `FACTOR`: 1 as recorded, 2 twice as fast, max (or 0) without pauses")
 	f.DurationVar(&o.Wait, "wait", 0, "wait up to `D` for the agent to listen")
@@ -60,15 +61,15 @@ was sent, or the capture lost traffic.`,
 	o.Noise.Register(f)
 	o.Noise.RegisterLearning(f)
 	o.Baseline.Register(f, "findings of rules that only the live agent breaks and calls that fail there")
-	o.Flags.Register(f, "where the recording has placeholders for secrets")
+	o.Flags.Register(f, "instead of the recorded placeholders for secrets")
 	o.Translation.Register(f)
 	o.Reach.Register(f, "without it, none is used")
-	o.Webhook.Register(f, "in the place of recorded webhooks: ", "")
+	o.Webhook.Register(f, "for recorded webhooks: ", "")
 	o.Capture.Register(f, "the replayed traffic into `FILE`")
 	f.StringVar(&o.Format, "format", "", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", ")+
-		" (default: what the ending of --output stands for, such as .html or .xml; else text)")
+		" (default: from the extension of --output, such as .html or .xml, otherwise text)")
 	f.StringVarP(&o.Output, "output", "o", "-", "write the report to `FILE`")
-	f.BoolVar(&o.AllowEmpty, "allow-empty", false, "exit with 0 also if nothing was sent or traffic was lost")
+	f.BoolVar(&o.AllowEmpty, "allow-empty", false, "exit with 0 even if nothing was sent or traffic was lost")
 	o.From.Register(f, nil)
 	o.From.Interrupts = true
 	return withArgs(cmd, 1, 1)

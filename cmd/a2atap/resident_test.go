@@ -18,11 +18,11 @@ import (
 	"a2atap/cmd/internal/cli"
 )
 
-// A script runs most commands in one process, its resident: to begin a process takes five times as long as most commands
-// do. Those that record or answer go on beside the others.
+// A script runs most commands in one process, its resident: starting a process takes five times as long as most
+// commands. Commands that record or answer run in parallel with the others.
 
-// An errand is a command line for a resident, and where it is run. One with the name of a job goes on beside later ones,
-// until an errand with that name alone asks what came of it.
+// An errand is a command line for a resident, and its folder. An errand with the name of a job runs in parallel with
+// later ones, until an errand with only that name asks for its outcome.
 type errand struct {
 	Dir  string
 	Args []string
@@ -34,7 +34,7 @@ type errand struct {
 // named finds variables in arguments, as in env:KEY and {{env.KEY}}.
 var named = regexp.MustCompile(`\benv[:.](\w+)`)
 
-// An outcome is what came of it.
+// An outcome is the result of an errand.
 type outcome struct {
 	Out, Err []byte
 	Status   int
@@ -46,7 +46,7 @@ type ongoing struct {
 	outcome   chan outcome
 }
 
-// resident runs the errands that come on standard input, and tells what came of each.
+// resident runs the errands from standard input, and reports the outcome of each.
 func resident() {
 	surviveFileLimit()
 	errands, outcomes := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
@@ -161,8 +161,9 @@ func (r *residence) run(ts *testscript.TestScript, neg bool, e errand) {
 	}
 }
 
-// a2atap ARGS... does what exec a2atap ARGS... does, with no standard input, and with what env has set only if the
-// arguments name it, or A2ATAP_CA_DIR. With &NAME& as the last argument it goes on beside what follows, until end or await.
+// a2atap ARGS... is like exec a2atap ARGS..., but without standard input. It gets variables set with env only if the
+// arguments name them, or A2ATAP_CA_DIR. With &NAME& as the last argument, it runs in parallel with the following
+// commands, until end or await.
 func scriptA2atap(ts *testscript.TestScript, neg bool, args []string) {
 	r := ts.Value(lives{}).(*residence)
 	name, goesOn := jobName(args)
@@ -177,8 +178,8 @@ func scriptA2atap(ts *testscript.TestScript, neg bool, args []string) {
 	r.run(ts, false, errand{Args: args[:len(args)-1], Job: name})
 }
 
-// statuses LINE... does what a2atap does with each line, in which $NAME stands for a variable, and says the exit status
-// behind what that wrote.
+// statuses LINE... runs a2atap with each line, in which $NAME is replaced by a variable, and prints the exit status
+// after the output.
 func scriptStatuses(ts *testscript.TestScript, neg bool, lines []string) {
 	if neg || len(lines) == 0 {
 		ts.Fatalf("usage: statuses LINE...")
@@ -200,10 +201,10 @@ func jobName(args []string) (string, bool) {
 	return name, begins && ends && name != ""
 }
 
-// end NAME interrupts what goes on under a name, and does what await does.
+// end NAME interrupts the job with this name, and then acts as await.
 func scriptEnd(ts *testscript.TestScript, neg bool, args []string) { endJob(ts, neg, args, true) }
 
-// await NAME waits until what goes on under a name is over; what it wrote is looked at as with wait.
+// await NAME waits for the end of the job with this name; as after wait, scripts can check the output.
 func scriptAwait(ts *testscript.TestScript, neg bool, args []string) { endJob(ts, neg, args, false) }
 
 func endJob(ts *testscript.TestScript, neg bool, args []string, interrupt bool) {

@@ -17,6 +17,7 @@ import (
 	"a2atap/cmd/internal/completer"
 	"a2atap/cmd/internal/manual"
 	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/spelling"
 )
 
 // run runs one command line and returns the exit code.
@@ -26,7 +27,7 @@ func run(ctx context.Context, e cli.Env, args []string) int {
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		completer.Add(root, e)
 	}
-	root.SetArgs(args)
+	root.SetArgs(withPort(args))
 	before := root.PersistentPreRunE
 	reading, cancel, command := ctx, func() {}, ""
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
@@ -54,7 +55,7 @@ func run(ctx context.Context, e cli.Env, args []string) int {
 	}
 	if err != nil {
 		text := err.Error()
-		if code != cli.ExitUsage { // which says what was written, and @ divides more than user and host there
+		if code != cli.ExitUsage { // usage errors quote the arguments, in which @ has other meanings, too
 			text = credential.WithoutUserinfo(text)
 		}
 		lines := strings.Split(text, "\n")
@@ -66,17 +67,21 @@ func run(ctx context.Context, e cli.Env, args []string) int {
 	return code
 }
 
-// readsOn reports whether a command reads what there is, and is then over.
+// readsOn reports whether a command reads existing data and then ends.
 func readsOn(cmd *cobra.Command) bool {
 	follow := cmd.Flags().Lookup("follow")
 	return slices.Contains(readers, cmd.Name()) && (follow == nil || follow.Value.String() == "false")
 }
 
-// untilInterrupted returns a context that ends with an interrupt. What the command waits for then, such as its standard
-// input, may not come: the process ends soon after in any case, unless cancel is called.
+// untilInterrupted returns a context that ends with an interrupt. If the command is then still waiting, for example for
+// its standard input, a process that runs only this command ends after interruptedWithin. The function cancel prevents
+// that.
 func untilInterrupted(ctx context.Context, e cli.Env, command string) (_ context.Context, cancel func()) {
 	e.Common.Interruptible = true
 	ctx, end := cli.UntilInterrupted(ctx, e)
+	if !e.Alone {
+		return ctx, end
+	}
 	stop := context.AfterFunc(ctx, func() {
 		time.AfterFunc(interruptedWithin, func() {
 			sayInterrupted(e, command)
@@ -93,15 +98,15 @@ func sayInterrupted(e cli.Env, command string) {
 	fmt.Fprintf(e.Err, "a2atap: %s: interrupted%s\n", command, e.Common.SoFar())
 }
 
-// interruptedWithin is how long a command may take to end after an interrupt.
+// interruptedWithin is how long a command may continue after an interrupt.
 const interruptedWithin = 2 * time.Second
 
-// readers are the commands that read captures and are over when that is done: an interrupt ends them, and they say how
-// far they were. Others take interrupts as the end of what they record or follow.
+// readers are the commands that read a capture and then end: an interrupt stops them, and they print their progress.
+// For other commands an interrupt ends the recording or the following.
 var readers = []string{"check", "show", "export", "import", "merge", "doctor", "diff", "minimize"}
 
-// saidOnce takes out of an error what it has named already: a command names the file that it reads, and so does who
-// reads it, as in "check c.jsonl: c.jsonl: exchange 1: ...".
+// saidOnce removes repeated names from an error. Both a command and its reader name the file, as in "check c.jsonl:
+// c.jsonl: exchange 1: ...".
 func saidOnce(text string) string {
 	parts := strings.Split(text, ": ")
 	kept := parts[:1]
@@ -122,8 +127,8 @@ func newRoot(e cli.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "a2atap",
 		Short: "Record the traffic between A2A clients and agents, and check it against the specification",
-		Long: `a2atap sits between A2A clients and agents (JSON-RPC, HTTP+JSON or gRPC, with their streams), records their
-traffic without changing or delaying it, and reports where the protocol is broken, and by which side.`,
+		Long: `a2atap sits between A2A clients and agents (JSON-RPC, HTTP+JSON or gRPC, including streams), records
+their traffic without changing or delaying it, and reports violations of the protocol and the side at fault.`,
 		Example: `  a2atap demo                                                      try it, nothing to install
   a2atap record --agent booker=http://127.0.0.1:9001@7001 -o c.a2atap
   a2atap check c.a2atap
@@ -133,9 +138,9 @@ traffic without changing or delaying it, and reports where the protocol is broke
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				if _, err := os.Stat(args[0]); err == nil {
-					return cli.Usage("%q is a file and no command; write a2atap check, show or tui before it", args[0])
+					return cli.Usage("%q is a file, not a command; write a2atap check, show or tui before it", args[0])
 				}
-				return cli.Usage("unknown command %q; see a2atap --help%s", args[0], cli.Nearest(args[0], commandNames(cmd)))
+				return cli.Usage("unknown command %q; see a2atap --help%s", args[0], spelling.Hint(args[0], commandNames(cmd)))
 			}
 			return nil
 		},
@@ -146,7 +151,7 @@ traffic without changing or delaying it, and reports where the protocol is broke
 	root.SetErr(e.Err)
 	shared := root.PersistentFlags()
 	shared.BoolVarP(&e.Common.Quiet, "quiet", "q", false, "print only errors and verdicts on standard error")
-	shared.BoolVar(&e.Common.NoColor, "no-color", false, "use no colour, even on a terminal; so does NO_COLOR")
+	shared.BoolVar(&e.Common.NoColor, "no-color", false, "use no color, even on a terminal; NO_COLOR does the same")
 	shared.StringVar(&e.Common.Progress, "progress", "auto",
 		"show progress: `WHEN` is auto (on a terminal), always or never")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
@@ -159,9 +164,9 @@ traffic without changing or delaying it, and reports where the protocol is broke
 	root.SetVersionTemplate(cli.Tool().Name + " {{.Version}}\n")
 	root.SetHelpCommand(newHelp())
 	root.AddCommand(
-		newRecord(e), newRun(e), newCA(e), newShow(e), newCheck(e), newRules(e), newExport(e), newImport(e),
+		newRecord(e), newRun(e), newStdio(e), newCA(e), newShow(e), newCheck(e), newRules(e), newExport(e), newImport(e),
 		newReplay(e), newDiff(e), newPlayback(e), newProbe(e), newSend(e), newAgent(e), newDemo(e), newTUI(e), newWeb(e),
-		newDoctor(e), newVersion(e), newMinimize(e), newShip(e), newMerge(e), newHosts(e), newMan(e),
+		newMCP(e), newDoctor(e), newVersion(e), newMinimize(e), newShip(e), newMerge(e), newHosts(e), newMan(e),
 	)
 	manual.Add(root, topics())
 	root.InitDefaultCompletionCmd()
@@ -177,7 +182,7 @@ traffic without changing or delaying it, and reports where the protocol is broke
 	return root
 }
 
-// nearFlag names the flag that was meant by an unknown one, as nearest does.
+// nearFlag names the flag that the user probably meant by an unknown one, as nearest does.
 func nearFlag(cmd *cobra.Command, err error) string {
 	_, word, found := strings.Cut(err.Error(), "unknown flag: ")
 	if !found {
@@ -185,7 +190,7 @@ func nearFlag(cmd *cobra.Command, err error) string {
 	}
 	var flags []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name) })
-	return cli.Nearest(word, flags)
+	return spelling.Hint(word, flags)
 }
 
 func argumentNames(cmd *cobra.Command) string {

@@ -13,6 +13,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
+	"a2atap/proxy/spelling"
 )
 
 func newRules(e cli.Env) *cobra.Command {
@@ -20,9 +21,9 @@ func newRules(e cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rules [ID | WORD...]",
 		Short: "List the rules, or explain one",
-		Long: `Rules lists the rules that check applies. With an id it explains that rule: what is required, why it matters,
-the section of the specification, how to fix it, and what is not reported. Other words choose from the list: part of an
-id or a family, with * for any text, or words of what a rule is about, all of which have to be there.`,
+		Long: `Rules lists the rules that check applies. With an id it explains that rule: what is required, why it
+matters, the section of the specification, how to fix it, and what is not reported. Any other words select from the
+list: part of an id or a family, with * for any text, or words that all occur in a rule's description.`,
 		Example: `  a2atap rules
   a2atap rules stream-closed-on-terminal
   a2atap rules 'stream-*'
@@ -67,7 +68,7 @@ func listRules(w io.Writer, format string, args []string) error {
 	return report.UnobservedText(w, rules.Unobserved)
 }
 
-// chooseRules returns the rule of that id, or those that all words are about.
+// chooseRules returns the rule with that id, or the rules that match all words.
 func chooseRules(words []string) ([]*analysis.Rule, error) {
 	if len(words) == 1 {
 		if r := rules.ByID(words[0]); r != nil {
@@ -87,12 +88,12 @@ func chooseRules(words []string) ([]*analysis.Rule, error) {
 	})
 	if len(list) == 0 {
 		text := strings.Join(words, " ")
-		return nil, cli.Usage("unknown rule %q; a2atap rules lists them%s", text, cli.Nearest(text, judged.RuleIDs()))
+		return nil, cli.Usage("unknown rule %q; a2atap rules lists the rules%s", text, spelling.Hint(text, judged.RuleIDs()))
 	}
 	return list, nil
 }
 
-// isAbout reports whether a word chooses a rule: as a pattern its id or family, else as a part of its id or its title.
+// isAbout reports whether a word matches a rule: as a pattern its id or family, or as a part of its id or its title.
 func isAbout(r *analysis.Rule, word string) bool {
 	word = strings.ToLower(word)
 	for _, name := range []string{r.ID, r.Family} {

@@ -69,7 +69,7 @@ func (t tests) Run() int {
 // moreGarbage is GOGC for tests and scripts: most of them are over before anything has to be collected.
 const moreGarbage = 400
 
-// unset is an environment in which nothing is set but that, so that a command bounds no memory of the tests beside it.
+// unset returns an environment with only that variable, so that a command does not limit the memory of other tests.
 func unset(name string) string {
 	if name == "GOGC" {
 		return strconv.Itoa(moreGarbage)
@@ -95,7 +95,7 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			env.Setenv("TALKS", talks)                          // transcripts, which cannot stand in scripts
+			env.Setenv("TALKS", talks)                          // transcripts, which scripts cannot contain
 			if err := writeCIScripts(env.WorkDir); err != nil { // those of docs/ci.md
 				return err
 			}
@@ -193,8 +193,8 @@ func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// stopwatch notes the time; stopwatch D fails if more than D has passed since. What takes a second where nobody else
-// works needs more on a busy machine, so scripts allow for that.
+// stopwatch records the time; stopwatch D fails if more than D has passed since. Work that takes a second on an idle
+// machine takes longer on a busy one, so scripts allow for that.
 func scriptStopwatch(ts *testscript.TestScript, neg bool, args []string) {
 	const noted = "STOPWATCH"
 	if neg || len(args) > 1 {
@@ -441,7 +441,7 @@ func scriptRawAgent(ts *testscript.TestScript, neg bool, args []string) {
 	}()
 }
 
-// wire turns the text of a message into its bytes: lines of the head end with CRLF, and \xNN stands for a byte.
+// wire converts the text of a message to its bytes: lines of the head end with CRLF, and \xNN is a byte.
 func wire(text string) []byte {
 	head, body, _ := strings.Cut(text, "\n\n")
 	body = escapes.ReplaceAllStringFunc(body, func(e string) string {

@@ -134,8 +134,8 @@ func (w *sowing) talk(t *testing.T, dial func() (net.Conn, error), all []sending
 	}
 }
 
-// talkRaw sends a request of HTTP/2, and what is not an exchange: HTTP/2 where nobody takes it, an answer that nobody
-// asked for, and a CONNECT that is refused.
+// talkRaw sends an HTTP/2 request, and traffic that is not an exchange: HTTP/2 to a server without it, an unsolicited
+// response, and a refused CONNECT.
 func (w *sowing) talkRaw(t *testing.T, tap, forward string, agent *cannedAgent) {
 	t.Helper()
 	frame := func(kind, flags byte, payload string) string {

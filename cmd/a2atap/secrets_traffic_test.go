@@ -43,7 +43,7 @@ func (s *sown) in(place, text string) string {
 
 var aSecret = regexp.MustCompile(`s3c-(\d{3})-q[0-9a-f]{6}`)
 
-// found returns where the secrets were put that stand in a text.
+// found returns the original places of the secrets that a text contains.
 func (s *sown) found(text string) (places []string) {
 	for _, m := range aSecret.FindAllStringSubmatch(text, -1) {
 		n := 0
@@ -62,7 +62,7 @@ func (s *sown) found(text string) (places []string) {
 // A sending is an exchange as bytes: what the client sends, and what the agent answers on that path.
 type sending struct{ Path, Request, Answer string }
 
-// sendings returns exchanges that hold secrets in all places. Target is what stands before the path in a request line.
+// sendings returns exchanges with secrets in all places. target precedes the path in a request line.
 func (s *sown) sendings(way, target, host string) []sending {
 	message := func(name, line, fields, body string) string {
 		return fmt.Sprintf("%s\r\n%sContent-Length: %d\r\nConnection: close\r\n\r\n%s", line,

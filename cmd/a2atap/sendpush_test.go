@@ -81,7 +81,7 @@ func TestWebhookOfItsOwn(t *testing.T) {
 		return code, out.String(), errs.String()
 	}
 
-	// The task waits, and so is there to be told of.
+	// The task waits for input, so that it still exists when the notification is sent.
 	code, out, errs := say("done\n", "multi-turn hello", "--push", "--interactive", "--webhook-cert", certificate,
 		"--webhook-key", private, "--poll-interval", "1ms", "--poll-timeout", "30s")
 	if code != cli.ExitOK || !strings.Contains(out, "push: status: completed") || !set.Load() {

@@ -36,7 +36,8 @@ func onTerminal(t *testing.T, columns uint16, environment map[string]string, arg
 
 var colourSequence = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// On a terminal the list has its width, and colour unless nobody wants it; what is coloured says the same without.
+// On a terminal, the list has the terminal's width, and color unless the user disables it. Colored text has the same
+// meaning without color.
 func TestShowOnTerminal(t *testing.T) {
 	const session = "../../tui/testdata/journey.txtar"
 	for _, columns := range []uint16{40, 80, 132, 0} { // 0 is a terminal that does not say
@@ -96,7 +97,7 @@ HTTP/1.1 200 OK
 		t.Errorf("exit %d, %q, %q", code, screen, talk)
 	}
 	screen, talk, code = onTerminal(t, 80, nil, "show", path, "1.response", "--raw")
-	if screen != "" || code != cli.ExitFailed || !strings.Contains(talk, "its response has bytes that a terminal would obey") ||
+	if screen != "" || code != cli.ExitFailed || !strings.Contains(talk, "its response has control characters or unprintable bytes") ||
 		!strings.Contains(talk, "> FILE") {
 		t.Errorf("exit %d, %q, %q", code, screen, talk)
 	}

@@ -35,8 +35,8 @@ type sourceFile struct {
 	*ast.File
 }
 
-// ourSource parses the source of this module. Nobody keeps it: commands that run in this process have bounds of memory,
-// and would collect garbage all the time beside it.
+// ourSource parses the source of this module. It is not cached: commands that run in this process limit its memory, and
+// the cache would make them collect garbage all the time.
 func ourSource(t *testing.T) *goFiles {
 	t.Helper()
 	s, err := parsedSource(parser.SkipObjectResolution)
@@ -46,7 +46,7 @@ func ourSource(t *testing.T) *goFiles {
 	return s
 }
 
-// ourImports returns what each package of ours imports on this system, by its import path. It is all tests' together.
+// ourImports returns the imports of each a2atap package on this system, by its import path. All tests share it.
 func ourImports(t *testing.T) map[string][]string {
 	t.Helper()
 	imports, err := readImports()

@@ -54,7 +54,7 @@ func TestTopicsWork(t *testing.T) {
 	}
 }
 
-// The examples of the keys mean what they stand beside.
+// The examples of the filter's keys match their descriptions.
 func TestFilterTopic(t *testing.T) {
 	for _, k := range filter.Keys() {
 		f, err := filter.Parse(k.Example)
@@ -74,7 +74,7 @@ func TestPlacesTopic(t *testing.T) {
 	}
 }
 
-// What there is no help on is said, and what is near.
+// An unknown help topic is reported, with similar topics.
 func TestHelpOn(t *testing.T) {
 	s := newShell(t)
 	for _, test := range []struct {

@@ -104,8 +104,8 @@ func compareWithTshark(t *testing.T, sdk, spec string, flags ...string) {
 	}
 }
 
-// untilLastOfStream leaves out what is said of the connection at its end: the client closes it, and what the agent says
-// then does not reach it any more; or the recorder ends before the GOAWAY of the client has come.
+// untilLastOfStream omits frames about the connection at its end. The client closes the connection, and later frames of
+// the agent no longer reach it; or the recorder ends before the client's GOAWAY arrives.
 func untilLastOfStream(frames []string) []string {
 	for len(frames) > 0 && strings.HasPrefix(frames[len(frames)-1], "stream 0 ") {
 		frames = frames[:len(frames)-1]
@@ -425,8 +425,7 @@ func (c *wireConn) frame(side int, f *pdml) {
 	}
 }
 
-// take takes fields of a head or of a trailer, in the form in which they are recorded. Those of a CONTINUATION go on
-// with what its HEADERS began.
+// take adds fields of a head or of a trailer, in recorded form. Those of a CONTINUATION continue its HEADERS.
 func (s *wireSide) take(f *pdml, begins bool) {
 	pseudo := make(map[string]string)
 	var fields string

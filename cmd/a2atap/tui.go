@@ -12,16 +12,15 @@ func newTUI(e cli.Env) *cobra.Command {
 	var o inspector.Options
 	cmd := &cobra.Command{
 		Use:   "tui [CAPTURE]",
-		Short: "Inspect a capture, finished or growing, in the terminal",
-		Long: `Tui shows a capture on the whole screen: the list of exchanges, the details of each, the ladder of a task,
-and the findings with their rules. A capture that is being recorded, by this or by another process, is followed as it
-grows, and so is one to which a later recording appends. Without CAPTURE it opens the newest .a2atap file in the
-current directory.
+		Short: "Inspect a finished or growing capture in the terminal",
+		Long: `Tui shows a capture in full screen: the list of exchanges, the details of each, the ladder of a task, and
+the findings with their rules. It follows a capture that is being recorded by any process, or to which a later recording
+appends. Without CAPTURE it opens the newest .a2atap file in the current directory.
 
-The last line of the screen lists keys; ? shows all of them, ctrl-p finds what can be done by a word, and : takes
-commands. What was recorded is never changed. A capture that nobody has judged yet is judged while you look at it,
-and the result is kept in it, or in CAPTURE.reading. Marks and comments are kept beside it in CAPTURE.notes, and what is
-sent again from the inspector, after a question, in NAME-resent.a2atap.`,
+The last line of the screen lists keys; ? shows all of them, ctrl-p searches actions by word, and : accepts commands.
+The recording is never changed. An unchecked capture is checked in the background while you browse; the result is stored
+in the capture, or in CAPTURE.reading. Marks and comments are stored in CAPTURE.notes, and requests that you resend
+(after a confirmation) in NAME-resent.a2atap.`,
 		Example: `  a2atap tui c.a2atap
   a2atap tui c.a2atap --filter 'state:failed agent:booker'
   a2atap tui --theme light`,
@@ -32,10 +31,10 @@ sent again from the inspector, after a question, in NAME-resent.a2atap.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Theme, "theme", "auto", "use the colours of `THEME`: auto, dark, light, contrast or plain")
-	f.BoolVar(&o.Mouse, "mouse", false, "begin with the mouse on; the key m turns it on and off")
-	f.StringVar(&o.Filter, "filter", "", "begin with the exchanges that match `EXPR`")
-	f.StringVar(&o.Agent, "agent", "", "begin with the exchanges of the agent `NAME`")
+	f.StringVar(&o.Theme, "theme", "auto", "use the colors of `THEME`: auto, dark, light, contrast or plain")
+	f.BoolVar(&o.Mouse, "mouse", false, "start with the mouse on; the key m toggles it")
+	f.StringVar(&o.Filter, "filter", "", "start with the exchanges that match `EXPR`")
+	f.StringVar(&o.Agent, "agent", "", "start with the exchanges of the agent `NAME`")
 	f.StringArrayVar(&o.JWKS, "jwks", nil, judged.KeysHelp)
 	o.From.Register(f, nil)
 	return withArgs(cmd, 0, 1)

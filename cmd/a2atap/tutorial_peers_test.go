@@ -18,8 +18,8 @@ import (
 	"a2atap/proxy/must"
 )
 
-// The tutorial's programs do what it says: each line that it shows is printed when they are run, mended and broken as it
-// says, but for ids, times and ports.
+// The tutorial's programs behave as it describes: running, fixing and breaking them as described prints each shown
+// line, except for ids, times and ports.
 func TestTutorial(t *testing.T) {
 	page := must.Get(os.ReadFile("../../docs/tutorial.md"))(t)
 	tt := newTutorial(t, string(page))
@@ -30,7 +30,7 @@ func TestTutorial(t *testing.T) {
 	tt.shell.run("a2atap check poet.a2atap", "")
 	const ending = "const { id: taskId"
 	tt.edit("client.mjs", ending+shownBetween(t, tt.files["client.mjs"]+"\x00", ending, "\x00"),
-		shownBetween(t, string(page), "## Mend it", "```js\n", "```"))
+		shownBetween(t, string(page), "## Fix it", "```js\n", "```"))
 	tt.record("good.a2atap")
 	tt.shell.run("a2atap check good.a2atap", "")
 	tt.shell.run("a2atap replay good.a2atap --to http://127.0.0.1:9001", tt.agent)
@@ -159,7 +159,7 @@ func (tt *tutorial) bare(text string) string {
 	return regexp.MustCompile(` +[\d.]+m?s\b`).ReplaceAllString(text, " TOOK")
 }
 
-// shownBetween returns what stands in a text between the last two of some marks, each behind the one before.
+// shownBetween returns the text between the last two of some marks, each of which follows the previous one.
 func shownBetween(t *testing.T, text string, marks ...string) string {
 	t.Helper()
 	for i, mark := range marks {

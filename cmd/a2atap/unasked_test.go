@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The screen library is initialised when nobody can be asked for colours any more, and before the program begins, the
-// environment is what it was.
+// The screen library is initialized while it cannot query colors. Before the program begins, the environment is
+// restored.
 func TestNoTerminalIsAsked(t *testing.T) {
 	cmd := exec.Command("a2atap", "version") // the test's own binary
 	for _, variable := range os.Environ() {

@@ -79,6 +79,13 @@ func verdictKinds() []verdictKind {
 	login := one{answer: worldEnded("TASK_STATE_AUTH_REQUIRED", "sign in")}
 	kept := one{answer: "HTTP/1.1 200 OK\nContent-Type: application/json\n\n", meta: "response.body: missing\nresponse.size: 90\n"}
 	elsewhere := one{answer: "HTTP/1.1 302 Found\nLocation: http://other.example/rpc\nContent-Length: 0\n\n"}
+	past := one{answer: "HTTP/1.1 307 Temporary Redirect\nLocation: http://booker.example:9001/rpc\nContent-Length: 0\n\n"}
+	past.request = strings.Replace(worldSend, "booker.example:9001", "127.0.0.1:9100", 1)
+	left := one{meta: "fault: client-left client \"closed after 1 s\"\n"}
+	lookup := one{
+		request: strings.Replace(worldSend, strings.SplitAfter(worldSend, "\n\n")[1],
+			`{"jsonrpc":"2.0","id":"r%[1]d","method":"GetTask","params":{"id":"t9"}}`+"\n", 1), answer: down.answer,
+	}
 	made := one{answer: "HTTP/1.1 503 Service Unavailable\nContent-Length: 0\n\n", meta: "note: \"fault made here: status 503\"\n"}
 	return []verdictKind{
 		{"clean", exchangesOf(done, done), "", "clean", 0, nil},
@@ -122,6 +129,17 @@ func verdictKinds() []verdictKind {
 			}), "--allow-empty", "nothing", 0, []string{"nothing"},
 		},
 		{"nothing matches", exchangesOf(done), "--filter op:CancelTask", "nothing", 4, []string{"nothing"}},
+		{
+			"chosen in part", exchangesOf(done, lookup, done), "--filter op:SendMessage", "clean", 0, []string{"selection"},
+		},
+		{
+			"what failed is chosen", exchangesOf(done, lookup, done), "--filter op:GetTask", "failing", 1,
+			[]string{"failing", "failed-calls", "selection"},
+		},
+		{"findings are chosen", exchangesOf(uncached, done), "--filter severity:error", "clean", 0, []string{"selection"}},
+		{"given up", exchangesOf(done, left, done), "", "no violation", 0, []string{"failed-calls"}},
+		{"given up each time", exchangesOf(left, left), "", "failing", 1, []string{"unproved", "failing", "failed-calls"}},
+		{"past the recorder", exchangesOf(done, done, past), "", "no violation", 0, []string{"not-seen"}},
 		{"lost", exchangesOf(done) + gaps("lost: 3\n"), "", "incomplete", 4, []string{"lost"}},
 		{"lost, allowed", exchangesOf(done) + gaps("lost: 3\n"), "--allow-empty", "incomplete", 0, []string{"lost"}},
 		{

@@ -14,10 +14,10 @@ func newVersion(e cli.Env) *cobra.Command {
 	format := "text"
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Print the version, and what this program was built of",
-		Long: `Version prints the version of a2atap, the commit that it was built of, when that was made and whether files had been
-changed since, and the Go that built it, for which system. What the build does not know is left out: a build without
-git knows no commit.`,
+		Short: "Print the version and the source it was built from",
+		Long: `Version prints the version of a2atap, the commit that it was built from, the date of that commit and
+whether files were modified, the Go version, and the target system. Unknown values are left out: a build without git has
+no commit.`,
 		Example: `  a2atap version
   a2atap version --format json`,
 		RunE: func(*cobra.Command, []string) error { return printVersion(e.Out, cli.Built(), format) },
@@ -40,7 +40,7 @@ func printVersion(w io.Writer, b cli.Build, format string) error {
 			text += " of " + b.Date
 		}
 		if b.Modified {
-			text += ", and changes since"
+			text += ", and later changes"
 		}
 		text += "\n"
 	}

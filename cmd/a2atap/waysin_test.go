@@ -149,8 +149,8 @@ func scriptPrivateAgent(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], server.URL+agent.Path())
 }
 
-// upstream NAME KIND [USER:PASSWORD] starts a proxy that knows agent.example, which is this machine, and nobody else. It
-// sets NAME to its host:port. KIND is http, https (with a certificate of the private authority) or socks5.
+// upstream NAME KIND [USER:PASSWORD] starts a proxy that resolves only agent.example, to this machine. It sets NAME to
+// its host:port. KIND is http, https (with a certificate of the private authority) or socks5.
 func scriptUpstream(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 || len(args) > 3 {
 		ts.Fatalf("usage: upstream NAME http|https|socks5 [USER:PASSWORD]")

@@ -100,7 +100,7 @@ func TestWebInABrowser(t *testing.T) {
 	b.press("Escape", 27)
 	b.waits(`document.querySelector("#detail").hidden && document.activeElement.id === "list"`)
 
-	// a finding leads to where it stands
+	// a finding links to its place
 	b.press("3", '3')
 	b.waits(`document.querySelector("#part article.error")?.checkVisibility()`)
 	b.picture("web-findings")
@@ -265,7 +265,7 @@ func TestSendingWebInABrowser(t *testing.T) {
 	b.click("#answers details.exchange.error summary")
 	b.waits(`document.querySelector("#answers details.exchange.error .event").checkVisibility()`)
 
-	// a task that waits for its client goes on with the next message
+	// a task that waits for its client continues with the next message
 	b.typed("#text", "multi-turn hello")
 	b.eval(`document.querySelector("#stream").checked = false`)
 	b.click("#send button")

@@ -17,7 +17,7 @@ import (
 	"a2atap/proxy/must"
 )
 
-// A running is a command that goes on in this process until it is interrupted.
+// A running is a command that runs in this process until it is interrupted.
 type running struct {
 	t         *testing.T
 	lines     chan string // that it prints
@@ -112,7 +112,7 @@ func answers(t *testing.T, address, path, want string) {
 	}
 }
 
-// Two pages stand beside each other; the token of one is not that of the other, and each ends with an interrupt.
+// Two pages run in parallel. They have different tokens, and each ends with an interrupt.
 func TestWeb(t *testing.T) {
 	session := filepath.Join("..", "..", "tui", "testdata", "journey.txtar")
 	one, two := start(t, "web", session), start(t, "web", session)

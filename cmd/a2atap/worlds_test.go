@@ -18,8 +18,8 @@ type world struct {
 	name    string
 	answer  string // head and body; %d is the number of the call
 	meta    string
-	request string // in place of the right one, if it is not empty
-	shares  []int  // of ten that are broken; nil stands for one, half of them and all
+	request string // instead of the right one, if not empty
+	shares  []int  // broken ones out of ten; nil means one, half of them and all
 }
 
 const (
@@ -191,12 +191,12 @@ func worlds() []world {
 			meta: "fault: not-http client \"HTTP/2 connection preface; this listener speaks HTTP/1.1\"\n",
 		},
 		tunnel("HTTP/2 in a tunnel", "HTTP/2, not decoded"),
-		tunnel("HTTP/2 by ALPN", "HTTP/2, not decoded: the client speaks h2 and not HTTP/1.1"),
+		tunnel("HTTP/2 by ALPN", "HTTP/2, not decoded: the client uses h2 instead of HTTP/1.1"),
 		tunnel("a tunnel that was asked for", "as --tunnel asks"),
 		world{
 			name: "a certificate that the client does not take", request: "CONNECT booker.example:443 HTTP/1.1\nHost: booker.example:443\n\n",
-			meta: "fault: tls client \"the client rejected our certificate: unknown certificate authority\"\n" +
-				"note: \"not observed: the client did not take our certificate\"\n",
+			meta: "fault: tls client \"the client rejected a2atap's certificate: unknown certificate authority\"\n" +
+				"note: \"not observed: the client did not accept a2atap's certificate\"\n",
 		},
 		world{
 			name: "a host that the tap refuses", request: "POST /rpc HTTP/1.1\nHost: evil.example\nContent-Length: 9\n\n",

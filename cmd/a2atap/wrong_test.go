@@ -14,8 +14,8 @@ import (
 	"a2atap/proxy/must"
 )
 
-// TestWrongCommandLines runs what people type by mistake, and compares what each is told with the page that was read
-// and found good: what is wrong, where, and what to do next.
+// TestWrongCommandLines runs common mistakes, and compares their error messages with a reviewed page. A message states
+// what is wrong, where, and what to do next.
 func TestWrongCommandLines(t *testing.T) {
 	golden := must.Get(filepath.Abs(filepath.Join("testdata", "wrong.txt")))(t)
 	session, err := filepath.Abs(filepath.Join("..", "..", "analyzer", "rules", "testdata", "clean", "v1-jsonrpc.txtar"))
@@ -41,7 +41,7 @@ func TestWrongCommandLines(t *testing.T) {
 		if code == cli.ExitUsage && strings.Count(errs, "\n") != 1 {
 			t.Errorf("%s is told in more or less than a line: %s", command, errs)
 		}
-		errs = claimed.ReplaceAllString(strings.ReplaceAll(errs, s.dir, "DIR"), "claims N")
+		errs = claimed.ReplaceAllString(strings.ReplaceAll(errs, s.dir, "DIR"), "3000 of N bytes")
 		fmt.Fprintf(&got, "$ %s%s%s[%d]\n\n", command, out, errs, code)
 	}
 	if lines < 50 {
@@ -57,7 +57,7 @@ func TestWrongCommandLines(t *testing.T) {
 }
 
 // claimed matches how long a capture was before it was cut: that depends on when the store wrote what.
-var claimed = regexp.MustCompile(`claims \d+`)
+var claimed = regexp.MustCompile(`3000 of \d+ bytes`)
 
 // setUpWrong makes the files that the command lines name, one of them of a recorded session.
 func setUpWrong(t *testing.T, s *shell, session string) {

@@ -1,24 +1,24 @@
 package a2a
 
-// An Answer is what an answer that is not an event stream holds, or one event of a stream.
+// An Answer is the decoded body of an answer that is not an event stream, or one decoded event of a stream.
 type Answer struct {
-	Doc        Doc   // the body or data; the zero Doc if there is none
+	Doc        Doc   // the body or data; the zero Doc without one
 	Envelope   Value // the JSON-RPC response object; Absent if IsEnvelope is false
 	ID         Value // of the envelope
 	Result     Value // of the envelope
 	Error      Value // of the envelope
-	IsEnvelope bool  // it is recognisably meant as a JSON-RPC response
+	IsEnvelope bool  // it is recognizable as a JSON-RPC response
 	Payload    Payload
-	Err        *Error // nil if there is none
+	Err        *Error // nil without an error
 	Status     int    // HTTP status of a whole answer; 0 of an event
-	Early      bool   // it is written as 0.1 was before it was written down: see Call.Early
-	Values     int    // where a stream is due: how many JSON values the body holds, one after the other or in an array
+	Early      bool   // it has the form used before 0.1 was specified: see Call.Early
+	Values     int    // if a stream is due: number of JSON values in the body, concatenated or in an array
 }
 
-// DecodeAnswer says what a whole answer that is not an event stream holds. Status is its HTTP status. The media type
-// is the one that it is labelled with; it does not matter whether it is that of JSON.
+// DecodeAnswer decodes a whole answer that is not an event stream. Status is its HTTP status, and mediaType its
+// declared media type, which need not be JSON.
 //
-// The call may be nil if the request is not known: then only the answer itself shows it.
+// The call may be nil if the request is unknown; DecodeAnswer then has only the answer to go by.
 func DecodeAnswer(call *Call, status int, mediaType string, body []byte) Answer {
 	if len(body) == 0 {
 		return ReadAnswer(call, status, mediaType, &Doc{})
@@ -32,7 +32,7 @@ func DecodeAnswer(call *Call, status int, mediaType string, body []byte) Answer 
 	return ReadAnswer(call, status, mediaType, &doc)
 }
 
-// ReadAnswer is DecodeAnswer for a body that was parsed; the zero Doc stands for none.
+// ReadAnswer is DecodeAnswer for a parsed body; the zero Doc means no body.
 func ReadAnswer(call *Call, status int, mediaType string, doc *Doc) Answer {
 	if call == nil {
 		call = &Call{}
@@ -59,7 +59,7 @@ func ReadAnswer(call *Call, status int, mediaType string, doc *Doc) Answer {
 	return a
 }
 
-// DecodeEvent says what the data of one event of a stream holds. The call may be nil, as in DecodeAnswer.
+// DecodeEvent decodes the data of one event of a stream. The call may be nil, as in DecodeAnswer.
 func DecodeEvent(call *Call, data []byte) Answer {
 	if call != nil && call.Binding == GRPC {
 		doc := call.answerDoc(data)
@@ -69,7 +69,7 @@ func DecodeEvent(call *Call, data []byte) Answer {
 	return ReadEvent(call, &doc)
 }
 
-// ReadEvent is DecodeEvent for data that were parsed.
+// ReadEvent is DecodeEvent for parsed data.
 func ReadEvent(call *Call, doc *Doc) Answer {
 	if call == nil {
 		call = &Call{}
@@ -82,7 +82,7 @@ func ReadEvent(call *Call, doc *Doc) Answer {
 		if !a.IsEnvelope {
 			a.Payload = call.payload(root, "")
 		}
-	case call.Binding == GRPC: // where an error is no message
+	case call.Binding == GRPC: // whose errors are not messages
 		a.Payload = call.payload(root, "")
 	case isErrorBody(root):
 		a.Err = decodeHTTPError(root, 200, call.Dialects)
@@ -97,13 +97,12 @@ func ReadEvent(call *Call, doc *Doc) Answer {
 	return a
 }
 
-// DecodeWebhook says what the body of a notification holds. In 1.0 that is a StreamResponse (1.0 §4.3.3); before, it is
-// mostly a Task.
+// DecodeWebhook decodes the body of a notification: a StreamResponse in 1.0 (1.0 §4.3.3), usually a Task before.
 func DecodeWebhook(body []byte) Payload {
 	return ReadWebhook(new(Parse(body)))
 }
 
-// ReadWebhook is DecodeWebhook for a body that was parsed.
+// ReadWebhook is DecodeWebhook for a parsed body.
 func ReadWebhook(doc *Doc) Payload { return decodeNotification(doc.Root) }
 
 func decodeNotification(root Value) Payload {
@@ -151,7 +150,7 @@ func (a *Answer) readEnvelope(call *Call, status int) {
 	a.Early = a.Early || a.Payload.Kind == TaskPayload && hasStatusHistory(a.Payload.Value)
 }
 
-// isEnvelope reports whether an object is recognisably meant as a JSON-RPC response: gateways answer with JSON too.
+// isEnvelope reports whether an object is recognizable as a JSON-RPC response, since gateways answer with JSON too.
 func isEnvelope(v Value) bool {
 	switch {
 	case v.Kind() != Object:
@@ -163,18 +162,18 @@ func isEnvelope(v Value) bool {
 	return v.Has("result") && !v.Has("kind") || ok && code <= -32000
 }
 
-// isErrorObject reports whether a member "error" is surely meant as an error.
+// isErrorObject reports whether a member "error" is certainly an error.
 func isErrorObject(v Value) bool {
 	return v.Kind() == Object && v.Has("code") && (v.Has("message") || v.Has("status"))
 }
 
-// isErrorBody reports whether a body or event of HTTP+JSON is surely meant as an error, whatever its status: it holds
-// one, or is one, as agents of 0.x write them.
+// isErrorBody reports whether a body or event of HTTP+JSON is certainly an error, regardless of its status: it contains
+// an error, or is one, as agents of 0.x write them.
 func isErrorBody(v Value) bool {
 	return isErrorObject(v.Get("error")) || v.Get("code").Kind() == Number && v.Get("message").Kind() == String
 }
 
-// marks returns what the call tells about how its answers are to be weighed.
+// marks returns the call's evidence for interpreting its answers.
 func (c *Call) marks() marks {
 	return marks{
 		rpc: c.Binding == GRPC, in: c.Dialects,
@@ -187,7 +186,7 @@ func (c *Call) marks() marks {
 	}
 }
 
-// payload says what the result of a call is.
+// payload decodes the result of a call.
 func (c *Call) payload(v Value, base string) Payload {
 	p := Payload{Kind: UnknownPayload, Value: v, Pointer: base}
 	switch v.Kind() {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// WellKnownPaths are where agent cards are looked for: agent.json up to 0.2, agent-card.json since 0.3 (0.2 §5.3,
-// 0.3 §5.3, 1.0 §14.3). Both may also stand below the path of an agent.
+// WellKnownPaths are the paths of agent cards: agent.json up to 0.2, agent-card.json since 0.3 (0.2 §5.3, 0.3 §5.3, 1.0
+// §14.3). Both may also appear below the path of an agent.
 var WellKnownPaths = [...]string{"/.well-known/agent-card.json", "/.well-known/agent.json"}
 
 // IsCardPath reports whether an escaped path is, or ends in, one of WellKnownPaths.
@@ -14,7 +14,7 @@ func IsCardPath(path string) bool {
 	return strings.HasSuffix(path, WellKnownPaths[0]) || strings.HasSuffix(path, WellKnownPaths[1])
 }
 
-// cardPathDialects returns what the path of a card hints at.
+// cardPathDialects returns the dialects that a card's path suggests.
 func cardPathDialects(path string) Dialects {
 	switch {
 	case strings.HasSuffix(path, WellKnownPaths[1]):
@@ -26,21 +26,21 @@ func cardPathDialects(path string) Dialects {
 }
 
 // A Card is an agent card. It has up to two faces: the members of 0.x, whose dialect is not always certain, and those
-// of 1.0. A hybrid card has both, so that clients of either kind find what they need. The shape says nothing about what
-// is spoken at the agent's URLs: that is for Interfaces.
+// of 1.0. A hybrid card has both, for clients of either kind. The shape does not tell which protocol version the
+// agent's URLs serve; see Interfaces.
 type Card struct {
 	Value
-	Shapes     Dialects // Legacy, with 1.0 if Modern; empty if nothing tells
-	Legacy     Dialects // the dialects that its face of 0.x may be in; empty if it has none
-	Modern     bool     // it has the face of 1.0
+	Shapes     Dialects // Legacy, with 1.0 if Modern; empty if unknown
+	Legacy     Dialects // possible dialects of its 0.x face; empty if it has none
+	Modern     bool     // it has a 1.0 face
 	Interfaces []Interface
 
 	Streaming    Flag // the agent streams
 	Push         Flag // the agent sends notifications
 	ExtendedCard Flag // there is an extended card
-	Signed       bool // it carries a signature, which breaks if any value is changed
+	Signed       bool // it has a signature, which any change would invalidate
 
-	// Blank says that texts and lists which are missing may be there and be empty: a message of gRPC does not tell.
+	// Blank means that missing strings and lists may be present and empty: gRPC does not distinguish the two.
 	Blank bool
 }
 
@@ -50,18 +50,18 @@ func (c Card) Name() string { return c.Get("name").Text() }
 // Version returns the agent's own version, not the protocol's.
 func (c Card) Version() string { return c.Get("version").Text() }
 
-// LegacyVersion returns the protocolVersion of the card's face of 0.x, as written.
+// LegacyVersion returns the protocolVersion of the card's 0.x face, as written.
 func (c Card) LegacyVersion() string { return c.Get("protocolVersion").Text() }
 
-// An Interface is an address of an agent, as its card declares it.
+// An Interface is an address of an agent that its card declares.
 type Interface struct {
 	URL       string
 	Transport string // as written: "JSONRPC", "GRPC", "HTTP+JSON", a URI; "" if 0.x leaves it to the default, JSONRPC
 	Binding   Binding
-	Version   string   // as written; in 0.x that of the card
-	Dialects  Dialects // that are spoken there; several if the card does not say
-	Tenant    string   // that every request has to name; "" if none
-	Main      bool     // the preferred one of its face
+	Version   string   // as written; in 0.x the card's
+	Dialects  Dialects // dialects served there; several if the card does not tell
+	Tenant    string   // tenant that every request has to name; "" if none
+	Main      bool     // the preferred interface of its face
 	Pointer   string   // of the URL, in the card
 }
 
@@ -89,9 +89,9 @@ func DecodeCard(v Value) Card {
 	return c
 }
 
-// Holds reports whether what a rule says about cards of the dialects given may be said of this one: they include 1.0
-// and it has that face, or they include all that its face of 0.x may be. Of a card without a face they have to be all,
-// and it has to look like one otherwise.
+// Holds reports whether a rule for the given dialects applies to this card: the dialects include 1.0 and the card has a
+// 1.0 face, or they include every possible dialect of its 0.x face. For a card without a face, the dialects must be
+// all, and the card must otherwise look like one.
 func (c Card) Holds(in Dialects) bool {
 	if c.Shapes.Empty() {
 		return in == allDialects && c.looksLikeOne()
@@ -99,7 +99,7 @@ func (c Card) Holds(in Dialects) bool {
 	return c.Modern && in.Has(V1_0) || !c.Legacy.Empty() && c.Legacy.Intersect(in) == c.Legacy
 }
 
-// looksLikeOne reports whether an object has two members of cards, one of which hardly anything else has.
+// looksLikeOne reports whether an object has two members of cards, one of which is rare elsewhere.
 func (c Card) looksLikeOne() bool {
 	n, own := 0, false
 	for i, name := range [...]string{
@@ -114,7 +114,7 @@ func (c Card) looksLikeOne() bool {
 	return own && n > 1
 }
 
-// cardFaces returns what a card's face of 0.x may be in, and whether there is one of 1.0.
+// cardFaces returns the possible dialects of a card's 0.x face, and 1.0 if it has a 1.0 face.
 func cardFaces(v Value) (legacy, modern Dialects) {
 	hasURL := present(v.Get("url"))
 	switch {
@@ -122,7 +122,7 @@ func cardFaces(v Value) (legacy, modern Dialects) {
 		modern = onlyV1_0
 	case !hasURL &&
 		(v.Has("securityRequirements") || v.Get("capabilities").Has("extendedAgentCard") || wrapsSchemes(v)):
-		modern = onlyV1_0 // the proto JSON of 0.x writes schemes in the same way, beside a URL
+		modern = onlyV1_0 // the proto JSON of 0.x writes schemes the same way, next to a URL
 	}
 	if hasURL || modern.Empty() && v.Get("protocolVersion").Kind() == String {
 		legacy = legacyShape(v)
@@ -130,7 +130,7 @@ func cardFaces(v Value) (legacy, modern Dialects) {
 	return legacy, modern
 }
 
-// legacyShape returns which of 0.1, 0.2 and 0.3 a card may be.
+// legacyShape returns which of 0.1, 0.2 and 0.3 a card may have.
 func legacyShape(v Value) Dialects {
 	if named := VersionDialects(v.Get("protocolVersion").Text()) & kindDialects; !named.Empty() {
 		return named
@@ -152,7 +152,7 @@ func legacyShape(v Value) Dialects {
 	case v.Get("authentication").Has("schemes"):
 		return onlyV0_1
 	}
-	return before1 // neither 0.1 nor 0.2 up to 0.2.4 says its version
+	return before1 // cards of 0.1, and of 0.2 up to 0.2.4, have no version
 }
 
 func wrapsSchemes(v Value) bool {
@@ -180,8 +180,7 @@ func modernInterface(v Value, i int) Interface {
 	return entry
 }
 
-// addLegacyInterfaces adds the URL of a card of 0.x and the additional ones; the same address is often in both places
-// (0.3 §5.6).
+// addLegacyInterfaces adds the URL of a 0.x card and its additional interfaces, which often repeat that URL (0.3 §5.6).
 func (c *Card) addLegacyInterfaces(url string) {
 	version := c.Get("protocolVersion").Text()
 	in := VersionDialects(version)
@@ -214,13 +213,13 @@ const (
 	NotSaid Flag = iota // which means no
 	No
 	Yes
-	Unclear // it is there, and nobody can tell what it says
+	Unclear // it is present, but its value cannot be interpreted
 )
 
-// True reports whether the flag is Yes, or may be meant so.
+// True reports whether the flag is Yes or may mean yes.
 func (f Flag) True() bool { return f == Yes || f == Unclear }
 
-// flagOf reads a flag. One of the wrong type is a fault of its own, and is read as what it surely means.
+// flagOf reads a flag. A value of the wrong type is a separate fault, and is read as what it clearly means.
 func flagOf(v Value) Flag {
 	value, ok := v.Bool()
 	switch {
@@ -234,7 +233,7 @@ func flagOf(v Value) Flag {
 	return NotSaid
 }
 
-// capability reads a flag of the capabilities, whatever those are.
+// capability reads a flag of the capabilities, which may have any type.
 func capability(capabilities Value, name string) Flag {
 	if present(capabilities) && capabilities.Kind() != Object {
 		return Unclear
@@ -248,7 +247,7 @@ type Extension struct{ Value }
 // URI returns the name of the extension.
 func (e Extension) URI() string { return e.Get("uri").Text() }
 
-// Required reports whether clients have to use the extension.
+// Required reports whether clients must use the extension.
 func (e Extension) Required() bool {
 	required, _ := e.Get("required").Bool()
 	return required
@@ -265,13 +264,12 @@ func (c Card) Extensions() iter.Seq[Extension] {
 	}
 }
 
-// Unsigned returns the JSON text of the card without its signatures, every other byte as it stands there.
+// Unsigned returns the JSON text of the card without its signatures and otherwise unchanged.
 func (c Card) Unsigned() []byte {
 	return appendObject(nil, c.Value, func(name string, _ Value) bool { return name != "signatures" })
 }
 
-// appendObject appends an object with those of its members that keep chooses, names and values as they stand in the
-// text.
+// appendObject appends an object with the members that keep selects. Names and values keep their original text.
 func appendObject(dst []byte, v Value, keep func(name string, v Value) bool) []byte {
 	if v.Kind() != Object {
 		return append(dst, v.Raw()...)

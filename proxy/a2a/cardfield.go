@@ -2,9 +2,9 @@ package a2a
 
 import "strings"
 
-// A Field is a member that a card of some dialects has to have.
+// A Field is a member that cards of some dialects must have.
 type Field struct {
-	Path string // a JSON Pointer; "*" stands for every element, and what is above may be missing
+	Path string // a JSON Pointer; "*" means every element; parents may be missing
 	Kind Kind
 	In   Dialects
 }
@@ -37,8 +37,8 @@ var cardFields = [...]Field{
 	{"/provider/url", String, kindDialects | onlyV1_0},
 }
 
-// MissingFields returns the names of the members of the card itself that a card of the dialect has to have and that are
-// missing or null, without the protocolVersion. Of a card over gRPC they are those that cannot be empty.
+// MissingFields returns the names of top-level members that the dialect requires and that are missing or null, except
+// for protocolVersion. For a card over gRPC, it returns only those that cannot be empty.
 func (c Card) MissingFields(d Dialect) []string {
 	var missing []string
 	for _, f := range cardFields {
@@ -50,8 +50,8 @@ func (c Card) MissingFields(d Dialect) []string {
 	return missing
 }
 
-// MissingNested returns JSON Pointers of the members that objects inside the card have to have in the dialect, and that
-// are missing or null: those of cardFields, and those of security schemes and their flows.
+// MissingNested returns JSON Pointers of members that the dialect requires in nested objects and that are missing or
+// null: those of cardFields, of security schemes and of their flows.
 func (c Card) MissingNested(d Dialect) []string {
 	var missing []string
 	for _, f := range cardFields {
@@ -76,7 +76,7 @@ func (c Card) MissingNested(d Dialect) []string {
 	return c.missingOfSchemes(missing, d)
 }
 
-// schemeFields are the members that a security scheme has to have, by its type; an API key also says where it goes.
+// schemeFields are the members that a security scheme must have, by its type; an API key also has a location.
 var schemeFields = [...][]string{
 	UnknownScheme:       nil,
 	APIKeyScheme:        {"name"},
@@ -86,7 +86,7 @@ var schemeFields = [...][]string{
 	MutualTLSScheme:     nil,
 }
 
-// flowFields are the members that an OAuth flow has to have.
+// flowFields are the members that an OAuth flow must have.
 var flowFields = [...]struct {
 	flow   string
 	in     Dialects
@@ -134,10 +134,10 @@ func (c Card) missingOfSchemes(missing []string, d Dialect) []string {
 	return missing
 }
 
-// mayBeBlank reports whether a member of a kind that is missing may be there and be empty.
+// mayBeBlank reports whether a missing member of that kind may be present and empty.
 func (c Card) mayBeBlank(k Kind) bool { return c.Blank && k != Object }
 
-// lacks reports whether there is an object, and not the member in it.
+// lacks reports whether object is an object without that member.
 func lacks(object Value, name string) bool {
 	return object.Kind() == Object && !present(object.Get(name))
 }

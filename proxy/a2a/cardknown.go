@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// IsCard reports whether an object is surely an agent card of some dialect, wherever it was found. It is strict, since
-// lists of agents, descriptions of other protocols' servers and pages of status have members of the same names: a card
-// has a name, capabilities as an object, skills as a list of objects that have an id or a name, something that only a
-// description of a version has, and an address in the way of one of its two faces.
+// IsCard reports whether an object is certainly an agent card of some dialect, wherever it was found. It is strict,
+// since lists of agents, server descriptions of other protocols and status pages have members with the same names. A
+// card has a name, capabilities as an object, skills as a list of objects with an id or a name, a member that only
+// descriptions of a version have, and an address in the form of one of the two faces.
 //
-// What is served at a well-known path is a card whatever it holds; this is for everywhere else. Source: 0.1 to 0.3
-// §5.5, 1.0 §4.4.1.
+// Anything served at a well-known path counts as a card; IsCard is for all other places. Source: 0.1 to 0.3 §5.5, 1.0
+// §4.4.1.
 func IsCard(v Value) bool {
 	switch {
 	case v.Kind() != Object, v.Has("jsonrpc"):
@@ -25,8 +25,8 @@ func IsCard(v Value) bool {
 	return isAbsoluteURL(v.Get("url")) || isInterfaceList(v.Get("supportedInterfaces"))
 }
 
-// MayHoldCard reports whether a text can be that of a card that IsCard takes: it tells quickly, without a parse. Names
-// that are written with escapes, which nobody does, are not found.
+// MayHoldCard reports quickly, without parsing, whether a text can contain a card that IsCard accepts. It does not find
+// member names that are written with escapes, which do not occur in practice.
 func MayHoldCard(text []byte) bool {
 	if !MayBeginCard(text) {
 		return false
@@ -39,8 +39,8 @@ func MayHoldCard(text []byte) bool {
 	return true
 }
 
-// MayBeginCard reports whether a text that begins so may be an object: after a byte order mark and blank space, if there
-// is more, comes its brace.
+// MayBeginCard reports whether the beginning of a text may be that of an object: an opening brace, or nothing yet,
+// after an optional byte order mark and white space.
 func MayBeginCard(text []byte) bool {
 	text = bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\ufeff")), " \t\r\n")
 	return len(text) == 0 || text[0] == '{' || bytes.HasPrefix([]byte("\ufeff"), text)

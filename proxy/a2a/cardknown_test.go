@@ -38,8 +38,8 @@ func TestIsCard(t *testing.T) {
 	}
 }
 
-// What is taken for a card has what a card has, and is not left out before it is looked at, unless its names are
-// written with escapes; and it is never taken for one when it stands inside something else.
+// A text taken for a card has the members of a card, and MayHoldCard does not exclude it, unless its names are written
+// with escapes. A card inside another value is never taken for one.
 func FuzzIsCard(f *testing.F) {
 	for _, seed := range []string{card0_1, card0_3, card1_0, cardHybrid, `{"name":"a"}`, `[]`, "\ufeff{}"} {
 		f.Add([]byte(seed))

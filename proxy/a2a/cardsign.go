@@ -6,26 +6,26 @@ import (
 	"slices"
 )
 
-// A presence says when a member of a card is part of what is signed (A2A 1.0 §8.4.1, after the field presence of
+// A presence tells when a member of a card is part of the signed text (A2A 1.0 §8.4.1, after the field presence of
 // protocol buffers).
 type presence uint8
 
 const (
 	implicit presence = iota // unless it has its default value
-	explicit                 // if it is there
+	explicit                 // if it is present
 	required                 // always
 )
 
 // A signedField is a member of a message.
 type signedField struct {
 	presence presence
-	of       *signedMessage // what it holds, or its elements, or its values if it is a map; nil for scalars
+	of       *signedMessage // type of its value, of its elements, or of its values if it is a map; nil for scalars
 	isMap    bool
-	free     bool   // any JSON: nothing in it is a default
+	free     bool   // any JSON, without defaults
 	zero     string // its default value as JSON
 }
 
-// A signedMessage holds the members of a message of 1.0 by name.
+// A signedMessage has the members of a 1.0 message by name.
 type signedMessage map[string]signedField
 
 var (
@@ -49,7 +49,7 @@ func requiredMany(m signedMessage) signedField {
 }
 func mapOf(m signedMessage) signedField { return signedField{of: &m, isMap: true, zero: "{}"} }
 
-// cardMessage is the card of 1.0 (§4.4, §4.5).
+// cardMessage is the 1.0 card (§4.4, §4.5).
 var cardMessage = signedMessage{
 	"name": requiredText, "description": requiredText, "version": requiredText,
 	"supportedInterfaces": requiredMany(signedMessage{
@@ -120,30 +120,30 @@ var flowsMessage = signedMessage{
 	}),
 }
 
-// A stripping says which members are left out of what is signed. The text of 1.0 contradicts itself (§8.4.1 against
-// §8.4.2 and §8.4.3), and signers differ in how far they go.
+// A stripping defines which members the signed text omits. The text of 1.0 contradicts itself (§8.4.1 against §8.4.2
+// and §8.4.3), and signers differ in how far they go.
 type stripping uint8
 
 const (
-	keepPresent       stripping = iota // as the presence of each member says: §8.4.1
-	keepFilled                         // the same, with required members added that are not there
-	keepAll                            // everything, as it was received
-	dropDefaults                       // all that have their default value
+	keepPresent       stripping = iota // by the presence of each member: §8.4.1
+	keepFilled                         // the same, with missing required members added
+	keepAll                            // everything, as received
+	dropDefaults                       // omits members that have their default value
 	dropDefaultsDeep                   // the same, and what is empty after that
 	dropEmpties                        // empty texts, lists and objects, and null
 	dropEmptiesDeep                    // the same, and what is empty after that
-	dropEmptiesFilled                  // the same, but required members, which are added if they are not there
+	dropEmptiesFilled                  // the same, but keeps required members and adds missing ones
 )
 
-// A signing is one reading of what is signed.
+// A signing is one interpretation of the signed text.
 type signing struct {
 	strip stripping
-	known bool // members that 1.0 does not have are left out, as a parser does that does not keep them
+	known bool // omits members that 1.0 does not have, like a parser that drops them
 }
 
-// SignedTexts yields the JSON texts that a signature of the card may be over, one for each reading of A2A 1.0 §8.4, the
-// most likely first, and whether that reading leaves out at least some default values, as the section asks. The texts are
-// not yet in canonical form. Several may be the same.
+// SignedTexts yields the JSON texts that a signature of the card may cover, one for each interpretation of A2A 1.0
+// §8.4, the most likely first, and whether that interpretation omits at least some default values, as the section
+// requires. The texts are not in canonical form yet, and several may be equal.
 func (c Card) SignedTexts() iter.Seq2[[]byte, bool] {
 	return func(yield func([]byte, bool) bool) {
 		for _, known := range [...]bool{false, true} {
@@ -157,7 +157,7 @@ func (c Card) SignedTexts() iter.Seq2[[]byte, bool] {
 	}
 }
 
-// object appends an object of which the message is known, without the member given.
+// object appends an object of a known message, without the given member.
 func (s signing) object(dst []byte, v Value, m signedMessage, without string) []byte {
 	dst = append(dst, '{')
 	for name, value := range v.Pairs() {
@@ -176,7 +176,7 @@ func (s signing) object(dst []byte, v Value, m signedMessage, without string) []
 	return append(dst, '}')
 }
 
-// fill appends the required members that an object does not have.
+// fill appends the required members that an object lacks.
 func fill(dst []byte, v Value, m signedMessage) []byte {
 	var missing []string
 	for name, field := range m {
@@ -192,7 +192,7 @@ func fill(dst []byte, v Value, m signedMessage) []byte {
 	return dst
 }
 
-// member appends a member unless it is left out.
+// member appends a member unless it is omitted.
 func (s signing) member(dst []byte, name, value Value, field signedField) []byte {
 	if s.leavesOut(value, field) {
 		return dst
@@ -207,7 +207,7 @@ func (s signing) member(dst []byte, name, value Value, field signedField) []byte
 	return dst
 }
 
-// keepsEmpty reports whether a member stays although it is empty.
+// keepsEmpty reports whether a member is kept although it is empty.
 func (s signing) keepsEmpty(field signedField) bool {
 	return s.strip == dropEmptiesFilled && field.presence == required
 }
@@ -228,7 +228,7 @@ func isEmpty(text []byte) bool {
 	return string(text) == "{}" || string(text) == "[]" || string(text) == `""`
 }
 
-// leavesOut reports whether a member is not part of what is signed.
+// leavesOut reports whether the signed text omits a member.
 func (s signing) leavesOut(v Value, field signedField) bool {
 	switch s.strip {
 	case keepAll:
@@ -263,7 +263,7 @@ func isDefault(v Value) bool {
 	return isEmptyValue(v)
 }
 
-// value appends a value by what is known of it.
+// value appends a value according to its field.
 func (s signing) value(dst []byte, v Value, field signedField) []byte {
 	switch {
 	case s.strip == keepAll && !s.known, field.free && (s.strip <= keepAll):
@@ -282,7 +282,7 @@ func (s signing) value(dst []byte, v Value, field signedField) []byte {
 	return append(dst, v.Raw()...)
 }
 
-// free appends an object whose names are not those of a message: a map, or any JSON.
+// free appends an object that is not a message: a map, or any JSON.
 func (s signing) free(dst []byte, v Value, field signedField) []byte {
 	inner := signedField{presence: explicit, of: field.of, free: field.free}
 	dst = append(dst, '{')
@@ -292,8 +292,7 @@ func (s signing) free(dst []byte, v Value, field signedField) []byte {
 	return append(dst, '}')
 }
 
-// element appends an element of an array unless it is left out: signers that leave empty things out do so in arrays
-// too.
+// element appends an element of an array unless it is omitted: signers that omit empty values do so in arrays, too.
 func (s signing) element(dst []byte, v Value, field signedField) []byte {
 	mark := len(dst)
 	dst = comma(dst)
@@ -308,9 +307,9 @@ func (s signing) element(dst []byte, v Value, field signedField) []byte {
 // A Signature is one signature of a card: a JWS whose payload is the card itself (RFC 7515, A2A 1.0 §8.4).
 type Signature struct {
 	Value
-	Protected string // as it stands; "" if it is missing or no text
-	Header    Value  // what Protected holds; Absent if that is not base64url without padding, or no JSON
-	Bytes     []byte // of the signature itself; nil if that is missing, or not base64url without padding
+	Protected string // as received; "" if it is missing or not a string
+	Header    Value  // decoded Protected; Absent if that is not base64url without padding, or not JSON
+	Bytes     []byte // the signature itself; nil if it is missing, or not base64url without padding
 }
 
 // Signatures yields the signatures of a card.
@@ -333,7 +332,7 @@ func (c Card) Signatures() iter.Seq2[int, Signature] {
 	}
 }
 
-// decodeURL reads base64url without padding (RFC 7515 §2), and not the empty text.
+// decodeURL decodes base64url without padding (RFC 7515 §2). It rejects the empty string.
 func decodeURL(text string) ([]byte, bool) {
 	b, err := base64.RawURLEncoding.DecodeString(text)
 	return b, err == nil && len(b) > 0

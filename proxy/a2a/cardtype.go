@@ -2,14 +2,14 @@ package a2a
 
 import "strings"
 
-// A CardMember is a member of an agent card, or of an object in it, and what JSON value it holds.
+// A CardMember is a member of an agent card, or of an object in it, and the JSON type of its value.
 type CardMember struct {
-	Path  string // names after slashes; "*" stands for the elements of a list, "{}" for the members of a map
+	Path  string // names after slashes; "*" means the elements of a list, "{}" the members of a map
 	Shape Shape
-	In    Dialects // that have it
+	In    Dialects // dialects that have it
 }
 
-// cardMembers holds 0.1 §5.5, 0.2 §5.5, 0.3 §5.5 and 1.0 §4.4. Objects stand before what is in them.
+// cardMembers has the members of 0.1 §5.5, 0.2 §5.5, 0.3 §5.5 and 1.0 §4.4. Objects come before their members.
 var cardMembers = [...]CardMember{
 	{"/protocolVersion", TextShape, kindDialects},
 	{"/name", TextShape, all},
@@ -63,7 +63,7 @@ var cardMembers = [...]CardMember{
 	{"/signatures/*/header", ObjectShape, onlyV0_3 | onlyV1_0},
 }
 
-// schemeMembers are the members of a security scheme, out of its wrapper if it has one.
+// schemeMembers are the members of a security scheme, without its wrapper if it has one.
 var schemeMembers = [...]CardMember{
 	{"/description", TextShape, kindDialects | onlyV1_0},
 	{"/type", TextShape, kindDialects},
@@ -77,7 +77,7 @@ var schemeMembers = [...]CardMember{
 	{"/flows", ObjectShape, kindDialects | onlyV1_0},
 }
 
-// flowMembers are the members of the flows of OAuth.
+// flowMembers are the members of OAuth flows.
 var flowMembers = [...]CardMember{
 	{"/authorizationUrl", TextShape, kindDialects | onlyV1_0},
 	{"/tokenUrl", TextShape, kindDialects | onlyV1_0},
@@ -88,15 +88,15 @@ var flowMembers = [...]CardMember{
 	{"/scopes/{}", TextShape, kindDialects | onlyV1_0},
 }
 
-// A Mistyped is a value in a card that is of another JSON type than its member.
+// A Mistyped is a value in a card with a JSON type other than its member's.
 type Mistyped struct {
 	Value
-	Name  string // of the member, or words for an element of one
-	Shape Shape  // that it should have
+	Name  string // the member's name, or a phrase for its element
+	Shape Shape  // the shape that it should have
 }
 
-// Mistyped returns the values in the card that are of another type than all the dialects that it is in have there; null
-// stands for nothing. What extensions and signatures define is free.
+// Mistyped returns the values in the card whose type is wrong in each of the card's dialects; null counts as missing.
+// It ignores what extensions and signatures define.
 func (c Card) Mistyped() []Mistyped {
 	m := mistypings{in: c.Shapes, modern: c.Modern}
 	if m.in.Empty() {
@@ -115,14 +115,14 @@ func (c Card) Mistyped() []Mistyped {
 	return m.found
 }
 
-// mistypings gathers what is of the wrong type.
+// mistypings collects values of the wrong type.
 type mistypings struct {
 	in     Dialects
 	modern bool
 	found  []Mistyped
 }
 
-// member judges the values at a member's path in an object.
+// member checks the values at a member's path in an object.
 func (m *mistypings) member(object Value, member *CardMember) {
 	if !member.In.Intersect(m.in).Empty() {
 		m.walk(object, member.Path, "", member.Shape)
@@ -154,7 +154,7 @@ func (m *mistypings) next(v Value, path, name string, shape Shape, deeper bool) 
 	}
 }
 
-// judge judges one value. Of a list that is one, what stands in it is judged.
+// judge checks one value, and the elements of a list.
 func (m *mistypings) judge(v Value, name string, shape Shape) {
 	switch {
 	case !present(v), shape.fits(v, m.modern):
@@ -170,8 +170,8 @@ func (m *mistypings) judge(v Value, name string, shape Shape) {
 	}
 }
 
-// requirements judges what is in the security requirements of the card or of a skill in it, in either form. In that of
-// 0.x a scheme may be called "schemes".
+// requirements checks the security requirements of the card or of one of its skills, in either form. In the 0.x form a
+// scheme may be named "schemes".
 func (m *mistypings) requirements(card, object Value) {
 	for _, list := range [...]string{"security", "securityRequirements"} {
 		for _, r := range object.Get(list).Elems() {

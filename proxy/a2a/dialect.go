@@ -1,16 +1,15 @@
-// Package a2a knows the words of the Agent2Agent protocol in all its dialects: what a request asks, what an answer, an
-// event or a notification holds, and which version is spoken.
+// Package a2a decodes the Agent2Agent protocol in all its dialects: requests, answers, events and notifications, and
+// the version that they use.
 //
-// It decodes and never judges. Whatever bytes come, it says what they are as far as that is certain and leaves the rest
-// empty: a missing member is an Absent Value, an unknown spelling is the zero State. What is wrong with a message, and
-// whose fault it is, is for the rules that are built on this package.
+// It decodes and never judges. It accepts any bytes, decodes what is certain and leaves the rest empty: a missing
+// member is an Absent Value, an unknown spelling is the zero State. The rules, which are built on this package, decide
+// what is wrong with a message and who is at fault.
 //
-// Three things will surprise you. A dialect is mostly a set ([Dialects]): 0.2 and 0.3 are one wire format until a card
-// tells them apart. A [Value] is a place in the bytes that were parsed, which must not be changed while it is in use;
-// Text returns copies that do not hold on to them. And nothing here compares member names without regard to case, as
-// encoding/json does.
+// Three things may surprise you. Dialects usually come as a set ([Dialects]): 0.2 and 0.3 have the same wire format
+// unless a card distinguishes them. A [Value] refers to the parsed bytes, which must not be changed while it is in use;
+// Text returns independent copies. Member names are compared with regard to case, unlike in encoding/json.
 //
-// All functions may be called at the same time, and everything that they return may be read at the same time.
+// All functions, and all values that they return, are safe for concurrent use.
 package a2a
 
 import (
@@ -20,7 +19,7 @@ import (
 	"strings"
 )
 
-// A Dialect is a version of A2A as it is spoken on the wire. Patch versions do not change it (A2A 1.0 §3.6).
+// A Dialect is a version of A2A on the wire. Patch versions do not change it (A2A 1.0 §3.6).
 type Dialect uint8
 
 // The dialects.
@@ -41,21 +40,22 @@ func (d Dialect) String() string {
 	return "unknown"
 }
 
-// Dialects is a set of dialects. The zero Dialects is empty: nothing is known.
+// Dialects is a set of dialects. The zero Dialects is empty and means unknown.
 type Dialects uint8
 
-// Sets that evidence often leaves.
+// Frequent sets.
 const (
 	noDialects   Dialects = 0
 	onlyV0_1              = Dialects(1 << V0_1)
 	onlyV0_3              = Dialects(1 << V0_3)
 	kindDialects          = Dialects(1<<V0_2 | 1<<V0_3) // objects carry a discriminator "kind"
 	before1               = onlyV0_1 | kindDialects
+	sinceV0_2             = kindDialects | onlyV1_0
 	onlyV1_0              = Dialects(1 << V1_0)
 	allDialects           = before1 | onlyV1_0
 )
 
-// Of returns the set of the dialects given.
+// Of returns the set of the given dialects.
 func Of(dialects ...Dialect) Dialects {
 	var set Dialects
 	for _, d := range dialects {
@@ -84,8 +84,8 @@ func (s Dialects) Intersect(t Dialects) Dialects { return s & t }
 // Union returns the dialects that are in either set.
 func (s Dialects) Union(t Dialects) Dialects { return s | t }
 
-// NarrowedBy returns what a message may be in that shows s by itself, where t is known from elsewhere. One that shows
-// nothing is in t, and one that contradicts t is believed.
+// NarrowedBy returns the possible dialects of a message whose own evidence is s and whose context suggests t: their
+// intersection, t if s is empty, and s if the two contradict each other.
 func (s Dialects) NarrowedBy(t Dialects) Dialects {
 	switch both := s.Intersect(t); {
 	case s.Empty():
@@ -116,11 +116,10 @@ func (s Dialects) String() string {
 	return strings.Join(names, "/")
 }
 
-// VersionDialects returns the dialects that a version written in a card or in an A2A-Version header stands for; the
-// patch number and what follows it do not count. Versions after 1.0 are read as 1.0. It returns the empty set for the
-// empty text and for what is not a version.
+// VersionDialects returns the dialects of a version in a card or in an A2A-Version header, ignoring the patch number
+// and anything after it. Versions after 1.0 count as 1.0. For an empty or invalid version it returns the empty set.
 //
-// "0.2.9" is 0.2 or 0.3: the sample cards of both print it, and there never was such a version.
+// "0.2.9" is 0.2 or 0.3: the sample cards of both have it, and it was never released.
 func VersionDialects(version string) Dialects {
 	major, minor, ok := majorMinor(version)
 	switch {
@@ -134,13 +133,13 @@ func VersionDialects(version string) Dialects {
 		return onlyV0_1
 	case minor == 2:
 		return Of(V0_2)
-	case minor >= 3: // 0.4 was never released; its traffic is that of 0.3
+	case minor >= 3: // 0.4 was never released; its traffic is like 0.3
 		return onlyV0_3
 	}
 	return 0
 }
 
-// SameVersion reports whether two versions are versions, and have the same major and minor number.
+// SameVersion reports whether two versions are valid and have the same major and minor number.
 func SameVersion(a, b string) bool {
 	major, minor, ok := majorMinor(a)
 	otherMajor, otherMinor, otherOK := majorMinor(b)
@@ -163,13 +162,13 @@ func majorMinor(version string) (major, minor int, ok bool) {
 	return major, minor, err == nil && minor >= 0
 }
 
-// A Cite says where the specification of a dialect lays something down.
+// A Cite is a reference to a section of a dialect's specification.
 type Cite struct {
 	In      Dialect
-	Section string // "3.1.2", or another document and its section: "RFC 8259 §2"
+	Section string // "3.1.2", or another document with its section: "RFC 8259 §2"
 }
 
-// String returns "1.0 §3.1.2", or "RFC 8259 §2 (1.0)" where the section is another document's.
+// String returns "1.0 §3.1.2", or "RFC 8259 §2 (1.0)" for a section of another document.
 func (c Cite) String() string {
 	if strings.Contains(c.Section, "§") {
 		return c.Section + " (" + c.In.String() + ")"

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// A TaskDigest is what a task says, whatever the flavour of JSON: numbers that differ where the meaning does. Order of
-// members, defaults that are left out, metadata, links and instants, which may be rounded, do not count.
+// A TaskDigest has hashes of a task's contents that are equal in all forms of JSON. The order of members, omitted
+// defaults, metadata, links, and times, which may be rounded, do not count.
 type TaskDigest struct{ Context, Status, Artifacts, History uint64 }
 
 // A Digester makes digests that are comparable with one another. The zero Digester is not ready to use.
 type Digester struct{ seed maphash.Seed }
 
-// NewDigester returns a Digester of its own.
+// NewDigester returns a Digester whose digests are comparable only with each other.
 func NewDigester() Digester { return Digester{maphash.MakeSeed()} }
 
 // Task returns the digest of a task.
@@ -32,7 +32,7 @@ func (d Digester) Task(t Task) TaskDigest {
 	return sum
 }
 
-// message returns the digest of a message; 0 if there is none.
+// message returns the digest of a message; 0 if it is missing.
 func (d Digester) message(m Message) uint64 {
 	if m.Kind() != Object {
 		return 0
@@ -48,7 +48,7 @@ func (d Digester) parts(p Parts) uint64 {
 	return sum
 }
 
-// part returns the digest of a part. A link may be signed anew for each answer.
+// part returns the digest of a part. Links do not count, since an agent may sign them again for each answer.
 func (d Digester) part(p Part) uint64 {
 	kind := p.PartKind()
 	var content uint64
@@ -63,10 +63,10 @@ func (d Digester) part(p Part) uint64 {
 	return d.list(uint64(kind), content)
 }
 
-// base64Forms writes base64 of either alphabet, padded or not, in one form: all are read.
+// base64Forms normalizes base64 of either alphabet, with or without padding.
 var base64Forms = strings.NewReplacer("-", "+", "_", "/", "=", "")
 
-// value returns the digest of JSON that the protocol does not look into.
+// value returns the digest of JSON without meaning to the protocol.
 func (d Digester) value(v Value) uint64 {
 	sum := uint64(v.Kind())
 	switch v.Kind() {
@@ -75,7 +75,7 @@ func (d Digester) value(v Value) uint64 {
 	case Number:
 		n, err := strconv.ParseFloat(string(v.Raw()), 64)
 		if err != nil || n == 0 {
-			n = 0 // there is one zero
+			n = 0 // 0 and -0 are equal
 		}
 		return d.list(sum, math.Float64bits(n))
 	case Bool:

@@ -2,11 +2,11 @@ package a2a
 
 import "strings"
 
-// This file knows what was spoken before A2A 0.1 was written down, and still is: streams at an address of their own, a
-// history of states, and error codes with another meaning. Its dialect is V0_1, and what differs shows.
+// This file handles the protocol from before A2A 0.1 was specified, which is still in use: streams at a separate
+// address, a history of states, and error codes with other meanings. Its dialect is V0_1.
 
-// readAddress tells calls that have an address of their own beneath that of the interface: streams at "subscribe", or
-// each method at the path of its name.
+// readAddress recognizes calls with a separate address below the interface's: streams at "subscribe", or each method at
+// a path with its name.
 func (c *Call) readAddress(path string) {
 	if c.Binding != JSONRPC || c.Method == "" {
 		return
@@ -21,9 +21,10 @@ func (c *Call) readAddress(path string) {
 	}
 }
 
-// Early reports whether a card is written as before 0.1: nothing in it came later, and either its credentials are an
-// object (a text in 0.1), or each skill names its modes, which no later version requires. The latter is not enough
-// beside "authentication":null, which agents of 0.1 wrote, nor beside default modes, unless there is a history of states.
+// Early reports whether a card has the form used before 0.1: it has no later members, and either its credentials are an
+// object (a string in 0.1), or its modes are those of skills: a skill has some, and the card has no default ones. If the
+// card has default modes, it must have a history of states, and each skill must have modes. Modes are not sufficient
+// with "authentication":null, which agents of 0.1 wrote.
 func (c Card) Early() bool {
 	if !c.Legacy.Has(V0_1) || c.Modern {
 		return false
@@ -33,16 +34,16 @@ func (c Card) Early() bool {
 		return true
 	}
 	history, _ := c.Get("capabilities").Get("stateTransitionHistory").Bool()
-	if authentication.Exists() && authentication.Kind() != Object || !history && c.Has("defaultInputModes") {
+	defaults := c.Has("defaultInputModes") || c.Has("defaultOutputModes")
+	if authentication.Exists() && authentication.Kind() != Object || !history && defaults {
 		return false
 	}
-	skills := c.Get("skills")
-	for _, s := range skills.Elems() {
-		if s.Get("inputModes").Len() == 0 || s.Get("outputModes").Len() == 0 {
-			return false
-		}
+	some, all := false, true
+	for _, s := range c.Get("skills").Elems() {
+		in, out := s.Get("inputModes").Len() > 0, s.Get("outputModes").Len() > 0
+		some, all = some || in || out, all && in && out
 	}
-	return skills.Len() > 0
+	return some && (all || !defaults)
 }
 
 // hasStatusHistory reports whether the history of a task is a list of statuses, not of messages.
@@ -51,14 +52,14 @@ func hasStatusHistory(task Value) bool {
 	return first.Has("state") && !first.Has("role") && !first.Has("parts")
 }
 
-// isEarlyNotification reports whether the body of a notification says what happened in a member of its own, as before
-// 0.1: the id of the task, the kind of the event, and the status or just the state.
+// isEarlyNotification reports whether the body of a notification has the form used before 0.1: the task's id, the kind
+// of the event, and the status or just the state.
 func isEarlyNotification(v Value) bool {
 	return v.Get("taskId").Kind() == String && v.Get("eventType").Kind() == String && v.Has("status")
 }
 
-// earlyName returns what an error means to those who write 0.1 as it was before: what its code says in 0.1 makes no
-// sense as an answer to the call.
+// earlyName returns an error's meaning before 0.1 if the meaning of its code in 0.1 makes no sense as an answer to the
+// call.
 func (c *Call) earlyName(e *Error) ErrorName {
 	if c.Dialects != onlyV0_1 || !e.CodeKnown {
 		return e.Name

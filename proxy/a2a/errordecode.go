@@ -17,7 +17,8 @@ func decodeRPCError(v Value, pointer string, status int, in Dialects) *Error {
 }
 
 // decodeHTTPError reads the body of a failed HTTP+JSON answer: google.rpc.Status in the member "error" (A2A 1.0 §11.6),
-// problem details (RFC 9457; examples of 1.0 and its release candidate), or what 0.x agents make of JSON-RPC errors.
+// problem details (RFC 9457; examples of 1.0 and its release candidate), or the forms that 0.x agents use for JSON-RPC
+// errors.
 func decodeHTTPError(root Value, status int, in Dialects) *Error {
 	e := &Error{HTTPStatus: status}
 	body := root
@@ -50,8 +51,8 @@ func decodeHTTPError(root Value, status int, in Dialects) *Error {
 	return e
 }
 
-// errorReason returns the reason of the ErrorInfo in a list of error details; "" if there is none, or if it belongs to
-// somebody else's domain.
+// errorReason returns the reason of the ErrorInfo in a list of error details; "" if it is missing or belongs to another
+// domain.
 func errorReason(details Value) string {
 	for _, d := range details.Elems() {
 		if !strings.HasSuffix(d.Get("@type").Text(), "google.rpc.ErrorInfo") {
@@ -65,7 +66,7 @@ func errorReason(details Value) string {
 	return ""
 }
 
-// problemReason turns the type of problem details ("https://a2a-protocol.org/errors/task-not-found") into a reason.
+// problemReason converts the type of problem details ("https://a2a-protocol.org/errors/task-not-found") to a reason.
 func problemReason(uri string) string {
 	name, ok := strings.CutPrefix(uri, "https://a2a-protocol.org/errors/")
 	if !ok {

@@ -2,12 +2,13 @@ package a2a
 
 import "strconv"
 
-// An ErrorName is what an error means, whatever the binding and the dialect.
+// An ErrorName is the meaning of an error, in any binding and dialect.
 type ErrorName uint8
 
-// The errors. Those from StreamingNotSupported on have codes in 0.1 only, which later versions use for others.
+// The errors. Those from StreamingNotSupported on have codes only in 0.1; later versions use these codes for other
+// errors.
 const (
-	NoErrorName ErrorName = iota // the answer does not say, or could mean several
+	NoErrorName ErrorName = iota // unknown or ambiguous
 	TaskNotFound
 	TaskNotCancelable
 	PushNotSupported
@@ -28,22 +29,22 @@ const (
 	InvalidTaskState
 	RateLimitExceeded
 	ResourceUnavailable
-	ResourceExhausted // before 0.1: there is no room for another task
+	ResourceExhausted // before 0.1: the agent cannot accept another task
 	InsecureWebhook   // before 0.1: the webhook's URL is not https
 	OtherError        // a code or reason that no dialect defines
 )
 
-// An ErrorRow is one error in the words of both bindings. A code may belong to several errors in different dialects.
+// An ErrorRow defines one error in both bindings. Different dialects may use the same code for different errors.
 type ErrorRow struct {
 	Name   ErrorName
 	Title  string // "TaskNotFoundError"
 	Code   int64  // in JSON-RPC
 	In     Dialects
-	Reason string // of the ErrorInfo in 1.0; empty for errors of JSON-RPC itself and of 0.1
-	Status []int  // of HTTP+JSON in 1.0: what 1.0.0 and later patch versions lay down, together; nil if they do not
+	Reason string // of the ErrorInfo in 1.0; empty for errors of JSON-RPC and of 0.1
+	Status []int  // of HTTP+JSON in 1.0: all that 1.0.0 and later patch versions define; nil if they define none
 }
 
-// errorRows holds JSON-RPC 2.0 §5.1; A2A 0.1 §8, 0.2 §8, 0.3 §8, 1.0 §3.3.2 and §5.4.
+// errorRows has the errors of JSON-RPC 2.0 §5.1; A2A 0.1 §8, 0.2 §8, 0.3 §8, 1.0 §3.3.2 and §5.4.
 var errorRows = [...]ErrorRow{
 	{TaskNotFound, "TaskNotFoundError", -32001, allDialects, "TASK_NOT_FOUND", []int{404}},
 	{TaskNotCancelable, "TaskNotCancelableError", -32002, allDialects, "TASK_NOT_CANCELABLE", []int{400, 409}},
@@ -81,11 +82,11 @@ var errorRows = [...]ErrorRow{
 	{InvalidTaskState, "InvalidTaskStateError", -32009, onlyV0_1, "", nil},
 	{RateLimitExceeded, "RateLimitExceededError", -32010, onlyV0_1, "", nil},
 	{ResourceUnavailable, "ResourceUnavailableError", -32011, onlyV0_1, "", nil},
-	{ResourceExhausted, "ResourceExhaustedError", -32003, noDialects, "", nil}, // earlyName tells these from the others
+	{ResourceExhausted, "ResourceExhaustedError", -32003, noDialects, "", nil}, // earlyName recognizes these
 	{InsecureWebhook, "InsecureWebhookError", -32004, noDialects, "", nil},
 }
 
-// Row returns the error in the words of both bindings, and whether a dialect defines it.
+// Row returns the error's definition, and whether a dialect defines it.
 func (n ErrorName) Row() (ErrorRow, bool) {
 	for i := range errorRows {
 		if errorRows[i].Name == n {
@@ -107,9 +108,8 @@ func (n ErrorName) A2A() bool {
 	return n >= TaskNotFound && n <= VersionNotSupported || n >= StreamingNotSupported && n <= InsecureWebhook
 }
 
-// ErrorNameOf returns what a JSON-RPC error code means in the dialects, which are those that may be spoken; none given
-// stands for all since 0.2. Where they do not agree, or only some define the code, it is NoErrorName; where none
-// defines it, OtherError.
+// ErrorNameOf returns the meaning of a JSON-RPC error code in the possible dialects; the empty set means all since 0.2.
+// It returns NoErrorName if they disagree or only some define the code, and OtherError if none does.
 func ErrorNameOf(code int64, in Dialects) ErrorName {
 	if in.Empty() {
 		in = kindDialects | onlyV1_0
@@ -137,21 +137,21 @@ func ErrorNameOfReason(reason string) ErrorName {
 	return OtherError
 }
 
-// An Error is an error that an answer or event carries.
+// An Error is the error in an answer or event.
 type Error struct {
-	Code       int64 // of JSON-RPC, as written or else as the reason has it; 0 if not known
+	Code       int64 // of JSON-RPC, as written or else by the reason; 0 if unknown
 	CodeKnown  bool
-	HTTPStatus int    // of the answer that carries it; 0 over gRPC
-	GRPCStatus string // of gRPC, by its name, such as "NOT_FOUND"
+	HTTPStatus int    // of the answer; 0 over gRPC
+	GRPCStatus string // name of the gRPC status, such as "NOT_FOUND"
 	Name       ErrorName
-	Reason     string // of the ErrorInfo; "" if there is none
+	Reason     string // of the ErrorInfo; "" if missing
 	Message    string
-	Value      Value  // the object that describes it; Absent if only the HTTP status says that there is one
+	Value      Value  // the object that describes it; Absent if only the HTTP status shows the error
 	Pointer    string // of Value
 }
 
-// Status returns the HTTP status that the error stands for. In an event that is its code: the status of the answer was
-// sent before anything failed.
+// Status returns the error's HTTP status. In an event that is its code, since the status of the answer was sent before
+// the failure.
 func (e *Error) Status() int {
 	const failed, last = 400, 599
 	if code, ok := e.Value.Get("code").Int(); ok && e.HTTPStatus < failed && failed <= code && code <= last {
@@ -160,22 +160,22 @@ func (e *Error) Status() int {
 	return e.HTTPStatus
 }
 
-// RefusesVersion reports whether an error is VersionNotSupportedError, in which an agent of 1.0 may answer a client
-// that does not know it.
+// RefusesVersion reports whether an error is VersionNotSupportedError, which an agent of 1.0 may also send to clients
+// of versions that do not define it.
 func (e *Error) RefusesVersion() bool {
 	return e.Name == VersionNotSupported || e.Reason == "VERSION_NOT_SUPPORTED" ||
 		e.Name == OtherError && e.Code == -32009
 }
 
-// String returns the name and the code or, where there is none, the status: "TaskNotFoundError (-32001)". An error of
-// gRPC that has no name is its status.
+// String returns the name with the code, or with the status if it has no code: "TaskNotFoundError (-32001)". For a gRPC
+// error without a name it returns the status.
 func (e *Error) String() string {
 	name := e.Name.String()
 	if name == "" && e.GRPCStatus != "" {
 		return "status " + e.GRPCStatus
 	}
 	if name == "" {
-		name = "an error of no known name"
+		name = "an unknown error"
 	}
 	switch {
 	case e.GRPCStatus != "":

@@ -92,16 +92,16 @@ func TestDecodeErrors(t *testing.T) {
 			info + `]}}`, TaskNotFound, "TaskNotFoundError (-32001)", "TASK_NOT_FOUND", "/error"},
 		{
 			"rpc of its own", rpc, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32050,"message":"no"}}`, OtherError,
-			"an error of no known name (-32050)", "", "/error",
+			"an unknown error (-32050)", "", "/error",
 		},
 		{
 			"rpc no integer", rpc, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":"-32001","message":"no"}}`,
 			NoErrorName,
-			"an error of no known name (HTTP 200)", "", "/error",
+			"an unknown error (HTTP 200)", "", "/error",
 		},
 		{
 			"rpc no object", rpc, 200, `{"jsonrpc":"2.0","id":1,"error":"no"}`, NoErrorName,
-			"an error of no known name (HTTP 200)", "", "/error",
+			"an unknown error (HTTP 200)", "", "/error",
 		},
 		{"rest status", rest, 404, `{"error":{"code":404,"status":"NOT_FOUND","message":"gone","details":[` +
 			info + `]}}`, TaskNotFound, "TaskNotFoundError (-32001)", "TASK_NOT_FOUND", "/error"},
@@ -109,7 +109,7 @@ func TestDecodeErrors(t *testing.T) {
 			"rest foreign domain", rest, 404,
 			`{"error":{"code":404,"message":"gone","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo",` +
 				`"reason":"TASK_NOT_FOUND","domain":"example.com"}]}}`, NoErrorName,
-			"an error of no known name (HTTP 404)", "", "/error",
+			"an unknown error (HTTP 404)", "", "/error",
 		},
 		{
 			"rest problem", rest, 400,
@@ -121,20 +121,20 @@ func TestDecodeErrors(t *testing.T) {
 			`{"code":-32001,"message":"gone"}`, TaskNotFound, "TaskNotFoundError (-32001)", "", "",
 		},
 		{
-			"rest gateway", rest, 401, `{"error":"invalid_token"}`, NoErrorName, "an error of no known name (HTTP 401)",
+			"rest gateway", rest, 401, `{"error":"invalid_token"}`, NoErrorName, "an unknown error (HTTP 401)",
 			"", "",
 		},
-		{"rest page", rest, 502, `<html>`, NoErrorName, "an error of no known name (HTTP 502)", "", ""},
-		{"rest empty", rest, 500, ``, NoErrorName, "an error of no known name (HTTP 500)", "", ""},
+		{"rest page", rest, 502, `<html>`, NoErrorName, "an unknown error (HTTP 502)", "", ""},
+		{"rest empty", rest, 500, ``, NoErrorName, "an unknown error (HTTP 500)", "", ""},
 		{
 			"rest error under 200", rest, 200, `{"error":{"code":404,"status":"NOT_FOUND","message":"gone"}}`,
 			NoErrorName,
-			"an error of no known name (HTTP 404)", "", "/error",
+			"an unknown error (HTTP 404)", "", "/error",
 		},
 		{
 			"rest error under 200 with no status in it", rest, 200, `{"error":{"code":7,"message":"gone"}}`,
 			NoErrorName,
-			"an error of no known name (HTTP 200)", "", "/error",
+			"an unknown error (HTTP 200)", "", "/error",
 		},
 	}
 	for _, test := range tests {

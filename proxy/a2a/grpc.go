@@ -1,13 +1,14 @@
 package a2a
 
 import (
+	"cmp"
 	"strings"
 
 	"a2atap/proxy/grpc"
 )
 
-// decodeGRPC takes a call of the gRPC binding by its path (A2A 0.3 §3.2.2, 1.0 §10). What it carries is read as the JSON
-// that it stands for. Of a method that the service does not have nothing is known but its name.
+// decodeGRPC decodes a call of the gRPC binding by its path (A2A 0.3 §3.2.2, 1.0 §10), with its message as JSON. For a
+// method that the service does not have, only the name is known.
 func (c *Call) decodeGRPC(r *Request, path string) bool {
 	if r.Method != "POST" {
 		return false
@@ -32,7 +33,7 @@ func (c *Call) decodeGRPC(r *Request, path string) bool {
 	} else {
 		c.Doc = messageDoc(grpc.Codec{Type: m.Request, Encoding: r.header("Grpc-Encoding")}, r.Body)
 	}
-	if r.BodyKept && !c.Doc.Root.Exists() { // what is asked cannot be read
+	if r.BodyKept && !c.Doc.Root.Exists() { // the message cannot be decoded
 		return true
 	}
 	c.Operation = c.Asks()
@@ -44,8 +45,18 @@ func (c *Call) decodeGRPC(r *Request, path string) bool {
 	return true
 }
 
-// Asks returns the operation of the call. Over gRPC the path names it, whether the message can be read or not: then
-// Operation is NoOperation, since nothing is known of the parameters.
+// RPC returns the gRPC method of the operation; it is not Known if the dialect has none.
+func (o Operation) RPC(d Dialect) grpc.Method {
+	service, name := grpc.Service1_0, o.String()
+	if d != V1_0 {
+		service, name = grpc.Service0_3, cmp.Or(o.row().rpc, name)
+	}
+	m, _ := grpc.MethodIn(service, name)
+	return m
+}
+
+// Asks returns the operation of the call. Over gRPC the path names the operation even if the message cannot be decoded;
+// Operation is then NoOperation, since the parameters are unknown.
 func (c *Call) Asks() Operation {
 	if c.Operation != NoOperation || !c.RPC.Known() {
 		return c.Operation
@@ -53,7 +64,7 @@ func (c *Call) Asks() Operation {
 	if o := OperationOf(c.RPC.Name); o != GetCard {
 		return o
 	}
-	return GetExtendedCard // "GetAgentCard" before 1.0, for those who are known to the agent
+	return GetExtendedCard // "GetAgentCard" before 1.0, for authenticated clients
 }
 
 // cutLast cuts a path at its last slash.
@@ -62,23 +73,23 @@ func cutLast(path string) (before, last string) {
 	return path[:max(i, 0)], path[i+1:]
 }
 
-// messageDoc returns the JSON of a message: that in a body as it was on the wire, or the body itself where somebody has
-// made it JSON before. It is the zero Doc where the message cannot be read.
+// messageDoc returns the JSON of a message. The body is either the message on the wire or already JSON. It returns the
+// zero Doc if the message cannot be decoded.
 func messageDoc(as grpc.Codec, body []byte) Doc {
 	switch {
 	case len(body) == 0:
 		return Doc{}
-	case body[0] <= 1: // which JSON does not begin with, and every message does
+	case body[0] <= 1: // every message begins with such a byte, and JSON never does
 		return as.ReadInTurn(body).Doc
 	}
 	return Parse(body)
 }
 
-// answerDoc returns the JSON of a message that answers the call, as messageDoc does. How it is compressed is not known
-// here: where it is, somebody has to have read it before.
+// answerDoc returns the JSON of a message that answers the call, as messageDoc does. A compressed message must have
+// been decompressed before.
 func (c *Call) answerDoc(body []byte) Doc { return messageDoc(grpc.Codec{Type: c.RPC.Answer}, body) }
 
-// readNames takes the ids out of the names by which 0.x calls tasks and push configs, "tasks/t1" and
+// readNames extracts ids from the resource names of tasks and push configs in 0.x, "tasks/t1" and
 // "tasks/t1/pushNotificationConfigs/p1".
 func (c *Call) readNames(p Value) {
 	task, config := resourceName(firstText(p.Get("name"), p.Get("parent")))
@@ -87,8 +98,8 @@ func (c *Call) readNames(p Value) {
 	c.configID(p.Get("configId").Text())
 }
 
-// ReadStatus says what a call over gRPC has failed with. What stands in the trailer becomes the JSON that google.rpc.Status
-// has in the other bindings (A2A 1.0 §10.6).
+// ReadStatus decodes the error of a gRPC call. It converts the trailer to the JSON form of google.rpc.Status that the
+// other bindings use (A2A 1.0 §10.6).
 func ReadStatus(call *Call, status *grpc.Status) Answer {
 	a := Answer{Doc: Parse(status.JSON())}
 	a.Err = decodeHTTPError(a.Doc.Root, 0, call.Dialects)

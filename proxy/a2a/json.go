@@ -6,7 +6,7 @@ import (
 	"a2atap/proxy/jsondoc"
 )
 
-// What the protocol's objects are made of. Package jsondoc parses it; see there.
+// JSON values and documents; see package jsondoc, which parses them.
 type (
 	Value = jsondoc.Value
 	Doc   = jsondoc.Doc
@@ -27,7 +27,7 @@ const (
 // Parse parses a JSON text: jsondoc.Parse.
 func Parse(data []byte) Doc { return jsondoc.Parse(data) }
 
-// Sequence yields the JSON values of a text that holds one after the other, such as JSON Lines.
+// Sequence yields the JSON values of a text with consecutive values, such as JSON Lines.
 func Sequence(data []byte) iter.Seq[Doc] { return jsondoc.Sequence(data) }
 
 // Ptr extends a JSON Pointer by tokens: jsondoc.Ptr.
@@ -48,7 +48,7 @@ func firstText(values ...Value) string {
 	return ""
 }
 
-// first returns the first of the members that exists and is not null; if there is none, the first that exists.
+// first returns the first of the named members that exists and is not null; without one, the first that exists.
 func first(v Value, names ...string) Value {
 	var null Value
 	for _, name := range names {

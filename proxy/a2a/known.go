@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Known is what cards and earlier traffic say about the URL that a request goes to. The zero Known is nothing.
+// Known has the facts from cards and earlier traffic about the URL of a request. The zero Known has none.
 type Known struct {
-	Bindings Bindings // that are spoken at this URL; HTTPJSON if its interface is known only from calls
-	Dialects Dialects // declared for or spoken over JSON-RPC at this URL
-	REST     Dialects // spoken over HTTP+JSON at the interface that RoutePrefix finds in this URL
+	Bindings Bindings // used at this URL; HTTPJSON if its interface is known only from calls
+	Dialects Dialects // declared for or used over JSON-RPC at this URL
+	REST     Dialects // used over HTTP+JSON at the interface that RoutePrefix finds in this URL
 	Bases    []Base   // HTTP+JSON interfaces of cards at this URL or above it
 	Other    string   // escaped path of the longest interface of another binding at this URL or above it
 	Card     bool     // an agent card was fetched from this URL
@@ -17,12 +17,12 @@ type Known struct {
 
 // A Base is an HTTP+JSON interface.
 type Base struct {
-	Path     string // escaped, without a slash at its end
+	Path     string // escaped, without a trailing slash
 	Dialects Dialects
-	Tenant   string // that the card declares for it
+	Tenant   string // declared by the card for this interface
 }
 
-// Add adds an interface of a card if it is at the URL or, for HTTP+JSON, above it. The URL is the request's, without
+// Add adds an interface of a card if its URL is the request's or, for HTTP+JSON, a parent of it. requestURL has no
 // query.
 func (k *Known) Add(i Interface, requestURL string) {
 	at, asked := cleanURL(i.URL), cleanURL(requestURL)
@@ -41,8 +41,8 @@ func (k *Known) Add(i Interface, requestURL string) {
 	}
 }
 
-// Spoken adds that calls of the binding succeed at the URL in one of the dialects: for JSONRPC at the URL itself, for
-// HTTPJSON at the part of it that RoutePrefix returns.
+// Spoken adds that calls of the binding in one of the dialects have succeeded: for JSONRPC at the URL, for HTTPJSON at
+// the part of it that RoutePrefix returns.
 func (k *Known) Spoken(b Binding, in Dialects) {
 	switch {
 	case b == JSONRPC:
@@ -54,8 +54,8 @@ func (k *Known) Spoken(b Binding, in Dialects) {
 	}
 }
 
-// SameURL reports whether two URLs are the same address: scheme and host in any case, a default port written or not,
-// one slash at the end or none, query and fragment left aside.
+// SameURL reports whether two URLs are the same address. It ignores the case of scheme and host, a default port, a
+// trailing slash, query and fragment.
 func SameURL(a, b string) bool { return a == b || cleanURL(a) == cleanURL(b) }
 
 // cleanURL returns a URL in the form in which SameURL compares.
@@ -102,8 +102,8 @@ func splitTarget(target string) (path, query string) {
 	return path, query
 }
 
-// queryValue returns the first value of a query parameter, and whether there is one. Pairs that are not properly
-// escaped are taken as they stand.
+// queryValue returns the first value of a query parameter, and whether there is one. Pairs with invalid escapes are
+// used unchanged.
 func queryValue(query, name string) (string, bool) {
 	for pair := range strings.SplitSeq(query, "&") {
 		key, value, _ := strings.Cut(pair, "=")

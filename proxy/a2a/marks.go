@@ -5,13 +5,14 @@ import (
 	"strings"
 )
 
-// A Mark is something in a message that shows its dialect.
+// A Mark is a value in a message that indicates its dialect.
 type Mark struct {
-	Dialects Dialects // that it can be
-	At       Value    // what shows it
+	Dialects Dialects // possible dialects
+	At       Value    // the value
 }
 
-// The marks of a message by weight: the first one that is there decides, later ones refine it where they agree.
+// The marks of a message by weight: the first that exists decides, and later ones refine the result if they agree with
+// it.
 const (
 	byShape = iota // "kind", a wrapper, or neither
 	byState
@@ -20,15 +21,15 @@ const (
 	markCount
 )
 
-// marks collects what in one message, answer or event shows its dialect.
+// marks collects the evidence for the dialect of one message, answer or event.
 type marks struct {
-	rpc      bool // over gRPC: the service has decided already, and the message can be in none of the others
+	rpc      bool // over gRPC: the service determines the dialect
 	in       Dialects
-	rest     bool // over HTTP+JSON, where the proto JSON of 0.x looks much like 1.0
-	names1_0 bool // the client names version 1.0, or calls a method of it; or a card declares nothing else
+	rest     bool // over HTTP+JSON, in which the proto JSON of 0.x resembles 1.0
+	names1_0 bool // the client names version 1.0, or calls one of its methods; or a card declares only 1.0
 	older    bool // it is over JSON-RPC, and the method is one of 0.2 or 0.3
-	gets     bool // what is asked for is a bare Task in every dialect
-	wrapped  bool // it is an answer with another object around it
+	gets     bool // the result is a bare Task in every dialect
+	wrapped  bool // it is an answer inside another object
 	found    [markCount]Mark
 }
 
@@ -38,7 +39,7 @@ func (m *marks) add(weight int, in Dialects, at Value) {
 	}
 }
 
-// dialects returns what the marks say together, and the first one that contradicts; a zero Mark if none does.
+// dialects returns the dialects that all marks indicate, and the first mark that contradicts; a zero Mark if none does.
 func (m *marks) dialects() (Dialects, Mark) {
 	var said Dialects
 	var contrary Mark
@@ -68,9 +69,9 @@ func (m *marks) spelling(weight int, v Value, prefix string, known bool, lower D
 			m.add(weight, kindDialects, v)
 		}
 	case !known || m.names1_0 && !m.rest:
-		// An agent that tracked the development of 1.0 wrote states in lower case under the method names of 1.0.
+		// An agent from before the release of 1.0 wrote lowercase states with the method names of 1.0.
 	case m.rest && m.names1_0 && m.found[byShape].Dialects.Empty():
-		// 0.x writes lower case only along with "kind": this is 1.0 in the wrong spelling.
+		// 0.x uses lower case only together with "kind": this is 1.0 with the wrong spelling.
 	case m.rest:
 		m.add(weight, kindDialects, v)
 	default:
@@ -133,7 +134,7 @@ func (m *marks) parts(p Parts) {
 	}
 }
 
-// bodyMarks returns the dialects that the message in the parameters of a JSON-RPC request decides on.
+// bodyMarks returns the dialects that the message in the parameters of a JSON-RPC request indicates.
 func (c *Call) bodyMarks() (Dialects, Evidence) {
 	m := marks{names1_0: VersionDialects(c.Version).Has(V1_0)}
 	m.message(Message{first(c.Params, "message", "request")})
@@ -144,8 +145,8 @@ func (c *Call) bodyMarks() (Dialects, Evidence) {
 	return in, Decisive
 }
 
-// restMarks returns the dialects that the shape of an HTTP+JSON request shows, and those that the spelling of the role
-// in it does.
+// restMarks returns the dialects that the shape of an HTTP+JSON request indicates, and those that the spelling of its
+// role indicates.
 func (c *Call) restMarks() (shape, spelling Dialects) {
 	m := marks{rest: true}
 	message := first(c.Params, "message", "request")
@@ -167,8 +168,8 @@ func (c *Call) restMarks() (shape, spelling Dialects) {
 	return shape, spelling
 }
 
-// Mixed returns the dialects of a call whose method or shape decides them, and the first thing in the message that it
-// sends that contradicts; a zero Mark if nothing does.
+// Mixed returns the dialects of a call according to its method or shape, and the first value in its message that
+// contradicts them; a zero Mark if none does.
 func (c *Call) Mixed() (Dialects, Mark) {
 	if c.Evidence != Decisive || c.Message.Kind() != Object {
 		return 0, Mark{}

@@ -6,22 +6,22 @@ import (
 	"strconv"
 )
 
-// An Oddity is what is unusual about a member of an Entity, or just not common: a set.
+// An Oddity is a set of unusual or rare properties of a member of an Entity.
 type Oddity uint8
 
 // The oddities.
 const (
-	UnknownMember  Oddity = 1 << iota // no dialect of the message has such a member there
-	LegacyMember                      // only an older version has it there
+	UnknownMember  Oddity = 1 << iota // unknown in the message's dialects
+	LegacyMember                      // known only in older versions
 	SnakeMember                       // a known member under its name in the proto file, such as "message_id"
-	NullMember                        // a known member that is null, and not the data of 1.0, which may be
-	MistypedMember                    // a known member with another JSON value than it has: see Slot.Shape
+	NullMember                        // a known member that is null, except data in 1.0, which may be null
+	MistypedMember                    // a known member with the wrong JSON type: see Slot.Shape
 	MetadataMember                    // by its name: metadata
-	MentionMember                     // by its name: a list of extensions, or of ids of other tasks
-	ContentMember                     // by its name: none that a part has which is nothing but text
+	MentionMember                     // by its name: a list of extensions, or of other tasks' ids
+	ContentMember                     // by its name: one that plain text parts do not have
 )
 
-// byName has the oddities that a member has for its name, whatever it stands in.
+// byName returns a member's oddities that depend only on its name.
 func byName(name Value) Oddity {
 	for _, plain := range [...]string{"text", "kind", "type"} {
 		if name.Is(plain) {
@@ -41,11 +41,11 @@ func byName(name Value) Oddity {
 type Member struct {
 	Name  Value // a string
 	Value Value //
-	Slot  *Slot // nil if it is unknown
+	Slot  *Slot // nil if unknown
 	Odd   Oddity
 }
 
-// Oddities returns all that is unusual about the members of the object. It looks once for each object.
+// Oddities returns the union of the oddities of the object's members. It computes them once per object.
 func (o *Entity) Oddities() Oddity {
 	if !o.classified {
 		o.classified = true
@@ -56,7 +56,7 @@ func (o *Entity) Oddities() Oddity {
 	return o.odd
 }
 
-// Odd yields the members about which one of those things is unusual.
+// Odd yields the members that have one of the given oddities.
 func (o *Entity) Odd(what Oddity) iter.Seq[Member] {
 	return func(yield func(Member) bool) {
 		if o.Oddities()&what == 0 {
@@ -87,7 +87,7 @@ func (o *Entity) members() iter.Seq[Member] {
 	}
 }
 
-// oddValue says what is unusual about the value of a known member.
+// oddValue returns the oddities of a known member's value.
 func (o *Entity) oddValue(s *Slot, v Value) Oddity {
 	switch modern := o.walker.modern; {
 	case v.IsNull():
@@ -100,34 +100,34 @@ func (o *Entity) oddValue(s *Slot, v Value) Oddity {
 	return 0
 }
 
-// names is what the names of members mean in objects of one type, in messages of one kind: objects that follow one
-// another have the same members, mostly in the same order.
+// names caches the meaning of member names in objects of one type, in messages of one kind: consecutive objects have
+// the same members, usually in the same order.
 type names struct {
 	of    wording
-	known []knownName // at most maxNames, in the order in which they came
+	known []knownName // at most maxNames, in order of appearance
 }
 
-// A wording is all that decides what a name means in objects of a type.
+// A wording has everything that determines the meaning of a name in objects of a type.
 type wording struct {
 	operation Operation // of parameters
 	in        Dialects
 	proto     bool
 }
 
-// A knownName is a name as it stands in a text, and what it means.
+// A knownName is a name as written, with its meaning.
 type knownName struct {
 	raw  string
 	slot *Slot
 	odd  Oddity
 }
 
-// Bounds of the names that are kept for a type, and of each.
+// Bounds on the cached names of a type, and on each name.
 const (
 	maxNames      = 16
 	maxNameLength = 64
 )
 
-// namesIn returns the names of members of objects as this one.
+// namesIn returns the cached names for objects like this one.
 func (w *Walker) namesIn(o *Entity) *names {
 	of := wording{in: w.in, proto: w.proto}
 	if o.Type == ParamsEntity {
@@ -140,7 +140,8 @@ func (w *Walker) namesIn(o *Entity) *names {
 	return n
 }
 
-// member returns what the name of a member means, and where the next one is likely to be known; this one is at next.
+// member returns the meaning of a member's name, and the likely position of the next name in the cache; this name is
+// likely at next.
 func (n *names) member(o *Entity, name Value, next int) (Member, int) {
 	raw := name.Raw()
 	if next < len(n.known) && string(raw) == n.known[next].raw {
@@ -159,7 +160,7 @@ func (n *names) member(o *Entity, name Value, next int) (Member, int) {
 	return Member{Name: name, Slot: slot, Odd: odd}, len(n.known)
 }
 
-// classify says what the name of a member means in objects of a type.
+// classify returns the meaning of a member's name in objects of a type.
 func (w *Walker) classify(t EntityType, name Value) (*Slot, Oddity) {
 	list := fieldsOf(t, w.operation)
 	snake := bytes.IndexByte(name.Raw(), '_') >= 0
@@ -173,7 +174,7 @@ func (w *Walker) classify(t EntityType, name Value) (*Slot, Oddity) {
 		case !known && f.Legacy&w.in != 0 && name.Is(f.Name):
 			return nil, LegacyMember
 		case !known && w.in == onlyV0_1 && (f.In|f.Proto)&^onlyV0_1 != 0 && name.Is(f.Name):
-			return nil, 0 // of a later version, which agents of several write for all
+			return nil, 0 // of a later version: agents of several versions write it for all
 		}
 	}
 	return nil, UnknownMember
@@ -207,7 +208,7 @@ func (s Shape) fits(v Value, modern bool) bool {
 	return true
 }
 
-// isInteger reports whether a value is an integer. 1.0 takes a string of digits for one too (ProtoJSON).
+// isInteger reports whether a value is an integer. 1.0 also accepts a string of digits (ProtoJSON).
 func isInteger(v Value, modern bool) bool {
 	if modern && v.Kind() == String {
 		_, err := strconv.ParseInt(v.Text(), 10, 64)
@@ -217,8 +218,8 @@ func isInteger(v Value, modern bool) bool {
 	return ok
 }
 
-// Member returns a member, absent also if it is null. In 1.0, and over HTTP+JSON, it may stand under its name in the
-// proto file: that is judged on its own, and then read as if it were right.
+// Member returns a member; Absent also if it is null. In 1.0, and over HTTP+JSON, it may have its name from the proto
+// file: a separate rule checks that, and Member reads it anyway.
 func (o *Entity) Member(name string) Value {
 	v := o.Get(name)
 	if !v.Exists() && (o.walker.modern || o.walker.proto) {
@@ -232,7 +233,7 @@ func (o *Entity) Member(name string) Value {
 	return v
 }
 
-// snakeNames has the proto names of all fields that have another one there.
+// snakeNames has the proto names of all fields whose JSON name differs.
 var snakeNames = func() map[string]string {
 	names := make(map[string]string)
 	add := func(list []Slot) {
@@ -251,8 +252,8 @@ var snakeNames = func() map[string]string {
 	return names
 }()
 
-// Modern reports whether the object is one of 1.0.
+// Modern reports whether the object belongs to 1.0.
 func (o *Entity) Modern() bool { return o.walker.modern }
 
-// Proto reports whether the object may be written in the proto JSON of 0.x, since it comes over HTTP+JSON before 1.0.
+// Proto reports whether the object may be in the proto JSON of 0.x, because it came over HTTP+JSON before 1.0.
 func (o *Entity) Proto() bool { return o.walker.proto }

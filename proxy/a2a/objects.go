@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// The views in this file and in push.go read one protocol object each, in every flavour: 0.1, 0.2 and 0.3, the proto
-// JSON of 0.x over HTTP+JSON, and 1.0. They are the Value they are made of and add names to it; like it they may be
-// Absent. Text accessors return "" for what is missing or no string, and read ids under the names of the proto file
-// too: some peers write them so, and parsers of proto JSON take both.
+// The types in this file and in push.go each read one protocol object in every form: 0.1, 0.2 and 0.3, the proto JSON
+// of 0.x over HTTP+JSON, and 1.0. Each embeds a Value, which may be Absent, and adds accessors. Accessors for text
+// return "" if the member is missing or not a string. They also accept the names of the proto file for ids: some peers
+// use them, and parsers of proto JSON accept both.
 
 // A Task is a task as an answer, event or notification shows it.
 type Task struct{ Value }
@@ -16,10 +16,10 @@ type Task struct{ Value }
 // ID returns the id of the task.
 func (t Task) ID() string { return t.Get("id").Text() }
 
-// ContextID returns the id of the context; in 0.1 there is none.
+// ContextID returns the id of the context; 0.1 has none.
 func (t Task) ContextID() string { return firstText(t.Get("contextId"), t.Get("context_id")) }
 
-// SessionID returns the id of the session, which 0.1 has in place of a context.
+// SessionID returns the id of the session, which 0.1 has instead of a context.
 func (t Task) SessionID() string { return t.Get("sessionId").Text() }
 
 // Status returns the status of the task.
@@ -28,7 +28,7 @@ func (t Task) Status() Status { return Status{t.Get("status")} }
 // State returns the state of the task.
 func (t Task) State() State { return t.Status().State() }
 
-// StateText returns the state as it is spelt on the wire.
+// StateText returns the state as spelled on the wire.
 func (t Task) StateText() string { return t.Status().StateText() }
 
 // StatusMessage returns the message that goes with the status.
@@ -71,13 +71,13 @@ type Status struct{ Value }
 // StateValue returns the member "state".
 func (s Status) StateValue() Value { return s.Get("state") }
 
-// State returns the state; NoState if it is missing or spelt as no dialect does.
+// State returns the state; NoState if it is missing or has an unknown spelling.
 func (s Status) State() State {
 	state, _ := ParseState(s.StateText())
 	return state
 }
 
-// StateText returns the state as it is spelt on the wire.
+// StateText returns the state as spelled on the wire.
 func (s Status) StateText() string { return s.Get("state").Word(words) }
 
 // Message returns the message that goes with the status; the proto JSON of 0.2 calls it "update".
@@ -86,7 +86,7 @@ func (s Status) Message() Message { return Message{first(s.Value, "message", "up
 // A Message is one message.
 type Message struct{ Value }
 
-// ID returns the id of the message; in 0.1 there is none.
+// ID returns the id of the message; 0.1 has none.
 func (m Message) ID() string { return firstText(m.Get("messageId"), m.Get("message_id")) }
 
 // TaskID returns the id of the task that the message belongs to.
@@ -95,13 +95,13 @@ func (m Message) TaskID() string { return firstText(m.Get("taskId"), m.Get("task
 // ContextID returns the id of the context that the message belongs to.
 func (m Message) ContextID() string { return firstText(m.Get("contextId"), m.Get("context_id")) }
 
-// Role returns who wrote the message; NoRole if that is missing or spelt as no dialect does.
+// Role returns who wrote the message; NoRole if that is missing or has an unknown spelling.
 func (m Message) Role() Role {
 	role, _ := ParseRole(m.RoleText())
 	return role
 }
 
-// RoleText returns the role as it is spelt on the wire.
+// RoleText returns the role as spelled on the wire.
 func (m Message) RoleText() string { return m.Get("role").Word(words) }
 
 // Parts returns the parts; the proto JSON of 0.x calls them "content".
@@ -124,7 +124,7 @@ func (p Parts) All() iter.Seq2[int, Part] {
 // An Artifact is something that a task has made, or a piece of it.
 type Artifact struct{ Value }
 
-// ID returns the id of the artifact; in 0.1 there is none.
+// ID returns the id of the artifact; 0.1 has none.
 func (a Artifact) ID() string { return firstText(a.Get("artifactId"), a.Get("artifact_id")) }
 
 // Index returns the index that identifies an artifact in 0.1, by default 0, and whether it is a number or missing.
@@ -144,7 +144,7 @@ type StatusUpdate struct{ Value }
 // TaskID returns the id of the task, which 0.1 calls "id".
 func (u StatusUpdate) TaskID() string { return first(u.Value, "taskId", "task_id", "id").Text() }
 
-// ContextID returns the id of the context; in 0.1 there is none.
+// ContextID returns the id of the context; 0.1 has none.
 func (u StatusUpdate) ContextID() string { return firstText(u.Get("contextId"), u.Get("context_id")) }
 
 // Status returns the status of the task.
@@ -153,16 +153,16 @@ func (u StatusUpdate) Status() Status { return Status{u.Get("status")} }
 // State returns the state of the task.
 func (u StatusUpdate) State() State { return u.Status().State() }
 
-// StateText returns the state as it is spelt on the wire.
+// StateText returns the state as spelled on the wire.
 func (u StatusUpdate) StateText() string { return u.Status().StateText() }
 
-// Final reports whether the event says final:true, which 1.0 does not know.
+// Final reports whether the event has final:true, which 1.0 does not define.
 func (u StatusUpdate) Final() bool {
 	final, _ := u.Get("final").Bool()
 	return final
 }
 
-// FinalUnclear reports whether the event says final with something that is not a boolean.
+// FinalUnclear reports whether the event has a member final that is not a boolean.
 func (u StatusUpdate) FinalUnclear() bool {
 	v := u.Get("final")
 	return present(v) && v.Kind() != Bool
@@ -174,13 +174,13 @@ type ArtifactUpdate struct{ Value }
 // TaskID returns the id of the task, which 0.1 calls "id".
 func (u ArtifactUpdate) TaskID() string { return first(u.Value, "taskId", "task_id", "id").Text() }
 
-// ContextID returns the id of the context; in 0.1 there is none.
+// ContextID returns the id of the context; 0.1 has none.
 func (u ArtifactUpdate) ContextID() string { return firstText(u.Get("contextId"), u.Get("context_id")) }
 
 // Artifact returns the artifact.
 func (u ArtifactUpdate) Artifact() Artifact { return Artifact{u.Get("artifact")} }
 
-// Append reports whether the parts are to be added to the artifact as it was; 0.1 says so inside the artifact.
+// Append reports whether to append the parts to the existing artifact; in 0.1 the flag is inside the artifact.
 func (u ArtifactUpdate) Append() bool { return u.flag("append") }
 
 // AppendKnown reports whether the update says what it does to the artifact: it does not where append is not a boolean.
@@ -192,7 +192,7 @@ func (u ArtifactUpdate) AppendKnown() bool {
 	return !v.Exists() || v.IsNull() || v.Kind() == Bool
 }
 
-// LastChunk reports whether the artifact is complete; 0.1 says so inside the artifact.
+// LastChunk reports whether the artifact is complete; in 0.1 the flag is inside the artifact.
 func (u ArtifactUpdate) LastChunk() bool { return u.flag("lastChunk") }
 
 func (u ArtifactUpdate) flag(name string) bool {

@@ -1,6 +1,11 @@
 package a2a
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+
+	"a2atap/proxy/spelling"
+)
 
 // A Binding is how A2A travels over a transport.
 type Binding uint8
@@ -100,6 +105,7 @@ const (
 type operationRow struct {
 	name    string // in 1.0
 	methods [4]string
+	rpc     string // over gRPC of 0.3, if it is another name
 	streams bool
 }
 
@@ -124,6 +130,7 @@ var operations = [...]operationRow{
 	SubscribeToTask: {
 		name:    "SubscribeToTask",
 		methods: [4]string{"tasks/resubscribe", "tasks/resubscribe", "tasks/resubscribe", "SubscribeToTask"},
+		rpc:     "TaskSubscription",
 		streams: true,
 	},
 	CreatePushConfig: {
@@ -146,6 +153,7 @@ var operations = [...]operationRow{
 			"", "tasks/pushNotificationConfig/list", "tasks/pushNotificationConfig/list",
 			"ListTaskPushNotificationConfigs",
 		},
+		rpc: "ListTaskPushNotificationConfig",
 	},
 	DeletePushConfig: {
 		name: "DeleteTaskPushNotificationConfig",
@@ -157,6 +165,7 @@ var operations = [...]operationRow{
 	GetExtendedCard: {
 		name:    "GetExtendedAgentCard",
 		methods: [4]string{"", "", "agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard"},
+		rpc:     "GetAgentCard",
 	},
 	GetCard: {name: "GetAgentCard"},
 	Webhook: {name: "PushNotification"},
@@ -189,15 +198,17 @@ var oddMethods = [...]methodSpelling{
 
 // String returns the name of the operation in A2A 1.0, such as "SubscribeToTask"; "GetAgentCard" and "PushNotification"
 // for the fetch of the public card and for notifications, which are not operations there; "" for NoOperation.
-func (o Operation) String() string {
+func (o Operation) String() string { return o.row().name }
+
+func (o Operation) row() *operationRow {
 	if int(o) < len(operations) {
-		return operations[o].name
+		return &operations[o]
 	}
-	return ""
+	return &operations[NoOperation]
 }
 
 // Streams reports whether the operation is answered with an event stream.
-func (o Operation) Streams() bool { return int(o) < len(operations) && operations[o].streams }
+func (o Operation) Streams() bool { return o.row().streams }
 
 // Sends reports whether the operation sends a message.
 func (o Operation) Sends() bool { return o == SendMessage || o == SendStreamingMessage }
@@ -207,15 +218,15 @@ func (o Operation) Push() bool { return o >= CreatePushConfig && o <= DeletePush
 
 // MethodName returns the JSON-RPC method of the operation in a dialect, or "" where the dialect has none.
 func (o Operation) MethodName(d Dialect) string {
-	if int(o) < len(operations) && int(d) < len(operations[o].methods) {
-		return operations[o].methods[d]
+	if int(d) < len(o.row().methods) {
+		return o.row().methods[d]
 	}
 	return ""
 }
 
-// OperationOf returns the operation that a name stands for in any dialect: a JSON-RPC method, a name of 1.0, or one of
-// the short names of this package, whatever the case. It returns NoOperation for other names. It is for what people
-// write; DecodeRequest takes methods only as the specification spells them.
+// OperationOf returns the operation for its name in any dialect: a JSON-RPC method, a name of 1.0, or one of the short
+// names of this package, in any case. It returns NoOperation for other names. It reads names that people write;
+// DecodeRequest accepts methods only as the specification spells them.
 func OperationOf(name string) Operation {
 	if o, _ := methodOf(name); o != NoOperation {
 		return o
@@ -236,6 +247,20 @@ func OperationOf(name string) Operation {
 		}
 	}
 	return NoOperation
+}
+
+// ParseOperation is OperationOf with an error for other names, which names the operation that was probably meant.
+func ParseOperation(name string) (Operation, error) {
+	o := OperationOf(name)
+	if o != NoOperation {
+		return o, nil
+	}
+	var known []string
+	for o := SendMessage; int(o) < len(operations); o++ {
+		known = append(known, operations[o].name)
+	}
+	return o, fmt.Errorf("unknown operation %q; write a name such as SendMessage or GetTask%s", name,
+		spelling.Hint(name, known))
 }
 
 // methodOf returns the operation of a JSON-RPC method exactly as written, and the dialects that have it.

@@ -7,7 +7,7 @@ import (
 	"a2atap/proxy/expect"
 )
 
-// TestMethods holds every JSON-RPC method of every dialect against the operation that it stands for.
+// TestMethods compares every JSON-RPC method of every dialect with its operation.
 func TestMethods(t *testing.T) {
 	tests := []struct {
 		method   string

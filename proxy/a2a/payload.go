@@ -5,7 +5,7 @@ type PayloadKind uint8
 
 // The kinds of payloads.
 const (
-	NoPayload             PayloadKind = iota // there is none: no body, no result, nothing that can be read
+	NoPayload             PayloadKind = iota // no payload: no body, no result, or an unreadable one
 	TaskPayload                              //
 	MessagePayload                           //
 	StatusPayload                            // a task status update event
@@ -14,8 +14,8 @@ const (
 	TaskListPayload                          //
 	PushConfigPayload                        //
 	PushConfigListPayload                    //
-	NullPayload                              // null, where there should be an object or where nothing is to be said
-	ErrorPayload                             // an error in place of a payload
+	NullPayload                              // null instead of an object, or where no content is expected
+	ErrorPayload                             // an error instead of a payload
 	UnknownPayload                           // something else
 )
 
@@ -49,7 +49,7 @@ type Payload struct {
 type wrapper struct {
 	name     string
 	kind     PayloadKind
-	inResult string // its pointer where it stands in the result of JSON-RPC
+	inResult string // its pointer if it is in the result of JSON-RPC
 }
 
 var wrappers = [...]wrapper{
@@ -62,7 +62,7 @@ var wrappers = [...]wrapper{
 	{"msg", MessagePayload, "/result/msg"}, // the proto JSON of 0.2.2 to 0.2.5
 }
 
-// within returns the pointer of the member in what stands at base.
+// within returns the pointer of the member in the value at base.
 func (w *wrapper) within(base string) string {
 	if base == "/result" {
 		return w.inResult
@@ -86,7 +86,7 @@ func kindOfObject(v Value) PayloadKind {
 	return NoPayload
 }
 
-// findObject finds the task, message or update in a value, in any flavour. Base is where the value stands.
+// findObject finds the task, message or update in a value, in any dialect. base is the pointer of the value.
 func findObject(v Value, base string) Payload {
 	p := Payload{Value: v, Pointer: base}
 	if p.Kind = kindOfObject(v); p.Kind != NoPayload {
@@ -106,8 +106,8 @@ func findObject(v Value, base string) Payload {
 	return p
 }
 
-// isBare reports whether an object is surely no wrapper, whatever further members it has: a task or an update of its
-// own. Agents of 0.1 put the message that was sent beside the status of a task.
+// isBare reports whether an object is certainly not a wrapper, whatever other members it has, but a task or an update
+// itself. Agents of 0.1 put the message that was sent next to the status of a task.
 func isBare(v Value) bool {
 	return v.Get("status").Has("state") && (v.Has("id") || v.Has("taskId")) || v.Get("artifact").Kind() == Object
 }
@@ -165,8 +165,8 @@ func (p *Payload) spelt0x() bool {
 	return (state || role) && !p.spelt1_0()
 }
 
-// Settle reads a bare object that was taken for one of 0.1, because nothing in it says more, as one of the dialects that
-// the call was surely in: whoever does what only 0.2 and 0.3 have speaks one of these.
+// Settle assigns a bare object that was taken for one of 0.1, for lack of other evidence, to the dialects that the call
+// was certainly in: an agent that does what only 0.2 and 0.3 have uses one of these.
 func (p *Payload) Settle(asked Dialects) {
 	if p.Dialects == onlyV0_1 && !p.Wrapped && !asked.Empty() && asked.Intersect(kindDialects) == asked &&
 		!(p.Kind == TaskPayload && has0_1Members(p.Value)) && !p.namesByID() {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A PushConfig is a push notification config with whatever stands around it: the container of 0.x with the task id and
-// the member "pushNotificationConfig", the flat object of 1.0, or the bare config that goes with a send.
+// A PushConfig is a push notification config with its surrounding object: the container of 0.x with the task id and the
+// member "pushNotificationConfig", the flat object of 1.0, or the bare config that goes with a send.
 type PushConfig struct{ Value }
 
 // Config returns the object that holds the URL.

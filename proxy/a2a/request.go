@@ -2,12 +2,14 @@ package a2a
 
 import "strings"
 
-// DecodeRequest says what a request asks. The dialects are those that the request alone shows (the protocol lets the
-// method decide, then the body, then the version that the client names, then the path); Known says whether A2A is
-// spoken at its URL at all, which proves what is in doubt: tasks/list, the path /tasks/7, a body that cannot be read.
+// DecodeRequest decodes the call that a request makes. Its dialects are those that the request alone shows: the
+// protocol gives priority to the method, then the body, then the version that the client names, then the path. Known
+// reports whether its URL is known to serve A2A. That decides doubtful cases: tasks/list, the path /tasks/7, an
+// unreadable body.
 //
-// Not A2A, and so the zero Call: OPTIONS and HEAD, whatever they carry; other protocols over JSON-RPC, MCP among them,
-// which shares the methods tasks/get, tasks/list and tasks/cancel; and what nothing marks as A2A.
+// DecodeRequest returns the zero Call for requests that are not A2A: OPTIONS and HEAD, whatever they carry; other
+// protocols over JSON-RPC, such as MCP, which shares the methods tasks/get, tasks/list and tasks/cancel; and requests
+// that nothing marks as A2A.
 func DecodeRequest(r Request, known Known) Call {
 	switch r.Method {
 	case "OPTIONS", "HEAD", "CONNECT", "TRACE":

@@ -376,7 +376,7 @@ func TestNotifications(t *testing.T) {
 	}
 }
 
-// A message of a user that is posted to a path of no known operation is none that an agent sends.
+// A user's message that is posted to a path of no known operation is not a notification of an agent.
 func TestNoNotification(t *testing.T) {
 	const message = `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}]}}`
 	expect.Equal(t, "a message of a user is taken for",

@@ -94,7 +94,7 @@ func (k *Known) base(path string) (Base, bool) {
 	return best, found
 }
 
-// holds reports whether what stands between the interface and the route is no more than "v1" or one tenant.
+// holds reports whether the path between the interface and the route is at most "v1" or one tenant.
 func (b Base) holds(prefix string) bool { return strings.Count(prefix[len(b.Path):], "/") <= 1 }
 
 // tenant returns the route and the tenant of a path below the interface. "/tasks/tasks" is the task "tasks" unless the
@@ -148,7 +148,7 @@ func (c *Call) restDialects(found route, prefix string, base Base, below bool) (
 	return in, evidence
 }
 
-// pathDialects returns the dialects that have a route under a path, and how much that weighs; none where nobody knows.
+// pathDialects returns the dialects that have a route under a path, and the weight of that evidence; none if unknown.
 func pathDialects(prefix, base string, declared Dialects) (Dialects, int) {
 	switch under := strings.HasSuffix(prefix, "/v1"); {
 	case under && !declared.Empty() && prefix == base: // it belongs to the interface
@@ -203,7 +203,7 @@ func (b *ballot) add(in Dialects, weight int) {
 	}
 }
 
-// restPrefix returns the path of the interface: what stands before the route without tenant, and without the "v1" that
+// restPrefix returns the path of the interface: the path before the route without the tenant, and without the "v1" that
 // belongs to the routes of 0.x.
 func (c *Call) restPrefix(prefix string, base Base, below bool) string {
 	if below && base.holds(prefix) {

@@ -2,136 +2,122 @@ package a2a
 
 import "strings"
 
-// A route is the end of a path that HTTP+JSON gives a meaning to (A2A 0.3 §3.5.6, 1.0 §5.3 and §11.3, and the proto
-// files).
+// A routeRow is an operation over HTTP+JSON: its method and the end of its path, below an interface's URL.
+type routeRow struct {
+	operation   Operation
+	method      string
+	path        string // {task} and {config} are escaped ids
+	dialects    Dialects
+	distinctive bool // no other protocol is likely to have the path
+}
+
+// routes has the routes of all operations: those that are longer or more specific first, and of those of one operation
+// the one that clients should use first (A2A 0.3 §3.5.6, 1.0 §5.3 and §11.3, and the proto files). In 0.x they are below
+// "/v1".
+var routes = [...]routeRow{
+	{GetPushConfig, "GET", "/tasks/{task}/pushNotificationConfigs/{config}", sinceV0_2, true},
+	{DeletePushConfig, "DELETE", "/tasks/{task}/pushNotificationConfigs/{config}", sinceV0_2, true},
+	{CreatePushConfig, "POST", "/tasks/{task}/pushNotificationConfigs", sinceV0_2, true},
+	{ListPushConfigs, "GET", "/tasks/{task}/pushNotificationConfigs", sinceV0_2, true},
+	{SendMessage, "POST", "/message:send", sinceV0_2, true},
+	{SendStreamingMessage, "POST", "/message:stream", sinceV0_2, true},
+	{CancelTask, "POST", "/tasks/{task}:cancel", sinceV0_2, false},
+	{SubscribeToTask, "POST", "/tasks/{task}:subscribe", sinceV0_2, false},
+	{SubscribeToTask, "GET", "/tasks/{task}:subscribe", sinceV0_2, false}, // so the proto file
+	{GetTask, "GET", "/tasks/{task}", sinceV0_2, false},
+	{ListTasks, "GET", "/tasks", sinceV0_2, false},
+	{GetExtendedCard, "GET", "/extendedAgentCard", onlyV1_0, true},
+	{GetExtendedCard, "GET", "/card", kindDialects, false},
+	{GetExtendedCard, "GET", "/agent/authenticatedExtendedCard", Of(V0_2), true}, // next to the JSON-RPC URL (0.2.1 to 0.2.6 §9.1)
+}
+
+// misspelled are the names of lists in the routes of push configs that the proto files of 0.x misspell.
+var misspelled = map[string]string{"task": "tasks", "pushNotifications": "pushNotificationConfigs"}
+
+// Route returns the HTTP method and the path of the operation over HTTP+JSON, below the URL of an interface. The path
+// has {task} and {config} where escaped ids belong. It returns "" for an operation without a route.
+func (o Operation) Route(d Dialect) (method, path string) {
+	for i := range routes {
+		row := &routes[i]
+		switch {
+		case row.operation != o || !row.dialects.Has(d):
+		case d == V1_0:
+			return row.method, row.path
+		default:
+			return row.method, "/v1" + row.path
+		}
+	}
+	return "", ""
+}
+
+// A route is the end of a path that HTTP+JSON gives a meaning to.
 type route struct {
 	operation   Operation // NoOperation if the HTTP method is not one of the route's
 	start       int       // where in the path it begins
 	task        string    // task id, unescaped
 	config      string    // push config id, unescaped
-	dialects    Dialects  // that have it, whatever stands before it
+	dialects    Dialects  // that have it, regardless of the path before it
 	distinctive bool      // no other protocol is likely to have it
 	message     bool      // it sends a message
 }
 
 // findRoute looks for a route at the end of an escaped path. A slash after it does not count.
-func findRoute(method, path string) (route, bool) {
+func findRoute(method, path string) (found route, ok bool) {
 	path = strings.TrimSuffix(path, "/")
-	var seg [4]string // from the end
-	var start [4]int
-	n := 0
-	for end := len(path); n < len(seg) && end > 0; n++ {
-		i := strings.LastIndexByte(path[:end], '/')
-		if i < 0 {
+	for i := range routes {
+		row := &routes[i]
+		if i == 0 || row.path != routes[i-1].path {
+			if ok {
+				break
+			}
+			found, ok = row.match(path)
+		}
+		if ok && row.method == method {
+			found.operation = row.operation
 			break
 		}
-		seg[n], start[n] = path[i+1:end], i
-		end = i
 	}
-	switch {
-	case n >= 4 && isPushList(seg[1]) && isTaskList(seg[3]):
-		r := pushRoute(seg[1], seg[3], seg[2], start[3])
-		r.config = unescapePath(seg[0])
-		r.operation = byMethod(method, verb{"GET", GetPushConfig}, verb{"DELETE", DeletePushConfig})
-		return r, true
-	case n >= 3 && isPushList(seg[0]) && isTaskList(seg[2]):
-		r := pushRoute(seg[0], seg[2], seg[1], start[2])
-		r.operation = byMethod(method, verb{"POST", CreatePushConfig}, verb{"GET", ListPushConfigs})
-		return r, true
-	case n >= 2 && seg[1] == "tasks" && !isMessageVerb(seg[0]):
-		r := taskRoute(method, seg[0])
-		r.start = start[1]
-		return r, true
-	case n >= 1:
-		return lastSegmentRoute(method, seg[0], seg[1], start)
-	}
-	return route{}, false
+	return found, ok
 }
 
-func isTaskList(segment string) bool { return segment == "tasks" || segment == "task" }
-
-func isPushList(segment string) bool {
-	return segment == "pushNotificationConfigs" || segment == "pushNotifications"
-}
-
-func isMessageVerb(segment string) bool {
-	segment = unescapePath(segment)
-	return segment == "message:send" || segment == "message:stream"
-}
-
-// pushRoute returns a route below "tasks/{id}/pushNotificationConfigs". The proto files of 0.x misspell both lists.
-func pushRoute(list, tasks, task string, start int) route {
-	in := kindDialects | onlyV1_0
-	if list == "pushNotifications" || tasks == "task" {
-		in = kindDialects
-	}
-	return route{start: start, task: unescapePath(task), dialects: in, distinctive: true}
-}
-
-// taskRoute returns the route "tasks/{id}", with or without a verb. A colon that no known verb follows is part of the
-// id, and so is one that is escaped.
-func taskRoute(method, segment string) route {
-	r := route{dialects: kindDialects | onlyV1_0}
-	if i := strings.LastIndexByte(segment, ':'); i >= 0 {
-		switch segment[i+1:] {
-		case "cancel":
-			r.task, r.operation = unescapePath(segment[:i]), byMethod(method, verb{"POST", CancelTask})
-			return r
-		case "subscribe": // the prose says POST, the proto file GET
-			r.task = unescapePath(segment[:i])
-			r.operation = byMethod(method, verb{"POST", SubscribeToTask}, verb{"GET", SubscribeToTask})
-			return r
+// match reads the end of an escaped path as the path of the row.
+func (row *routeRow) match(path string) (r route, ok bool) {
+	r = route{dialects: row.dialects, distinctive: row.distinctive, message: row.operation.Sends()}
+	for rest := row.path; rest != ""; {
+		var want, segment string
+		rest, want = cutLast(rest)
+		i := strings.LastIndexByte(path, '/')
+		if i < 0 {
+			return r, false
+		}
+		path, segment = path[:i], path[i+1:]
+		switch {
+		case want[0] == '{':
+			// A colon that is escaped, or not followed by a known verb, is part of the id.
+			name, verb, _ := strings.Cut(want, "}")
+			if segment, ok = strings.CutSuffix(segment, verb); !ok {
+				return r, false
+			}
+			if name == "{task" {
+				r.task = unescapePath(segment)
+			} else {
+				r.config = unescapePath(segment)
+			}
+		case unescapePath(segment) == want:
+		case row.operation.Push() && misspelled[segment] == want:
+			r.dialects = kindDialects
+		default:
+			return r, false
 		}
 	}
-	r.task, r.operation = unescapePath(segment), byMethod(method, verb{"GET", GetTask})
-	return r
+	r.start = len(path)
+	// Other protocols have cards, too.
+	return r, row.path != "/card" || strings.HasSuffix(path, "/v1")
 }
 
-// lastSegmentRoute returns a route of one segment, or of a segment that needs the one before it.
-func lastSegmentRoute(method, last, before string, start [4]int) (route, bool) {
-	r := route{start: start[0], dialects: kindDialects | onlyV1_0}
-	switch unescapePath(last) {
-	case "message:send":
-		r.operation, r.distinctive = byMethod(method, verb{"POST", SendMessage}), true
-		r.message = true
-	case "message:stream":
-		r.operation, r.distinctive = byMethod(method, verb{"POST", SendStreamingMessage}), true
-		r.message = true
-	case "tasks":
-		r.operation = byMethod(method, verb{"GET", ListTasks})
-	case "extendedAgentCard":
-		r.operation, r.dialects, r.distinctive = byMethod(method, verb{"GET", GetExtendedCard}), onlyV1_0, true
-	case "card":
-		r.operation, r.dialects = byMethod(method, verb{"GET", GetExtendedCard}), kindDialects
-		return r, before == "v1"
-	case "authenticatedExtendedCard": // 0.2.1 to 0.2.6 §9.1: beside the JSON-RPC URL
-		r.operation, r.dialects, r.distinctive = byMethod(method, verb{"GET", GetExtendedCard}), Of(V0_2), true
-		r.start = start[1]
-		return r, before == "agent"
-	default:
-		return route{}, false
-	}
-	return r, true
-}
-
-// A verb is what a route asks under one HTTP method.
-type verb struct {
-	method    string
-	operation Operation
-}
-
-func byMethod(method string, verbs ...verb) Operation {
-	for _, v := range verbs {
-		if v.method == method {
-			return v.operation
-		}
-	}
-	return NoOperation
-}
-
-// RoutePrefix returns what stands before the route in the escaped path of an HTTP+JSON call, without a slash at its
-// end, and whether there is a route. Without a card it is not known where an interface ends and its tenant begins, nor
-// whether "v1" belongs to the interface or to the route of 0.x; it is left to the route.
+// RoutePrefix returns the part before the route in the escaped path of an HTTP+JSON call, without a slash at its end,
+// and whether the path has a route. Without a card, a2atap cannot know where an interface ends and its tenant begins,
+// nor whether "v1" belongs to the interface or to the route of 0.x; RoutePrefix assigns "v1" to the route.
 func RoutePrefix(path string) (prefix string, ok bool) {
 	r, ok := findRoute("", path)
 	return strings.TrimSuffix(path[:r.start], "/v1"), ok

@@ -1,11 +1,12 @@
 package a2a
 
 import (
+	"iter"
 	"slices"
 	"strings"
 )
 
-const maxBatch = 100 // calls of a batch that are decoded
+const maxBatch = 100 // calls of a batch that are kept decoded
 
 // decodeRPC reads a call of the JSON-RPC binding, or a batch of them, and reports whether there is one.
 func (c *Call) decodeRPC(r *Request, known *Known) bool {
@@ -16,8 +17,8 @@ func (c *Call) decodeRPC(r *Request, known *Known) bool {
 	return c.decodeEnvelope(r, root, known)
 }
 
-// decodeBatch reads a JSON-RPC batch (JSON-RPC 2.0 §6). It is A2A if one of its calls is, or if it comes where A2A is
-// spoken.
+// decodeBatch reads a JSON-RPC batch (JSON-RPC 2.0 §6). A batch is A2A if one of its calls is, or if its URL is known
+// to serve A2A.
 func (c *Call) decodeBatch(r *Request, known *Known) bool {
 	batch := []Call{}
 	var spoken Dialects
@@ -26,14 +27,11 @@ func (c *Call) decodeBatch(r *Request, known *Known) bool {
 		if i == maxBatch {
 			break
 		}
-		one := Call{Version: c.Version, Query: c.Query}
-		if one.decodeEnvelope(r, v, known) {
+		one, isA2A := c.member(r, v, known)
+		if isA2A {
 			found = true
 			spoken |= one.Dialects
-			one.Streams = one.Operation.Streams()
 			c.Evidence = max(c.Evidence, one.Evidence)
-		} else {
-			one = Call{Binding: JSONRPC, ID: v.Get("id"), Method: v.Get("method").Text(), Params: v.Get("params")}
 		}
 		batch = append(batch, one)
 	}
@@ -46,6 +44,34 @@ func (c *Call) decodeBatch(r *Request, known *Known) bool {
 	}
 	c.Binding, c.Batch, c.Dialects = JSONRPC, batch, spoken
 	return true
+}
+
+// member reads one call of a batch, and reports whether it is one of A2A.
+func (c *Call) member(r *Request, v Value, known *Known) (one Call, isA2A bool) {
+	one = Call{Version: c.Version, Query: c.Query}
+	if one.decodeEnvelope(r, v, known) {
+		one.Streams = one.Operation.Streams()
+		return one, true
+	}
+	return Call{Binding: JSONRPC, ID: v.Get("id"), Method: v.Get("method").Text(), Params: v.Get("params")}, false
+}
+
+// Members returns all calls of a batch, in their order: those of Batch, and the further ones, decoded one after another.
+func (c *Call) Members() iter.Seq[*Call] {
+	return func(yield func(*Call) bool) {
+		for i, v := range c.Doc.Root.Elems() {
+			if i < len(c.Batch) {
+				if !yield(&c.Batch[i]) {
+					return
+				}
+				continue
+			}
+			one, _ := c.member(&Request{}, v, &Known{Bindings: BindingsOf(JSONRPC), Dialects: c.Dialects})
+			if !yield(&one) {
+				return
+			}
+		}
+	}
 }
 
 // decodeEnvelope reads one JSON-RPC request object.
@@ -97,8 +123,8 @@ func (c *Call) reset() bool {
 	return false
 }
 
-// sharedMethodDialects tells 0.1 from 0.2 and 0.3 where the method is the same: by what only 0.1 has, or by what is
-// spoken at the URL.
+// sharedMethodDialects distinguishes 0.1 from 0.2 and 0.3 if the method is the same, by features that only 0.1 has, or
+// by the known dialects of the URL.
 func sharedMethodDialects(params Value, known *Known) Dialects {
 	switch {
 	case params.Has("sessionId"):
@@ -125,8 +151,8 @@ func isMCP(r *Request, root Value) bool {
 	return strings.HasPrefix(root.Get("method").Text(), "tasks/") && params.Has("taskId") && !params.Has("id")
 }
 
-// isSurelyMCP reports whether a request has what only MCP has: one of its headers, or its metadata. Where A2A is
-// spoken, params.taskId alone is a client that got the name wrong.
+// isSurelyMCP reports whether a request has something that only MCP has: one of its headers, or its metadata. At a URL
+// that serves A2A, params.taskId alone only means that the client got the name wrong.
 func isSurelyMCP(r *Request, root Value) bool {
 	return r.header("Mcp-Session-Id") != "" || r.header("MCP-Protocol-Version") != "" || root.Get("params").Has("_meta")
 }

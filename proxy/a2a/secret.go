@@ -7,12 +7,12 @@ import (
 	"unicode"
 )
 
-// configPointers are where a push notification config may stand, below the parameters or body of a request and below
-// the result or body of an answer: alone, in the container of 0.x, in the member that 0.3 adds over HTTP+JSON, or along
-// with a message.
+// configPointers are the possible places of a push notification config, below the parameters or body of a request and
+// below the result or body of an answer: alone, in the container of 0.x, in the member that 0.3 adds over HTTP+JSON, or
+// along with a message.
 type configPointers struct {
 	operations []Operation
-	answer     bool // it stands in the answer; else in the request
+	answer     bool // it is in the answer; else in the request
 	pointer    string
 	in         Dialects
 }
@@ -44,10 +44,10 @@ var (
 // secretMembers are the members of a config that must not be shown to others.
 var secretMembers = [...]string{"/token", "/authentication/credentials"}
 
-// SecretPointers returns where the request and the answer of an operation may hold the token and the credentials of
-// push notification configs, for both bindings and in all spellings of the dialects. A "*" stands for every element.
-// The empty set stands for all dialects: what must not be stored is better looked for in vain. The list must not be
-// changed.
+// SecretPointers returns the places where the request and the answer of an operation may hold the token and the
+// credentials of push notification configs, for both bindings and in all spellings of the dialects. A "*" matches every
+// element. The empty set means all dialects, since looking in vain is better than storing a secret. The list must not
+// be changed.
 func SecretPointers(o Operation, in Dialects) []string {
 	if in.Empty() {
 		in = allDialects

@@ -64,22 +64,31 @@ type Credentials struct {
 	Query   []string // names of parameters
 }
 
-// Credentials returns where requests carry API keys by the card's schemes.
+// Credentials returns where requests carry API keys by the card's schemes. It reads schemes generously: a client may send its
+// key by one that is malformed.
 func (c Card) Credentials() Credentials {
 	var found Credentials
-	for _, s := range SecuritySchemes(c.Value) {
-		name := s.Get("name").Text()
-		if s.Type != APIKeyScheme || name == "" {
-			continue
-		}
-		switch place := first(s.Value, "location", "in"); {
-		case place.Is("header"):
-			found.Headers = append(found.Headers, name)
-		case place.Is("query"):
-			found.Query = append(found.Query, name)
+	for _, v := range first(c.Value, "securitySchemes", "security_schemes").Members() {
+		found.add(v)
+		for _, wrapped := range v.Members() {
+			found.add(wrapped)
 		}
 	}
 	return found
+}
+
+// add adds what a scheme names, if it says where that is sent.
+func (c *Credentials) add(scheme Value) {
+	name := scheme.Get("name").Text()
+	if name == "" {
+		return
+	}
+	switch place := strings.ToLower(first(scheme, "location", "in").Text()); {
+	case strings.HasSuffix(place, "header"):
+		c.Headers = append(c.Headers, name)
+	case strings.HasSuffix(place, "query"):
+		c.Query = append(c.Query, name)
+	}
 }
 
 // Security is what a card asks of requests.
@@ -94,7 +103,7 @@ type Want struct {
 	Type   SchemeType // UnknownScheme if the card does not describe it
 	In     string     // of an API key: "header", "query" or "cookie"
 	Param  string     // of an API key: the name of the field, parameter or cookie
-	Scheme string     // of HTTP authentication: "Bearer"; in 0.1 also what stands for a scheme of another kind
+	Scheme string     // of HTTP authentication: "Bearer"; in 0.1 also the equivalent of another kind of scheme
 }
 
 // maxAlternatives bounds what is kept of a card that asks for more than anybody can read.

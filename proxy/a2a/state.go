@@ -2,8 +2,8 @@ package a2a
 
 import "strings"
 
-// A State is the state of a task, whatever the dialect. The zero State is none: there is no state, or its spelling is
-// not known.
+// A State is the state of a task, in any dialect. The zero State means that the state is missing or its spelling is
+// unknown.
 type State uint8
 
 // The states (A2A 0.1 §6.3, 0.2 §6.3, 0.3 §6.3, 1.0 §4.1.3).
@@ -43,7 +43,7 @@ var states = [...]stateRow{
 // cancelled is how the proto files before 1.0 spell TASK_STATE_CANCELED.
 const cancelled = "TASK_STATE_CANCELLED"
 
-// ParseState returns the state that a spelling of any dialect stands for, and whether it is one: "input-required",
+// ParseState returns the state for a spelling in any dialect, and whether the spelling is known: "input-required",
 // "TASK_STATE_INPUT_REQUIRED", and "TASK_STATE_CANCELLED" of the proto files before 1.0.
 func ParseState(spelling string) (state State, known bool) {
 	state, known = stateSpellings[spelling]
@@ -73,7 +73,7 @@ func SpellingDialects(v Value) Dialects {
 	return before1
 }
 
-// words are texts that stand in most messages, each under itself: see Value.Word.
+// words are texts that occur in most messages, each under itself: see Value.Word.
 var words = func() map[string]string {
 	all := map[string]string{"user": "user", "agent": "agent", "ROLE_USER": "ROLE_USER", "ROLE_AGENT": "ROLE_AGENT"}
 	for spelling := range stateSpellings {
@@ -139,7 +139,7 @@ func (s State) Interrupted() bool { return s == InputRequired || s == AuthRequir
 // Active reports whether the task is submitted or working.
 func (s State) Active() bool { return s == Submitted || s == Working }
 
-// A Role says who wrote a message. The zero Role is none: there is no role, or its spelling is not known.
+// A Role tells who wrote a message. The zero Role means that the role is missing or its spelling is unknown.
 type Role uint8
 
 // The roles.
@@ -149,7 +149,7 @@ const (
 	AgentRole
 )
 
-// ParseRole returns the role that a spelling of any dialect stands for, and whether it is one: "user", "agent",
+// ParseRole returns the role for a spelling in any dialect, and whether the spelling is known: "user", "agent",
 // "ROLE_USER", "ROLE_AGENT". "ROLE_UNSPECIFIED" is a spelling of NoRole.
 func ParseRole(spelling string) (role Role, known bool) {
 	switch spelling {

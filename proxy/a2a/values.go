@@ -2,7 +2,8 @@ package a2a
 
 import "bytes"
 
-// maxValues bounds the values of one answer that are read in place of events. Of more the last one is read, too.
+// maxValues bounds the values of one answer that are read instead of events. If there are more, the last one is read,
+// too.
 const maxValues = 1000
 
 // Values returns the JSON values of an answer to the call that holds several where an event stream is due: JSON Lines, or

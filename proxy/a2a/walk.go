@@ -114,8 +114,8 @@ func (o *Entity) WrittenBy(s Side) {
 // A Walker visits the typed objects of a message one after another, outer ones first, in time linear in the message and
 // without taking memory. It is for one goroutine and may be used again.
 type Walker struct {
-	// Visit is called for each object, which is valid during the call only, its Value as long as any. It reports
-	// whether the objects inside are to be visited too.
+	// Visit is called for each object. The object is valid during the call only, its Value as long as any other. Visit
+	// reports whether to visit the objects inside, too.
 	Visit func(*Entity) bool
 
 	entity Entity
@@ -125,7 +125,7 @@ type Walker struct {
 	author Side
 	in     Dialects
 	modern bool // 1.0
-	proto  bool // the names of the proto JSON of 0.x may stand there
+	proto  bool // the names of the proto JSON of 0.x are possible
 
 	operation Operation
 	names     [entityTypes]names

@@ -186,7 +186,7 @@ Message /result/task/history/2 history client`,
 	}
 }
 
-// A walk takes no memory.
+// A walk does not allocate.
 func TestWalkAllocatesNothing(t *testing.T) {
 	call := Call{Binding: JSONRPC, Operation: SendMessage, Dialects: onlyV1_0}
 	a := DecodeAnswer(&call, 200, "application/json",

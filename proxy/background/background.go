@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// slice is how long work goes on before it gives way: less than anybody notices, and much more than giving way takes
-// when nobody waits, which is half a microsecond.
+// slice is how long work continues before it gives way: too short to notice, and much longer than giving way takes when
+// nothing else waits, which is half a microsecond.
 const slice = 25 * time.Microsecond
 
 // Urgency says that work cannot wait any more, since too much of it has come together. It may be used by several
@@ -41,7 +41,7 @@ type Work struct {
 	since  time.Duration // since when it has not
 }
 
-// began is where this package counts time from: a reading of one clock takes half as long as one of two.
+// began is the start of this package's time: reading one clock takes half as long as reading two.
 var began = time.Now()
 
 // Begin begins a job, which has to be done in some ten milliseconds.

@@ -65,7 +65,7 @@ func TestNoUrgency(t *testing.T) {
 	}
 }
 
-// What giving way costs when nobody waits.
+// BenchmarkGiveWay measures the cost of giving way when nothing else waits.
 func BenchmarkGiveWay(b *testing.B) {
 	for b.Loop() {
 		yield()

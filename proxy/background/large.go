@@ -6,17 +6,16 @@ import (
 	"sync"
 )
 
-// large is held by whoever works on a text that is long.
+// large is held while a goroutine works on a long text.
 var large sync.Mutex
 
-// collectBefore is how much the heap may hold, in bytes and with what is garbage, when somebody begins with a long
-// text.
+// collectBefore is how many bytes the heap may hold, including garbage, when work on a long text begins.
 const collectBefore = 64 << 20
 
-// Large waits until nobody else works on a long text, so that what they take to be decoded and parsed does not come
-// together, and returns what to call when the work is done. What the one before has left is collected first if it is
-// much: by itself the collector would let it stand until there is twice as much. Whoever is in the path of the traffic
-// must not call it.
+// Large waits until no other goroutine works on a long text, so that the memory for decoding and parsing is needed only
+// once at a time. It returns the function to call when the work is done. If the previous work left much garbage, Large
+// collects it first: otherwise the collector would run only after the heap has doubled. Code in the path of the traffic
+// must not call Large.
 func Large() (done func()) {
 	large.Lock()
 	held := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}

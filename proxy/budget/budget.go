@@ -1,5 +1,5 @@
-// Package budget bounds what the bytes of a peer or of a file can cost, in memory and in time, whatever they unpack to.
-// All bounds are declared here, so that docs/limits.md can be compared with them.
+// Package budget bounds what the bytes of a peer or of a file can cost, in memory and in time, regardless of what they
+// unpack to. All bounds are declared here, so that a test can compare docs/limits.md with them.
 package budget
 
 import "time"
@@ -20,13 +20,13 @@ const (
 	EndReadRatio = 4         // bytes that each coded byte may become then, and bytes for each value, name or field
 	EndFreeBytes = 4 << 10   // that a coded text may become besides
 	EndFreeNodes = 128       // values, names or fields besides
+	EndEvent     = 64        // bytes on the wire for each event, and EndFreeBytes besides
 
 	HeldReadBytes = 4 << 20 // of a message of gRPC that is held while it is read
 	HeldReadNodes = 1 << 16 // of the same
 	HeldReads     = 2       // long messages that are read at once while they are held
 
-	HeldBytes = 32 << 20 // of all messages that taps hold for cards and webhooks
-	DeskBytes = 32 << 20 // of all messages that the user holds
+	HeldBytes = 32 << 20 // of all messages that are held, by taps for cards and webhooks and by the user
 
 	HeaderBytes     = 1 << 20  // of one header block of HTTP/2 once it is expanded
 	FreeHeaderBytes = 4 << 10  // of each that do not count below
@@ -34,6 +34,7 @@ const (
 	AllHeaderBytes  = 16 << 20 // of those on all connections
 
 	FileRecord = 256 << 20 // of one exchange in a file that is imported
+	FileNodes  = 2 << 20   // lists and objects of one exchange in such a file
 	FileWhole  = 512 << 20 // of a file that is read as a whole: a transcript, or what comes through a pipe
 )
 
@@ -44,8 +45,9 @@ var (
 	Held = Budget{HeldReadBytes, HeldReadNodes}
 )
 
-// AtEnd bounds the reading of a text of n bytes on the wire when a recording has been ending for a while. What waits
-// then costs about as much as its bytes, whatever they unpack to, and short texts are read whole.
+// AtEnd bounds the reading of a text of n bytes on the wire when a recording has been ending for a while. The cost of
+// waiting texts is then about proportional to their bytes, regardless of what they unpack to, and short texts are read
+// completely.
 func AtEnd(n int) Budget {
 	return Budget{
 		Bytes: min(EndReadBytes, EndFreeBytes+EndReadRatio*int64(n)), Nodes: min(EndReadNodes, EndFreeNodes+n/EndReadRatio),

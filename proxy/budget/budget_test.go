@@ -17,29 +17,36 @@ func TestDocumented(t *testing.T) {
 		what  string
 		bound string
 	}{
-		{"bytes of a body or message, once it is unpacked", size(budget.ReadBytes)},
-		{"values and names of a JSON text, or fields of a message of gRPC", count(budget.ReadNodes)},
-		{"bytes of a text that is judged when a recording has been ending for half a second", size(budget.EndReadBytes)},
-		{"values and names of a JSON text, or fields of a message of gRPC, that is judged then", count(budget.EndReadNodes)},
+		{"bytes of a body or message, decompressed", size(budget.ReadBytes)},
+		{"values and names of a JSON text, or fields of a gRPC message", count(budget.ReadNodes)},
+		{"when ending: bytes of a text", size(budget.EndReadBytes)},
+		{"when ending: values and names of a JSON text, or fields of a gRPC message", count(budget.EndReadNodes)},
 		{
-			"bytes that a coded text may become then for each byte on the wire, and " + size(budget.EndFreeBytes) + " besides",
+			"when ending: decompressed bytes for each byte on the wire, beyond the first " + size(budget.EndFreeBytes),
 			count(budget.EndReadRatio),
 		},
 		{
-			"bytes for each value, name or field then, of which there may be " + count(budget.EndFreeNodes) + " besides",
+			"when ending: bytes on the wire for each value, name or field, beyond the first " + count(budget.EndFreeNodes),
 			count(budget.EndReadRatio),
 		},
-		{"bytes of a message of gRPC that is read while it is held, once it is unpacked", size(budget.HeldReadBytes)},
-		{"fields of a message of gRPC that is read while it is held", count(budget.HeldReadNodes)},
-		{"long messages that are read at once while they are held", count(budget.HeldReads)},
-		{"bytes of all messages that taps hold for cards and webhooks", size(budget.HeldBytes)},
-		{"bytes of all messages that the user holds; the oldest go on", size(budget.DeskBytes)},
-		{"bytes of one header block of HTTP/2, once it is expanded", size(budget.HeaderBytes)},
-		{"bytes of a header block that do not count for the next two", size(budget.FreeHeaderBytes)},
-		{"bytes of the header blocks of the streams that are open on one connection", size(budget.ConnHeaderBytes)},
-		{"bytes of the header blocks of all streams that are open", size(budget.AllHeaderBytes)},
-		{"bytes of one exchange in a file that is imported", size(budget.FileRecord)},
-		{"bytes of a transcript, or of what comes through a pipe", size(budget.FileWhole)},
+		{
+			"when ending: bytes on the wire for each event of a stream, beyond the first " + size(budget.EndFreeBytes),
+			count(budget.EndEvent),
+		},
+		{"bytes of a gRPC message that is decoded while held, decompressed", size(budget.HeldReadBytes)},
+		{"fields of a gRPC message that is decoded while held", count(budget.HeldReadNodes)},
+		{"long messages that are decoded at the same time while held", count(budget.HeldReads)},
+		{
+			"bytes of all messages that are held, by taps for cards and webhooks and by the user; beyond that, the user's oldest are released",
+			size(budget.HeldBytes),
+		},
+		{"bytes of an HTTP/2 header block, decoded", size(budget.HeaderBytes)},
+		{"bytes of a header block that do not count for the next two rows", size(budget.FreeHeaderBytes)},
+		{"bytes of the header blocks of open streams on one connection", size(budget.ConnHeaderBytes)},
+		{"bytes of the header blocks of all open streams", size(budget.AllHeaderBytes)},
+		{"bytes of one exchange in an imported file", size(budget.FileRecord)},
+		{"lists and objects of one exchange in an imported file", count(budget.FileNodes)},
+		{"bytes of a transcript, or of input through a pipe", size(budget.FileWhole)},
 	}
 	limits := page(t, "limits.md")
 	for _, row := range rows {
@@ -51,7 +58,7 @@ func TestDocumented(t *testing.T) {
 	for _, text := range []string{
 		"read up to " + size(budget.ReadBytes) + " and " + count(budget.ReadNodes) + " fields, while it is held up to " +
 			size(budget.HeldReadBytes) + " and " + count(budget.HeldReadNodes),
-		"taps hold " + size(budget.HeldBytes) + ", the user " + size(budget.DeskBytes),
+		"taps and the user hold " + size(budget.HeldBytes),
 		"beyond " + size(budget.FreeHeaderBytes) + " each counts: after " + size(budget.ConnHeaderBytes) +
 			" on one connection, or " + size(budget.AllHeaderBytes) + " on all",
 	} {
@@ -116,5 +123,45 @@ func TestPool(t *testing.T) {
 	var none *budget.Share
 	if none.Close(); !none.Take(1 << 40) {
 		t.Error("nobody's share has a bound")
+	}
+}
+
+// The oldest offered share is given up where there is no room, and one's own is not.
+func TestPoolOffers(t *testing.T) {
+	p := budget.NewPool(10)
+	var gone []string
+	offer := func(name string, n int) *budget.Share {
+		s := p.Share()
+		if !s.Take(n) {
+			t.Errorf("there is no room for %s", name)
+		}
+		s.Offer(func() { gone = append(gone, name); go s.Close() })
+		return s
+	}
+	offer("a", 4)
+	b := offer("b", 3)
+	c := offer("c", 3)
+	if b.Withdraw(); !c.Take(4) || strings.Join(gone, "") != "a" {
+		t.Errorf("%v are gone", gone)
+	}
+	if c.Take(1) {
+		t.Error("what was withdrawn was taken, or its own")
+	}
+	if d := p.Share(); d.Take(11) || !d.Take(1) || strings.Join(gone, "") != "ac" {
+		t.Errorf("%v are gone", gone)
+	}
+}
+
+// Append takes what the capacity grows by, and twice as much only where it is free.
+func TestPoolAppend(t *testing.T) {
+	p := budget.NewPool(10)
+	s := p.Share()
+	b, ok := s.Append(nil, []byte("abc"))
+	if b, ok2 := s.Append(b, []byte("d")); !ok || !ok2 || string(b) != "abcd" || p.Free() != 4 {
+		t.Errorf("%q, and %d bytes are free", b, p.Free())
+	}
+	b, _ = s.Append(b, []byte("defg"))
+	if b, ok := s.Append(b, []byte("hijkl")); ok || string(b) != "abcdefg" || cap(b) > 10 {
+		t.Errorf("%q has a capacity of %d", b, cap(b))
 	}
 }

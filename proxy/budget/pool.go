@@ -1,20 +1,29 @@
 package budget
 
-import "sync"
+import (
+	"slices"
+	"sync"
+	"time"
+)
 
 // A Pool is a number of bytes that many share. It may be used by several goroutines.
 type Pool struct {
-	mu   sync.Mutex
-	free int64
+	mu     sync.Mutex
+	size   int64
+	free   int64
+	offers []*Share // the oldest first
 }
 
 // NewPool returns a pool of so many bytes.
-func NewPool(bytes int64) *Pool { return &Pool{free: bytes} }
+func NewPool(bytes int64) *Pool { return &Pool{size: bytes, free: bytes} }
+
+// HeldRoom is the pool for all messages that are held: by taps, and by the user.
+var HeldRoom = NewPool(HeldBytes)
 
 // Share returns a share of the pool that has nothing yet.
-func (p *Pool) Share() *Share { return &Share{pool: p} }
+func (p *Pool) Share() *Share { return &Share{pool: p, over: make(chan struct{})} }
 
-// Free returns how many bytes nobody has taken.
+// Free returns the number of free bytes.
 func (p *Pool) Free() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -24,23 +33,105 @@ func (p *Pool) Free() int64 {
 // A Share is what one has taken of a Pool. It may be used by several goroutines; a nil one takes without bound.
 type Share struct {
 	pool   *Pool
-	taken  int64 // guarded by the lock of the pool
+	over   chan struct{} // closed by Close
+	taken  int64         // guarded by the lock of the pool, like the fields below
+	giveUp func()        // while it is among the pool's offers
 	closed bool
 }
 
-// Take takes n bytes, and reports whether the pool has them. After Close it has none.
+// Offer lets others have the bytes of the share. If they find no room, they call giveUp, once and without a lock; it
+// returns at once, and leads to Close.
+func (s *Share) Offer(giveUp func()) {
+	s.pool.mu.Lock()
+	defer s.pool.mu.Unlock()
+	if s.closed {
+		return
+	}
+	s.giveUp = giveUp
+	s.pool.offers = append(s.pool.offers, s)
+}
+
+// Withdraw ends the offer.
+func (s *Share) Withdraw() {
+	s.pool.mu.Lock()
+	defer s.pool.mu.Unlock()
+	s.withdraw()
+}
+
+func (s *Share) withdraw() {
+	if s.giveUp != nil {
+		s.pool.offers = slices.DeleteFunc(s.pool.offers, func(o *Share) bool { return o == s })
+		s.giveUp = nil
+	}
+}
+
+// givePatience bounds how long Take waits for a share that is given up.
+const givePatience = 250 * time.Millisecond
+
+// Take takes n bytes, and reports whether the pool has them. If it does not, Take has the oldest of the offered shares
+// given up, and waits for it, but not for long. After Close a share takes nothing.
 func (s *Share) Take(n int) bool {
 	if s == nil {
 		return true
 	}
-	s.pool.mu.Lock()
-	defer s.pool.mu.Unlock()
-	if s.closed || int64(n) > s.pool.free {
+	for !s.takeFree(int64(n)) {
+		oldest, giveUp := s.oldestOther(int64(n))
+		if oldest == nil {
+			return false
+		}
+		giveUp()
+		late := time.NewTimer(givePatience)
+		select {
+		case <-oldest.over:
+			late.Stop()
+		case <-late.C:
+			return false
+		}
+	}
+	return true
+}
+
+// takeFree takes n bytes, and reports whether they were free.
+func (s *Share) takeFree(n int64) bool {
+	p := s.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s.closed || n > p.free {
 		return false
 	}
-	s.pool.free -= int64(n)
-	s.taken += int64(n)
+	p.free -= n
+	s.taken += n
 	return true
+}
+
+// oldestOther ends the oldest offer of another share, and returns it; nil if that cannot make room for n bytes.
+func (s *Share) oldestOther(n int64) (oldest *Share, giveUp func()) {
+	p := s.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := slices.IndexFunc(p.offers, func(o *Share) bool { return o != s })
+	if i < 0 || s.closed || n > p.size {
+		return nil, nil
+	}
+	oldest = p.offers[i]
+	giveUp = oldest.giveUp
+	oldest.withdraw()
+	return oldest, giveUp
+}
+
+// Append appends p to b, whose capacity counts, and takes what it grows by. It returns b as it is, and false, if there is
+// no room.
+func (s *Share) Append(b, p []byte) ([]byte, bool) {
+	more := len(b) + len(p) - cap(b)
+	if s == nil || more <= 0 {
+		return append(b, p...), true
+	}
+	if twice := cap(b); twice > more && s.takeFree(int64(twice)) {
+		more = twice
+	} else if !s.Take(more) {
+		return b, false
+	}
+	return append(append(make([]byte, 0, cap(b)+more), b...), p...), true
 }
 
 // Give gives n bytes back that were taken.
@@ -62,6 +153,11 @@ func (s *Share) Close() {
 	}
 	s.pool.mu.Lock()
 	defer s.pool.mu.Unlock()
+	if s.closed {
+		return
+	}
+	s.withdraw()
 	s.pool.free += s.taken
 	s.taken, s.closed = 0, true
+	close(s.over)
 }

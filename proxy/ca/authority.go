@@ -43,15 +43,15 @@ func DefaultDir(getenv func(string) string) (string, error) {
 	}
 	config, err := os.UserConfigDir()
 	if err != nil {
-		return "", fmt.Errorf("find the folder of the certificate authority: %w; set A2ATAP_CA_DIR", err)
+		return "", fmt.Errorf("find the directory of the certificate authority: %w; set A2ATAP_CA_DIR", err)
 	}
 	return filepath.Join(config, "a2atap"), nil
 }
 
-// Open returns the authority in a folder, and makes both if there is none. Of several processes that do so at once, one
-// makes it and all return the same.
+// Open returns the authority in a folder, and creates both if they do not exist. If several processes do so at once,
+// one creates the authority and all return the same.
 //
-// The error says what is wrong with the one that is there, such as that it has expired, and what to do.
+// The error tells what is wrong with an existing authority, such as that it has expired, and what to do.
 func Open(dir string) (*Authority, error) { return open(dir, time.Now) }
 
 func open(dir string, now func() time.Time) (*Authority, error) {
@@ -63,7 +63,7 @@ func open(dir string, now func() time.Time) (*Authority, error) {
 	err = a.load()
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = a.make(); err != nil {
-			return nil, fmt.Errorf("make a certificate authority in %s: %w; set A2ATAP_CA_DIR to a folder that you "+
+			return nil, fmt.Errorf("create a certificate authority in %s: %w; set A2ATAP_CA_DIR to a directory that you "+
 				"can write to", dir, err)
 		}
 		err = a.load()
@@ -78,7 +78,7 @@ func open(dir string, now func() time.Time) (*Authority, error) {
 		return nil, fmt.Errorf("write the certificate of the authority: %w", err)
 	}
 	if a.leafs.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
-		return nil, fmt.Errorf("make a key for certificates: %w", err)
+		return nil, fmt.Errorf("create a key for certificates: %w", err)
 	}
 	return a, nil
 }
@@ -145,7 +145,7 @@ func owner() string {
 	return user[:min(len(user), 40)]
 }
 
-// load reads the authority. Its error is fs.ErrNotExist where there is none.
+// load reads the authority. It returns fs.ErrNotExist if the authority does not exist.
 func (a *Authority) load() error {
 	name := a.KeyFile()
 	text, err := readPrivate(name)
@@ -158,14 +158,14 @@ func (a *Authority) load() error {
 	}
 	key, ok := pair.PrivateKey.(*ecdsa.PrivateKey)
 	if !ok || !pair.Leaf.IsCA {
-		return fmt.Errorf("%s is not an authority that a2atap has made; %s", name, remedy(name))
+		return fmt.Errorf("%s is not an authority created by a2atap; %s", name, remedy(name))
 	}
 	a.cert, a.key = pair.Leaf, key
 	return nil
 }
 
 func remedy(name string) string {
-	return "run a2atap ca rotate to have a new one made in the place of " + name + ", which clients must then trust"
+	return "run a2atap ca rotate to replace it by a new one in " + name + ", which clients must then trust"
 }
 
 // valid reports whether the authority's certificate holds today.
@@ -176,13 +176,13 @@ func (a *Authority) valid() error {
 	case now.After(a.cert.NotAfter):
 		return fmt.Errorf("its certificate expired on %s; %s", a.cert.NotAfter.Format(date), remedy(a.KeyFile()))
 	case now.Before(a.cert.NotBefore):
-		return fmt.Errorf("its certificate begins on %s only; set this machine's clock, or %s",
+		return fmt.Errorf("its certificate is not valid before %s; set this machine's clock, or %s",
 			a.cert.NotBefore.Format(date), remedy(a.KeyFile()))
 	}
 	return nil
 }
 
-// authorityPEM returns key and certificate as they stand in one file.
+// authorityPEM returns key and certificate as one PEM file.
 func authorityPEM(der []byte, key *ecdsa.PrivateKey) ([]byte, error) {
 	secret, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
@@ -211,7 +211,7 @@ func (a *Authority) store(text []byte) error {
 	return err
 }
 
-// publish writes the certificate beside the key, if it is not there.
+// publish writes the certificate next to the key, unless it exists.
 func (a *Authority) publish() error {
 	text := certificatePEM(a.cert.Raw)
 	if there, err := os.ReadFile(a.CertificateFile()); err == nil && bytes.Equal(there, text) {
@@ -231,15 +231,15 @@ func readPrivate(name string) ([]byte, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	case err != nil:
-		return nil, fmt.Errorf("%w; set A2ATAP_CA_DIR to a folder of yours", err)
+		return nil, fmt.Errorf("%w; set A2ATAP_CA_DIR to your own directory", err)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 && runtime.GOOS != "windows" {
-		return nil, fmt.Errorf("%s can be read by other users (mode %#o); run chmod 600 %s, or %s", name, mode, name,
+		return nil, fmt.Errorf("other users can read %s (mode %#o); run chmod 600 %s, or %s", name, mode, name,
 			remedy(name))
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
-		return nil, fmt.Errorf("%w; make it readable for you, or %s", err, remedy(name))
+		return nil, fmt.Errorf("%w; make it readable for yourself, or %s", err, remedy(name))
 	}
 	return text, nil
 }
@@ -256,7 +256,7 @@ func replaceFile(name string, text []byte) error {
 	return nil
 }
 
-// writeTemporary writes a file beside name and returns its name.
+// writeTemporary writes a file next to name and returns its name.
 func writeTemporary(name string, text []byte, mode fs.FileMode) (string, error) {
 	tmp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*") // with mode 0600
 	if err != nil {

@@ -97,15 +97,15 @@ func TestOpenRefuses(t *testing.T) {
 	}{
 		"key that others can read": {
 			func(t *testing.T, a *Authority) { must.Do(t, os.Chmod(a.KeyFile(), 0o640)) },
-			[]string{"can be read by other users (mode 0640)", "run chmod 600", "ca-key.pem"},
+			[]string{"other users can read ", "run chmod 600", "ca-key.pem"},
 		},
 		"no PEM": {
 			func(t *testing.T, a *Authority) { must.Do(t, os.WriteFile(a.KeyFile(), []byte("x"), 0o600)) },
-			[]string{"cannot be read", "run a2atap ca rotate to have a new one made", "ca-key.pem"},
+			[]string{"cannot be read", "run a2atap ca rotate to replace it by a new one", "ca-key.pem"},
 		},
 		"empty": {
 			func(t *testing.T, a *Authority) { must.Do(t, os.Truncate(a.KeyFile(), 0)) },
-			[]string{"cannot be read", "to have a new one made"},
+			[]string{"cannot be read", "to replace it by a new one"},
 		},
 		"another's certificate": {
 			func(t *testing.T, a *Authority) {
@@ -129,7 +129,7 @@ func TestOpenRefuses(t *testing.T) {
 				must.Do(t, err)
 				must.Do(t, a.store(text))
 			},
-			[]string{"is not an authority that a2atap has made"},
+			[]string{"is not an authority created by a2atap"},
 		},
 		"folder in the place of the key": {
 			func(t *testing.T, a *Authority) {
@@ -159,9 +159,9 @@ func TestOpenRefuses(t *testing.T) {
 func TestOpenRefusesOtherTimes(t *testing.T) {
 	a := newAuthority(t)
 	for want, now := range map[string]time.Time{
-		"its certificate expired on ": a.cert.NotAfter.Add(time.Second),
-		"its certificate begins on ":  a.cert.NotBefore.Add(-time.Second),
-		"to have a new one made":      a.cert.NotAfter.Add(time.Hour),
+		"its certificate expired on ":          a.cert.NotAfter.Add(time.Second),
+		"its certificate is not valid before ": a.cert.NotBefore.Add(-time.Second),
+		"to replace it by a new one":           a.cert.NotAfter.Add(time.Hour),
 	} {
 		if _, err := open(a.dir, func() time.Time { return now }); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("at %v: got %v, want %q", now, err, want)

@@ -21,11 +21,11 @@ var rootFiles = []string{
 }
 
 // ErrNoRoots is returned by WriteBundle where the file of the system's authorities was not found.
-var ErrNoRoots = errors.New("the system's certificate authorities were not found, so the bundle holds ours alone")
+var ErrNoRoots = errors.New("the system's certificate authorities were not found, so the bundle contains only a2atap's")
 
 // WriteBundle writes the system's certificate authorities, those in further files, and this one into the file name,
-// PEM, readable for all. It is for programs that take one file in place of what the system trusts. Empty names and
-// files that are not there are passed over.
+// PEM, readable for all. It is for programs that use one file instead of the system's authorities. Empty names and
+// missing files are skipped.
 //
 // With ErrNoRoots the file is written nevertheless.
 func (a *Authority) WriteBundle(name string, further ...string) error {
@@ -80,7 +80,7 @@ func (l *authorityList) add(text []byte) {
 	}
 }
 
-// err is ErrNoRoots if there is none but ours.
+// err returns ErrNoRoots if the list has only a2atap's authority.
 func (l *authorityList) err() error {
 	if l.found == 0 {
 		return ErrNoRoots

@@ -17,7 +17,7 @@ import (
 
 const (
 	leafLifetime = 90 * 24 * time.Hour // well below what any client refuses (398 days, and fewer from year to year)
-	renewBefore  = 30 * 24 * time.Hour // a certificate is signed anew when it would end within this time
+	renewBefore  = 30 * 24 * time.Hour // a certificate is renewed if it would expire within this time
 	maxLeafs     = 1000                // certificates that are kept
 )
 
@@ -43,7 +43,7 @@ type leaf struct {
 func (a *Authority) Leaf(host string) (*tls.Certificate, error) {
 	host = hostname.Normal(host)
 	if host == "" || host == "." {
-		return nil, fmt.Errorf("make a certificate: there is no host to make it for")
+		return nil, fmt.Errorf("create a certificate: no host is given")
 	}
 	l := a.leafs.get(host)
 	l.mu.Lock()
@@ -54,7 +54,7 @@ func (a *Authority) Leaf(host string) (*tls.Certificate, error) {
 	}
 	cert, err := a.sign(host, now)
 	if err != nil {
-		return nil, fmt.Errorf("make a certificate for %s: %w", host, err)
+		return nil, fmt.Errorf("create a certificate for %s: %w", host, err)
 	}
 	l.cert = cert
 	return cert, nil
@@ -84,7 +84,7 @@ func (s *leafs) get(host string) *leaf {
 // sign makes a certificate for a host. It ends no later than the authority.
 func (a *Authority) sign(host string, now time.Time) (*tls.Certificate, error) {
 	template := &x509.Certificate{
-		Subject:               pkix.Name{Organization: []string{"a2atap"}}, // who it is for says the alternative name
+		Subject:               pkix.Name{Organization: []string{"a2atap"}}, // the alternative name has the host
 		NotBefore:             latest(now.Add(-skew), a.cert.NotBefore),
 		NotAfter:              earliest(now.Add(leafLifetime), a.cert.NotAfter),
 		KeyUsage:              x509.KeyUsageDigitalSignature,

@@ -13,9 +13,9 @@ import (
 // that there were none of.
 type Former struct{ CertificateFile, KeyFile string }
 
-// Rotate makes a new authority in a folder, in the place of the one that is there, whatever is wrong with that. The
-// former one is kept beside it, under the time of now. There is no moment without an authority, and processes that have
-// opened the former one go on with it.
+// Rotate replaces the authority in a folder with a new one, even if the old one is broken. It keeps the old one next to
+// it, named after the time now. There is always an authority, and processes that have opened the old one continue to
+// use it.
 func Rotate(dir string, now time.Time) (*Authority, Former, error) {
 	var former Former
 	dir, err := filepath.Abs(dir)
@@ -34,7 +34,7 @@ func Rotate(dir string, now time.Time) (*Authority, Former, error) {
 	return a, former, err
 }
 
-// replace writes the file of a new authority over that of the former, which it keeps under another name.
+// replace replaces the old authority's file, which it keeps under another name.
 func (a *Authority) replace(text []byte, when string) (former Former, err error) {
 	if err := os.MkdirAll(a.dir, 0o700); err != nil {
 		return former, err
@@ -65,9 +65,9 @@ func keep(name, also string) (string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", nil
 	case errors.Is(err, fs.ErrExist):
-		return "", fmt.Errorf("%s is there already: the authority was rotated this second; try again", also)
+		return "", fmt.Errorf("%s already exists: the authority was rotated within the last second; try again", also)
 	case err != nil:
-		return "", fmt.Errorf("keep the former one: %w", err)
+		return "", fmt.Errorf("keep the old authority: %w", err)
 	}
 	return also, nil
 }

@@ -11,8 +11,8 @@ import (
 // TrustStorePassword opens a trust store of WriteTrustStore. It is not a secret: it only finds damage.
 const TrustStorePassword = "changeit"
 
-// WriteTrustStore is WriteBundle for Java: the same authorities in a key store of type JKS, since Java takes no PEM.
-// All versions of Java read it.
+// WriteTrustStore is WriteBundle for Java: the same authorities in a JKS key store, since Java does not read PEM. All
+// versions of Java read it.
 func (a *Authority) WriteTrustStore(name string, further ...string) error {
 	list := a.trusted(further)
 	if err := replaceFile(name, trustStore(list.certificates, a.now())); err != nil {

@@ -55,7 +55,7 @@ func TestWriteTrustStore(t *testing.T) {
 	}
 }
 
-// A rotation keeps what was there under another name, and who has it open goes on with it.
+// A rotation keeps the old authority under another name, and a process that has it open continues to use it.
 func TestRotate(t *testing.T) {
 	before := newAuthority(t)
 	must.Do(t, os.Chmod(before.KeyFile(), 0o644)) // which may be why it is rotated

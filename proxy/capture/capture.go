@@ -1,23 +1,22 @@
-// Package capture holds the central type of a2atap: the Exchange, one HTTP request and what came back for it, and the
-// ways to record it (Sink) and to read it (Source). How exchanges are searched, how their secrets are hidden and how
-// they are written is below: filter, redact, transcript, har, jsonl, open.
+// Package capture holds the central type of a2atap: the Exchange, one HTTP request and its response. It defines how to
+// record exchanges (Sink) and how to read them (Source). Its subpackages search exchanges, hide their secrets and write
+// them: filter, redact, transcript, har, jsonl, open.
 //
 // An exchange is recorded in steps, as its pieces pass: opened with its request's head, then bodies and events, then
-// closed. The steps of all exchanges have one order, that of arrival, and whoever reads a capture later sees the order
-// that was seen live. Exchanges and steps are two views of one record: Assemble makes exchanges of steps, Interleave
-// makes steps of exchanges.
+// closed. The steps of all exchanges are in one order, the order of arrival, so later readers see the same order as
+// live readers. Exchanges and steps are two views of one record: Assemble makes exchanges of steps, Interleave makes
+// steps of exchanges.
 //
-// Bytes come first. Heads are raw, bodies are as they were on the wire but for the framing of the transfer, and what is
-// derived from them (decoded bodies, the data of an event, a dialect) is computed by the reader and never stored. Where
-// something is missing, the record says so: a reader can tell what was empty, what was not kept, what was cut off, and
-// what is still open.
+// Bytes come first. Heads are raw, bodies are as on the wire without transfer framing, and derived values (decoded
+// bodies, the data of an event, a dialect) are computed by readers and never stored. The record states what is missing:
+// readers can distinguish empty, not kept, cut off, and still open.
 //
-// The package knows HTTP and server-sent events, and nothing of A2A. What the protocol knows about an exchange (the
-// keys it can be found by, the places where secrets stand) comes from a Describer that the caller passes in.
+// The package knows HTTP and server-sent events, but not A2A. Protocol knowledge about an exchange (the keys that find
+// it, the places of its secrets) comes from a Describer that the caller passes in.
 //
 // # Caveats
 //
-// An Exchange is held in memory as a whole. Work over long streams goes by steps, one event at a time; a program that
+// An Exchange is held in memory as a whole. Work on long streams goes step by step, one event at a time. A program that
 // shows a stream reads it in part (Source.Ends, Source.StepsOf).
 package capture
 
@@ -32,17 +31,17 @@ import (
 	"a2atap/proxy/grpc"
 )
 
-// An Exchange is one HTTP request and whatever came back for it.
+// An Exchange is one HTTP request and its response.
 //
 // It is a record: pieces are added until it is closed, and nothing changes a piece. Views (selection, marks, findings,
-// decoded objects) live beside it, keyed by Seq. An Exchange that a Source returned belongs to the caller.
+// decoded objects) are kept separately, keyed by Seq. The caller owns an Exchange that a Source returned.
 type Exchange struct {
 	Seq      uint64        // order of arrival in this capture, from 1
 	ID       uuid.UUID     // the same in every copy of this exchange
 	Conn     uint64        // the client connection that carried it, from 1 in this capture; 0 if not known
 	Stream   uint32        // its stream on that connection, of HTTP/2 (RFC 9113 section 5.1.1); 0 of others
 	Started  time.Time     // UTC, when the first bytes of the request were read
-	Ended    time.Duration // offset from Started of its end; NotKnown while it is open or if nobody saw the end
+	Ended    time.Duration // offset of its end from Started; NotKnown while it is open or if the end was not seen
 	State    State         // open, closed, or interrupted by the end of the recorder
 	Client   Peer
 	Agent    Peer
@@ -51,8 +50,8 @@ type Exchange struct {
 	Fault    *TransportFault // nil if the exchange ended as HTTP says it should; an HTTP 500 is not a fault
 	Ends     []SideEnd       // how sides ended their part before the answer was complete; a client may half-close and later leave
 	Rewrites []Rewrite       // what was changed on the way, in order
-	Notes    []string        // what the recorder has to say about it, in words: "the card is signed; rewriting breaks ..."
-	Lost     int64           // bytes that passed unrecorded while the recorder was behind: there are gaps, nobody knows where
+	Notes    []string        // the recorder's remarks: "the card is signed; rewriting breaks ..."
+	Lost     int64           // bytes that passed unrecorded while the recorder was behind: there are gaps at unknown places
 	Replayed bool            // one of our own verbs sent it
 }
 
@@ -61,10 +60,10 @@ type Exchange struct {
 // is made from the entry (version 5), and not by chance.
 func Foreign(id uuid.UUID) bool { return id != uuid.Nil && id.Version() == 5 }
 
-// NotKnown is the value of a size or an offset that nobody measured, such as those left out of a HAR.
+// NotKnown is the value of a size or an offset that was not measured, such as those missing in a HAR.
 const NotKnown = -1
 
-// State says how far an exchange has come.
+// State is the progress of an exchange.
 type State uint8
 
 // The states of an exchange.
@@ -106,12 +105,18 @@ type Peer struct {
 	How string `json:"how,omitzero"` // of a client: how its name was found out, such as "user-agent"
 }
 
-// Anonymous reports whether the name of a client says nothing of who it is: it is that of the library in its User-Agent,
-// or there was none.
-func (p *Peer) Anonymous() bool { return p.How == "user-agent" || p.How == "default" }
+// ByUnseen is how a client without a name was identified: it may be one of the agents, and its connection was over before
+// its process was found.
+const ByUnseen = "process not seen"
 
-// ByWebhook reports whether a client has its name from the address that its request came to: one that a tap made for the
-// notifications of one agent, and that no other program knows.
+// Anonymous reports whether a client's name does not identify it: the name is the library's, from the User-Agent, or a
+// default.
+func (p *Peer) Anonymous() bool {
+	return p.How == "user-agent" || p.How == "default" || p.How == ByUnseen
+}
+
+// ByWebhook reports whether a client was named by the address of its request, which a tap made for the notifications of
+// one agent and which no other program knows.
 func (p *Peer) ByWebhook() bool { return p.How == "webhook" }
 
 // A Request is what the client sent.
@@ -138,7 +143,7 @@ type Body struct {
 	Size     int64         // bytes that passed, before decoding and redaction; NotKnown if not measured
 	Dropped  int64         // of those, how many were not kept: the body is cut there
 	Complete bool          // the message ended as its framing says it should
-	Decoded  bool          // Data had its Content-Encoding taken off already, whatever the head says
+	Decoded  bool          // Data is without its Content-Encoding, regardless of the head
 	At       time.Duration // offset at which its last byte arrived; NotKnown if not measured
 }
 
@@ -161,7 +166,7 @@ type Event struct {
 	As           *grpc.Codec   // how it is read, if it is a message of gRPC; not part of the record
 }
 
-// A TransportFault says how an exchange broke. It is about the transport: what A2A says of a wrong answer is a finding.
+// A TransportFault is how an exchange broke, on the level of the transport. Wrong A2A answers are findings.
 type TransportFault struct {
 	// such as "unreachable", "reset", "truncated", "client-left", "refused", "not-http", "timeout", "shutdown",
 	// "injected"
@@ -170,7 +175,7 @@ type TransportFault struct {
 	Detail string `json:"detail"` // for people: what was seen
 }
 
-// A SideEnd says how and when one side of an exchange ended its part before the answer was complete.
+// A SideEnd is how and when one side of an exchange ended its part before the answer was complete.
 type SideEnd struct {
 	Side string // "client" or "agent"
 	// "fin": it ended its sending, and whether it still read is not known; "half-close": it ended its sending, and took
@@ -189,11 +194,11 @@ const (
 	EndReset     = "reset"
 )
 
-// String returns the end in words, such as "client closed its connection after 1.003s: 52 bytes of the request and 0 of
-// the answer had passed".
+// String describes the end, such as "client closed its connection after 1.003s: 52 bytes of the request and 0 of the
+// answer had passed".
 func (e *SideEnd) String() string {
 	did, ok := map[string]string{
-		EndFIN: "ended its sending", EndHalfClose: "ended its sending and read on", EndClose: "closed its connection",
+		EndFIN: "stopped sending", EndHalfClose: "stopped sending and continued to read", EndClose: "closed its connection",
 		EndReset: "reset",
 	}[e.How]
 	if !ok {
@@ -203,14 +208,14 @@ func (e *SideEnd) String() string {
 	if e.At != NotKnown {
 		words += fmt.Sprintf(" after %v", e.At.Round(time.Millisecond))
 	}
-	return words + fmt.Sprintf(": %d bytes of the request and %d of the answer had passed", e.Request, e.Response)
+	return words + fmt.Sprintf(": after %d bytes of the request and %d of the answer", e.Request, e.Response)
 }
 
 // Left reports whether the side took nothing more from then on.
 func (e *SideEnd) Left() bool { return e.How == EndClose || e.How == EndReset }
 
-// Duration returns how long an exchange took that was closed at an offset, with a fault or nil: until this side had ended
-// its part, if the client did so and that broke the exchange. What came after that came to nobody.
+// Duration returns the duration of an exchange that was closed at an offset, with a fault or nil. If the client ended
+// its part and that broke the exchange, the duration ends there, since no one received what followed.
 func (e *SideEnd) Duration(closed time.Duration, fault *TransportFault) time.Duration {
 	if fault != nil && e.Side == "client" && fault.Side == e.Side && e.At >= 0 && e.How != EndHalfClose {
 		return min(e.At, closed)
@@ -218,7 +223,7 @@ func (e *SideEnd) Duration(closed time.Duration, fault *TransportFault) time.Dur
 	return closed
 }
 
-// Took returns how long the exchange took; NotKnown while it is open, or if nobody saw the end.
+// Took returns the duration of the exchange; NotKnown while it is open, or if the end was not seen.
 func (x *Exchange) Took() time.Duration {
 	took := x.Ended
 	for i := range x.Ends {
@@ -227,8 +232,8 @@ func (x *Exchange) Took() time.Duration {
 	return took
 }
 
-// withSideEnd returns ends with one more, which replaces what was known of its side. A half-close that the side left later
-// stays.
+// withSideEnd returns ends with one more, which replaces the known end of its side. If the side half-closed and left
+// later, the half-close stays.
 func withSideEnd(ends []SideEnd, e SideEnd) []SideEnd {
 	for i := range ends {
 		if ends[i].Side == e.Side && !(ends[i].How == EndHalfClose && e.Left()) {
@@ -243,15 +248,18 @@ func withSideEnd(ends []SideEnd, e SideEnd) []SideEnd {
 // recorder; the reason follows.
 const WebhooksNotObserved = "webhooks not observed: "
 
+// Resumed is the note of the first exchange of a recording that was appended to an earlier one.
+const Resumed = "an earlier recording had ended, and this one began: what passed in between was not observed"
+
 // NoSign is the note of an exchange that showed no sign of A2A, so that its bodies were left out.
 const NoSign = "no sign of A2A: bodies are not kept (--all-traffic keeps them)"
 
-// NotTapped is part of the note of a card that names an address which leads past the recorder: "NAME advertises ADDRESS"
-// stands before it. The card's client may go there, and nothing of that is seen.
+// NotTapped is part of the note about a card with an address past the recorder, after "NAME advertises ADDRESS". The
+// card's client may go there, and that traffic is not seen.
 const NotTapped = ", which is not tapped: traffic there is not observed"
 
-// SignatureBroken is part of the note of a card that is signed and was changed: "the card of NAME" stands before it, and
-// what to do behind it. A client that verifies the signature does not take the card.
+// SignatureBroken is part of the note about a signed card that was changed, after "the card of NAME" and before the
+// advice. A client that verifies the signature rejects the card.
 const SignatureBroken = " is signed, and its URLs were replaced"
 
 // Tunnelled begins the note of a CONNECT whose connection was passed on unopened; the reason follows, which is HTTP2
@@ -261,14 +269,14 @@ const Tunnelled = "tunnelled, not observed: "
 // NotObserved begins the note of a CONNECT whose connection was not opened and not passed on; the reason follows.
 const NotObserved = "not observed: "
 
-// HTTP2 says why nothing is known of a connection.
+// HTTP2 is the reason why a connection was not recorded.
 const HTTP2 = "HTTP/2, not decoded"
 
-// KindInjected is the kind of a TransportFault that the recorder made because it was told to; its side is "proxy".
+// KindInjected is the kind of a TransportFault that the recorder injected on request; its side is "proxy".
 const KindInjected = "injected"
 
-// FaultMadeHere begins the note of an exchange in whose answer the recorder made a fault because it was told to; what
-// it did follows. What is recorded is what the client saw, and says nothing of the agent.
+// FaultMadeHere begins the note of an exchange in whose answer the recorder injected a fault on request, which the note
+// describes. The record has what the client saw, and shows nothing about the agent.
 const FaultMadeHere = "fault made here: "
 
 // SeenAlso begins the note of an exchange that another recorder saw too, on its way between the same client and the
@@ -279,7 +287,7 @@ const SeenAlso = "seen also: "
 // different follows. Both are in the merged capture.
 const SeenOtherwise = "seen otherwise: "
 
-// FaultMade returns what fault the recorder made in the exchange because it was told to; empty if none.
+// FaultMade returns the fault that the recorder injected into the exchange; empty if none.
 func (x *Exchange) FaultMade() string {
 	for _, note := range x.Notes {
 		if made, ok := strings.CutPrefix(note, FaultMadeHere); ok {
@@ -289,8 +297,8 @@ func (x *Exchange) FaultMade() string {
 	return ""
 }
 
-// A Rewrite is one change made to what passed. The record keeps what was there before; Now is what was sent instead. Of
-// a fault that was made on request it has Now, since it is what the client saw.
+// A Rewrite is one change made to the traffic. The record keeps the original, and Now is what was sent instead. For a
+// fault that was made on request, the record has Now, since the client saw it.
 type Rewrite struct {
 	Place string `json:"place"` // such as "response.body#/url" or "request.header[If-None-Match]"
 	Was   string `json:"was"`

@@ -17,8 +17,8 @@ const DefaultDecodeLimit = budget.ReadBytes
 
 // Errors of decoding that callers branch on. Both are returned by Decode and by what calls it.
 var (
-	ErrUnknownCoding = errors.New("unknown content coding") // nothing was decoded
-	ErrTooLong       = errors.New("too long when decoded")  // the limit was reached
+	ErrUnknownCoding = errors.New("unknown content coding")  // nothing was decoded
+	ErrTooLong       = errors.New("too long after decoding") // the limit was reached
 )
 
 // Codings returns the content codings of a body in the order in which they were applied, in lower case and without
@@ -41,10 +41,9 @@ func (f Fields) Codings() []string {
 	return codings
 }
 
-// Decode takes content codings off, the last one first, and returns at most limit bytes. With an error come the bytes
-// that could be decoded before it: a body that was cut off gives its beginning and an error that wraps
-// io.ErrUnexpectedEOF. No data stays no data in any coding. Without codings the result is data itself, whatever its
-// length.
+// Decode removes content codings, the last one first, and returns at most limit bytes. With an error it returns the
+// bytes decoded so far: for a truncated body, its beginning and an error that wraps io.ErrUnexpectedEOF. Empty data
+// decodes to empty data in any coding. Without codings the result is data itself, of any length.
 //
 // It knows gzip, deflate (in its wrapper, as it should be, or without), br and zstd.
 func Decode(data []byte, codings []string, limit int64) ([]byte, error) {
@@ -91,7 +90,7 @@ func decodeAgain(data []byte, codings []string, size int64) []byte {
 	}
 	defer r.Close()
 	whole := make([]byte, size)
-	n, _ := io.ReadFull(r, whole) // what comes then was said the first time
+	n, _ := io.ReadFull(r, whole) // the first pass reported any error
 	return whole[:n]
 }
 
@@ -139,8 +138,8 @@ func (c *chunks) join() []byte {
 }
 
 // Decode returns the body as it was before its content codings were applied, or as much of it as can be decoded (see
-// Decode). It is nil if nothing was kept. The head is that of the body's message. A message of gRPC is decoded to the
-// JSON that it stands for; where that cannot be, it comes as it is, with an error.
+// Decode). It is nil if nothing was kept. h is the head of the body's message. A gRPC message is decoded to JSON; if
+// that is impossible, it is returned unchanged with an error.
 func (b *Body) Decode(h *Head) ([]byte, error) {
 	text, err := b.DecodeUpTo(DefaultDecodeLimit, h)
 	if text == nil || err != nil {
@@ -149,7 +148,7 @@ func (b *Body) Decode(h *Head) ([]byte, error) {
 	if as := h.GRPCMessage(); as != nil {
 		message := as.Read(text)
 		if message.Err != nil {
-			return text, fmt.Errorf("read the message of gRPC: %w", message.Err)
+			return text, fmt.Errorf("read the gRPC message: %w", message.Err)
 		}
 		return message.Text, nil
 	}
@@ -179,7 +178,7 @@ func (r *Response) Content() ([]byte, error) {
 	return r.Body.Decode(new(ParseResponseHead(r.Head)))
 }
 
-// StreamBytes returns the bytes of all events, one after another: a copy, empty if there are none.
+// StreamBytes returns a copy of the concatenated bytes of all events.
 func (r *Response) StreamBytes() []byte {
 	size := 0
 	for i := range r.Events {

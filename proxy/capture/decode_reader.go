@@ -23,7 +23,7 @@ const maxCodings = 8
 // holds decoded bytes that it could return, so that what has arrived of a stream comes out at once.
 func decodingReader(src io.Reader, codings []string) (io.ReadCloser, error) {
 	if len(codings) > maxCodings {
-		return nil, fmt.Errorf("%w: %d of them over one another", ErrUnknownCoding, len(codings))
+		return nil, fmt.Errorf("%w: %d nested codings", ErrUnknownCoding, len(codings))
 	}
 	wire := &link{r: src}
 	d := &decoders{r: src}
@@ -135,7 +135,7 @@ func (g *gzipReader) Read(p []byte) (int, error) {
 	}
 }
 
-// begin opens the next member, or returns io.EOF if there is none.
+// begin opens the next member, or returns io.EOF after the last one.
 func (g *gzipReader) begin() error {
 	if _, err := g.src.Peek(1); err != nil && g.z != nil {
 		return err

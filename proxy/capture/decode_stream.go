@@ -9,9 +9,9 @@ import (
 // A StreamDecoder takes the content codings off a body as it arrives, such as a compressed event stream: what a write
 // completes comes out of that write.
 //
-// It runs no goroutine beside its caller's. It is for one body and one goroutine at a time, and Close must be called.
+// It starts no goroutines. Use it for one body, from one goroutine at a time, and call Close.
 type StreamDecoder struct {
-	in     []byte // what the write at hand has brought and nobody has read
+	in     []byte // unread bytes of the current write
 	emit   func([]byte)
 	ended  bool // no more input will come
 	r      io.ReadCloser

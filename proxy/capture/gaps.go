@@ -1,7 +1,7 @@
 package capture
 
-// Gaps are what a capture says of itself as a whole, and not of one exchange: that something is missing from it, or
-// cannot be relied on. Every copy of the capture has the same gaps, in each format. The zero Gaps is empty.
+// Gaps are limitations of a capture as a whole: missing or unreliable parts. Every copy of the capture has the same
+// gaps, in each format. The zero Gaps is empty.
 type Gaps struct {
 	Exchanges  int64  // of which nothing was recorded
 	Crashes    uint64 // recorders that were killed

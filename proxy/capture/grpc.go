@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// messagePrefix is how many bytes stand before each message of gRPC: a flag, 1 if the message is compressed, and its
-// length.
+// messagePrefix is the size of the prefix of each gRPC message: a flag, 1 if the message is compressed, and its length.
 //
 // Source: the gRPC specification, "gRPC over HTTP2", Length-Prefixed-Message.
 const messagePrefix = 5
@@ -17,9 +16,8 @@ func IsGRPC(mediaType string) bool {
 	return ok && (rest == "" || rest[0] == '+')
 }
 
-// IsMessage reports whether an event is a message of gRPC with its prefix, or the beginning of one, rather than a block
-// of server-sent events. Its own bytes tell: no text has such a prefix, nor that of a message of less than 128 MiB that was
-// cut off.
+// IsMessage reports whether an event is a gRPC message with its prefix, or the beginning of one, rather than a block of
+// server-sent events. It decides by the bytes: no text begins like the prefix of a message of less than 128 MiB.
 func (e *Event) IsMessage() bool {
 	if len(e.Raw) < messagePrefix || e.Raw[0] > 1 {
 		return false
@@ -28,7 +26,7 @@ func (e *Event) IsMessage() bool {
 	return size == there || e.Unterminated && size > there && size < 1<<27
 }
 
-// messageSize returns how long the message is that a prefix stands before.
+// messageSize returns the length in a message's prefix.
 func messageSize(prefix []byte) int64 { return int64(binary.BigEndian.Uint32(prefix[1:])) }
 
 // A MessageSplitter cuts the body of an answer of gRPC into events, each a message with its prefix. The Raw bytes of

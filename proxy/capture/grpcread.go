@@ -6,8 +6,8 @@ import (
 	"a2atap/proxy/grpc"
 )
 
-// GRPC returns the method of A2A that a request calls over gRPC, and whether it is such a request. What stands before
-// the service in the path belongs to the interface. A request without a Content-Type is read by its path.
+// GRPC returns the A2A method that a request calls over gRPC, and whether it is such a request. The path before the
+// service belongs to the interface. A request without a Content-Type is recognized by its path.
 func (h *Head) GRPC() (m grpc.Method, ok bool) {
 	if h.Method != "POST" || h.Fields.Has("Content-Type") && !grpc.IsMedia(h.Fields.Get("Content-Type")) {
 		return m, false
@@ -20,7 +20,7 @@ func (h *Head) GRPC() (m grpc.Method, ok bool) {
 	return grpc.MethodOf(path[max(strings.LastIndexByte(path[:method], '/'), 0):])
 }
 
-// GRPCMessage returns how the message in the body of such a request is read; nil if it is none.
+// GRPCMessage returns the codec of the message in such a request's body; nil for other requests.
 func (h *Head) GRPCMessage() *grpc.Codec {
 	m, ok := h.GRPC()
 	if !ok {
@@ -29,7 +29,7 @@ func (h *Head) GRPCMessage() *grpc.Codec {
 	return &grpc.Codec{Type: m.Request, Encoding: h.Fields.Get("Grpc-Encoding")}
 }
 
-// GRPCAnswers returns how the messages are read that answer such a request; nil if they are none.
+// GRPCAnswers returns the codec of the messages that answer such a request; nil for other answers.
 func GRPCAnswers(request, answer *Head) *grpc.Codec {
 	m, ok := request.GRPC()
 	if !ok || !grpc.IsMedia(answer.Fields.Get("Content-Type")) {
@@ -38,14 +38,14 @@ func GRPCAnswers(request, answer *Head) *grpc.Codec {
 	return &grpc.Codec{Type: m.Answer, Encoding: answer.Fields.Get("Grpc-Encoding")}
 }
 
-// answers returns how the messages of the exchange's answer are read; nil if it is none of gRPC.
+// answers returns the codec of the messages in the exchange's answer; nil unless it is gRPC.
 func (x *Exchange) answers() *grpc.Codec {
 	request, answer := ParseRequestHead(x.Request.Head), ParseResponseHead(x.Response.Head)
 	return GRPCAnswers(&request, &answer)
 }
 
-// ReadAsGRPC has the events of an answer read as messages of gRPC, if they are. Whoever makes an exchange otherwise than
-// by Assemble calls it once it is whole.
+// ReadAsGRPC marks the events of an answer as gRPC messages, if they are. Call it on a complete exchange that Assemble
+// did not make.
 func (x *Exchange) ReadAsGRPC() {
 	if x.Response == nil {
 		return
@@ -102,7 +102,7 @@ func (x *Exchange) InMessages() (of string, is bool) {
 	return of, true
 }
 
-// GRPCStatus returns how a call over gRPC came out, and whether its answer says so.
+// GRPCStatus returns the status of a gRPC call, and whether its answer has one.
 func (r *Response) GRPCStatus() (grpc.Status, bool) {
 	trailer, _ := ParseFields(r.Trailer)
 	head := ParseResponseHead(r.Head)
@@ -115,9 +115,13 @@ func (r *Response) GRPCStatus() (grpc.Status, bool) {
 // Source: gRPC over HTTP2, "Trailers-Only".
 func GRPCStatusIn(trailer, head Fields, messages int) (grpc.Status, bool) {
 	return grpc.StatusOf(func(name string) string {
+		from := head
 		if trailer.Has(name) || messages > 0 {
-			return trailer.Get(name)
+			from = trailer
 		}
-		return head.Get(name)
+		if name == grpc.StatusField {
+			return strings.Join(from.Values(name), ",")
+		}
+		return from.Get(name)
 	})
 }

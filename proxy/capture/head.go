@@ -13,9 +13,9 @@ import (
 //
 // Source: RFC 9112 sections 2 to 5, with LF for CRLF as section 2.2 allows.
 type Head struct {
-	Line    string // the request or status line as it stands, without its end
+	Line    string // the request or status line, unmodified, without its line ending
 	Method  string // of a request
-	Target  string // of a request, as it stands: origin, absolute, authority or asterisk form
+	Target  string // of a request, unmodified: origin, absolute, authority or asterisk form
 	Version string // such as "HTTP/1.1"
 	Status  int    // of an answer: 100 to 999, or 0 if the status line has none
 	Reason  string // of an answer; often empty
@@ -118,7 +118,7 @@ func ParseRequestHead(raw []byte) Head {
 	case !found || h.Version == "" || !strings.HasPrefix(h.Version, "HTTP/"):
 		h.bad(1, h.Line, "not a method, a target and a version")
 	case h.Method == "" || h.Target == "" || strings.ContainsAny(h.Target, " \t"):
-		h.bad(1, h.Line, "blanks where none may be")
+		h.bad(1, h.Line, "spaces where none are allowed")
 	}
 	h.fields(fields, 2)
 	return h
@@ -187,7 +187,7 @@ func (h *Head) fields(lines string, n int) {
 			return
 		}
 		if line[0] == ' ' || line[0] == '\t' {
-			h.bad(n, line, "a continuation of the line before")
+			h.bad(n, line, "a continuation of the previous line")
 			if last := len(h.Fields) - 1; last >= 0 {
 				h.Fields[last].Value = strings.Trim(h.Fields[last].Value+" "+strings.Trim(line, " \t"), " ")
 			}
@@ -201,7 +201,7 @@ func (h *Head) fields(lines string, n int) {
 		if !IsToken(name) {
 			h.bad(n, line, "the name is not a token")
 		} else if strings.IndexByte(value, '\r') >= 0 || strings.IndexByte(value, 0) >= 0 {
-			h.bad(n, line, fmt.Sprintf("the value holds %q", value[strings.IndexAny(value, "\r\x00")]))
+			h.bad(n, line, fmt.Sprintf("the value contains %q", value[strings.IndexAny(value, "\r\x00")]))
 		}
 		h.Fields = append(h.Fields, Field{Name: name, Value: trimBlanks(value)})
 	}

@@ -29,7 +29,7 @@ func TestParseRequestHead(t *testing.T) {
 		}},
 		{"blanks in the target", "GET /a b HTTP/1.1\r\n\r\n", capture.Head{
 			Line: "GET /a b HTTP/1.1", Method: "GET", Target: "/a b", Version: "HTTP/1.1", Fields: capture.Fields{},
-			Bad: []capture.BadLine{{1, "GET /a b HTTP/1.1", "blanks where none may be"}},
+			Bad: []capture.BadLine{{1, "GET /a b HTTP/1.1", "spaces where none are allowed"}},
 		}},
 		{"bad fields", "GET / HTTP/1.1\r\nnothing\r\nA : 1\r\nB: 2\r\n  3\r\nC: \x00\r\n\r\n", capture.Head{
 			Line: "GET / HTTP/1.1", Method: "GET", Target: "/", Version: "HTTP/1.1",
@@ -37,8 +37,8 @@ func TestParseRequestHead(t *testing.T) {
 			Bad: []capture.BadLine{
 				{2, "nothing", "no colon"},
 				{3, "A : 1", "the name is not a token"},
-				{5, "  3", "a continuation of the line before"},
-				{6, "C: \x00", `the value holds '\x00'`},
+				{5, "  3", "a continuation of the previous line"},
+				{6, "C: \x00", `the value contains '\x00'`},
 			},
 		}},
 		{"nothing", "", capture.Head{Bad: []capture.BadLine{{1, "", "no request line"}}}},

@@ -10,7 +10,7 @@ import (
 // listens there. It is recorded as the URL of the client, process:MACHINE/PORT,PORT. An agent that listens on one of
 // the ports of the same machine is the client.
 type Home struct {
-	Machine string // the same of all that can reach each other over loopback, until the system starts anew
+	Machine string // equal for all programs that can reach each other over loopback, until the system restarts
 	Ports   []uint16
 }
 

@@ -1,28 +1,29 @@
 package capture
 
 import (
+	"cmp"
 	"container/heap"
 	"iter"
+	"math"
 	"slices"
 	"time"
 )
 
-// Steps returns the steps that make up an exchange, in order of time; Assemble makes the same exchange of them again.
-// The pieces of a body are one step, since nothing else is known of them, and facts stand behind the first step.
-// Arrival is 0. Bytes are shared with the exchange.
+// Steps returns the steps of an exchange, in order of time; Assemble rebuilds the exchange from them. A body is one
+// step, since its pieces are unknown, and facts follow the first step. Arrival is 0. Bytes are shared with the
+// exchange.
 //
 // Offsets that are not known do not disturb the order that HTTP gives: the request, then the head of the response, its
 // body or events, the end. Where they are known, a response may begin before its request has ended.
 func Steps(x *Exchange) []Step {
-	timed := timedSteps(x)
-	steps := make([]Step, len(timed))
-	for i := range timed {
-		steps[i] = timed[i].step
+	var steps []Step
+	for t := range timedSteps(x) {
+		steps = append(steps, t.step)
 	}
 	return steps
 }
 
-// A timedStep is a step and where it stands in its exchange: its offset, or the one known before it.
+// A timedStep is a step and its position in its exchange: its offset, or the last known one before it.
 type timedStep struct {
 	step Step
 	at   time.Duration
@@ -30,64 +31,110 @@ type timedStep struct {
 
 // A stepList is one direction of an exchange.
 type stepList struct {
-	seq  uint64
-	list []timedStep
-	at   time.Duration // the latest offset known so far
+	seq   uint64
+	yield func(timedStep) bool // reports whether to continue
+	at    time.Duration        // the latest offset known so far
+	over  bool
 }
 
 func (l *stepList) add(offset time.Duration, what What) {
 	l.at = max(l.at, offset)
-	l.list = append(l.list, timedStep{Step{Seq: l.seq, Offset: offset, What: what}, l.at})
+	l.over = l.over || !l.yield(timedStep{Step{Seq: l.seq, Offset: offset, What: what}, l.at})
 }
 
-func timedSteps(x *Exchange) []timedStep {
-	all := &stepList{seq: x.Seq}
-	all.add(0, Opened{
-		ID: x.ID, Conn: x.Conn, Stream: x.Stream, Started: x.Started, Client: x.Client, Agent: x.Agent, Head: x.Request.Head,
-	})
-	all.facts(x)
-	request := &stepList{seq: x.Seq}
-	request.request(&x.Request)
-	response := &stepList{seq: x.Seq}
-	if x.Response != nil {
-		response.at = request.at // an answer without times comes after its request
-		if x.Response.At != NotKnown {
-			response.at = min(response.at, x.Response.At)
+// timedSteps makes the steps of an exchange one after another: a stream may have a million events.
+func timedSteps(x *Exchange) iter.Seq[timedStep] {
+	return func(yield func(timedStep) bool) {
+		ends := endings{seq: x.Seq, left: x.Ends, yield: yield}
+		all := &stepList{seq: x.Seq, yield: ends.before}
+		all.add(0, Opened{
+			ID: x.ID, Conn: x.Conn, Stream: x.Stream, Started: x.Started, Client: x.Client, Agent: x.Agent, Head: x.Request.Head,
+		})
+		all.facts(x)
+		var asked []timedStep
+		request := &stepList{seq: x.Seq, yield: func(t timedStep) bool { asked = append(asked, t); return true }}
+		request.request(&x.Request)
+		askedUntil := func(at time.Duration) bool { // the request's come first where they are even
+			for len(asked) > 0 && asked[0].at <= at && !all.over {
+				all.over = !ends.before(asked[0])
+				asked = asked[1:]
+			}
+			return !all.over
 		}
-		response.response(x.Response)
+		response := &stepList{seq: x.Seq, yield: func(t timedStep) bool { return askedUntil(t.at) && ends.before(t) }}
+		if x.Response != nil {
+			response.at = request.at // an answer without times comes after its request
+			if x.Response.At != NotKnown {
+				response.at = min(response.at, x.Response.At)
+			}
+			response.response(x.Response)
+		}
+		if response.over || !askedUntil(math.MaxInt64) || !ends.rest() {
+			return
+		}
+		all.at = max(request.at, response.at)
+		all.yield = yield
+		if x.State != StateOpen {
+			all.add(x.Ended, Closed{Fault: x.Fault, Interrupted: x.State == StateInterrupted, Dropped: x.Lost})
+		} else if x.Lost > 0 {
+			all.add(NotKnown, Lost{Bytes: x.Lost})
+		}
 	}
-	all.merge(request.list, response.list)
-	all.ends(x)
-	all.at = max(request.at, response.at)
-	if x.State != StateOpen {
-		all.add(x.Ended, Closed{Fault: x.Fault, Interrupted: x.State == StateInterrupted, Dropped: x.Lost})
-	} else if x.Lost > 0 {
-		all.add(NotKnown, Lost{Bytes: x.Lost})
-	}
-	return all.list
 }
 
-// merge adds two directions in order of time, the request's first where they are even.
-func (l *stepList) merge(request, response []timedStep) {
-	for len(request) > 0 || len(response) > 0 {
-		if len(response) == 0 || len(request) > 0 && request[0].at <= response[0].at {
-			l.list, request = append(l.list, request[0]), request[1:]
-		} else {
-			l.list, response = append(l.list, response[0]), response[1:]
-		}
-	}
+// endings adds how the sides ended their part, each behind what had passed by then.
+type endings struct {
+	seq   uint64
+	left  []SideEnd
+	yield func(timedStep) bool
+	begun bool
+	at    time.Duration // of the last step
 }
 
-// ends adds how the sides ended their part, each behind what had passed by then.
-func (l *stepList) ends(x *Exchange) {
-	for _, e := range x.Ends {
-		i := len(l.list)
-		for e.At != NotKnown && i > 1 && l.list[i-1].at > e.At {
-			i--
+// before yields the ends before a step, and the step.
+func (e *endings) before(t timedStep) bool {
+	for e.begun {
+		first := -1
+		for i, end := range e.left {
+			if end.At != NotKnown && end.At < t.at && (first < 0 || end.At < e.left[first].At) {
+				first = i
+			}
 		}
-		at := max(l.list[i-1].at, e.At)
-		l.list = slices.Insert(l.list, i, timedStep{Step{Seq: l.seq, Offset: e.At, What: Fact{End: e}}, at})
+		if first < 0 {
+			break
+		}
+		end := e.left[first]
+		e.left = slices.Delete(slices.Clone(e.left), first, first+1)
+		if !e.add(end) {
+			return false
+		}
 	}
+	e.begun, e.at = true, t.at
+	return e.yield(t)
+}
+
+// rest yields the ends that come last. One whose time is not known comes behind those before it.
+func (e *endings) rest() bool {
+	var last []timedStep
+	for at := e.at; len(e.left) > 0; e.left = e.left[1:] {
+		end := e.left[0]
+		if at = max(at, end.At); end.At == NotKnown {
+			end.At = at
+		}
+		last = append(last, timedStep{Step{What: Fact{End: e.left[0]}}, end.At})
+	}
+	slices.SortStableFunc(last, func(a, b timedStep) int { return cmp.Compare(a.at, b.at) })
+	for _, t := range last {
+		if !e.add(t.step.What.(Fact).End) {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *endings) add(end SideEnd) bool {
+	e.at = max(e.at, end.At)
+	return e.yield(timedStep{Step{Seq: e.seq, Offset: end.At, What: Fact{End: end}}, e.at})
 }
 
 func (l *stepList) facts(x *Exchange) {
@@ -125,6 +172,9 @@ func (l *stepList) response(r *Response) {
 	dropped := b.Dropped
 	known := 0 // the next event that has a time
 	for i, e := range r.Events {
+		if l.over {
+			return
+		}
 		dropped -= e.Dropped
 		if e.At == NotKnown {
 			known = max(known, i)
@@ -167,6 +217,7 @@ func (b *Body) hasPiece(dropped int64) bool {
 func Interleave(exchanges iter.Seq2[*Exchange, error]) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		m := merger{}
+		defer m.end()
 		for x, err := range exchanges {
 			if err != nil {
 				if m.drain(yield) {
@@ -177,7 +228,10 @@ func Interleave(exchanges iter.Seq2[*Exchange, error]) iter.Seq2[Step, error] {
 			if !m.drainBefore(x.Started, yield) {
 				return
 			}
-			heap.Push(&m.open, &track{seq: x.Seq, started: x.Started, steps: timedSteps(x)})
+			t := &track{seq: x.Seq, started: x.Started}
+			t.next, t.stop = iter.Pull(timedSteps(x))
+			t.first, _ = t.next() // that it was opened
+			heap.Push(&m.open, t)
 		}
 		m.drain(yield)
 	}
@@ -187,10 +241,12 @@ func Interleave(exchanges iter.Seq2[*Exchange, error]) iter.Seq2[Step, error] {
 type track struct {
 	seq     uint64
 	started time.Time
-	steps   []timedStep
+	first   timedStep
+	next    func() (timedStep, bool)
+	stop    func()
 }
 
-func (t *track) time() time.Time { return t.started.Add(t.steps[0].at) }
+func (t *track) time() time.Time { return t.started.Add(t.first.at) }
 
 // A merger merges the tracks of exchanges that overlap.
 type merger struct {
@@ -198,7 +254,7 @@ type merger struct {
 	arrival uint64
 }
 
-// drainBefore yields the steps that lie before an instant. It reports whether to go on.
+// drainBefore yields the steps before an instant. It reports whether to continue.
 func (m *merger) drainBefore(instant time.Time, yield func(Step, error) bool) bool {
 	for len(m.open) > 0 && m.open[0].time().Before(instant) {
 		if !m.step(yield) {
@@ -208,7 +264,7 @@ func (m *merger) drainBefore(instant time.Time, yield func(Step, error) bool) bo
 	return true
 }
 
-// drain yields all steps that are left. It reports whether to go on.
+// drain yields all remaining steps. It reports whether to continue.
 func (m *merger) drain(yield func(Step, error) bool) bool {
 	for len(m.open) > 0 {
 		if !m.step(yield) {
@@ -220,9 +276,9 @@ func (m *merger) drain(yield func(Step, error) bool) bool {
 
 func (m *merger) step(yield func(Step, error) bool) bool {
 	first := m.open[0]
-	s := first.steps[0].step
-	first.steps = first.steps[1:]
-	if len(first.steps) == 0 {
+	s := first.first.step
+	var more bool
+	if first.first, more = first.next(); !more {
 		heap.Pop(&m.open)
 	} else {
 		heap.Fix(&m.open, 0)
@@ -230,6 +286,13 @@ func (m *merger) step(yield func(Step, error) bool) bool {
 	m.arrival++
 	s.Arrival = m.arrival
 	return yield(s, nil)
+}
+
+// end forgets what is left.
+func (m *merger) end() {
+	for _, t := range m.open {
+		t.stop()
+	}
 }
 
 // tracks is a heap: the earliest first.

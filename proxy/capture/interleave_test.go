@@ -43,7 +43,7 @@ func TestInterleaveWithoutTimes(t *testing.T) {
 	}
 }
 
-// Events without times had all arrived when the stream ended, and nobody knows more.
+// Events without times had all arrived when the stream ended; nothing else is known about them.
 func TestInterleaveEventsWithoutTimes(t *testing.T) {
 	stream, call := capturetest.Exchanges()[1], capturetest.Exchanges()[0]
 	for i := range stream.Response.Events {

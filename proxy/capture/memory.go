@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// Memory is a capture in memory: a Sink and a Source at once. It is for tests and for what is small. The zero value is
-// an empty capture that is being recorded.
+// Memory is a capture in memory: a Sink and a Source at once. It is for tests and small captures. The zero value is an
+// empty capture that is being recorded.
 type Memory struct {
 	mu      sync.Mutex
 	info    Info
@@ -22,10 +22,10 @@ type Memory struct {
 	changed chan struct{} // closed when there is something new to see
 }
 
-// NewMemory returns an empty capture that is described by info, but for the counts, which it keeps itself.
+// NewMemory returns an empty capture with this info, except for the counts, which Memory keeps itself.
 func NewMemory(info Info) *Memory { return &Memory{info: info} }
 
-// Each yields exchanges that are at hand, without an error.
+// Each yields the given exchanges, without an error.
 func Each(exchanges ...*Exchange) iter.Seq2[*Exchange, error] {
 	return func(yield func(*Exchange, error) bool) {
 		for _, x := range exchanges {
@@ -83,7 +83,7 @@ func (m *Memory) count(s Step) {
 	}
 }
 
-// Close ends the recording. What was recorded can still be read.
+// Close ends the recording. Recorded steps can still be read.
 func (m *Memory) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -92,7 +92,7 @@ func (m *Memory) Close() error {
 	return nil
 }
 
-// wake lets those go on who wait for something new.
+// wake wakes all readers that wait for something new.
 func (m *Memory) wake() {
 	if m.changed != nil {
 		close(m.changed)
@@ -245,7 +245,7 @@ func (m *Memory) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[Step, 
 	}
 }
 
-// assemble returns an exchange of its own, or nil.
+// assemble returns a new copy of an exchange, or nil.
 func (m *Memory) assemble(seq uint64) *Exchange {
 	m.mu.Lock()
 	steps, of := m.steps, m.of[seq]

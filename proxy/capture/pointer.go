@@ -10,15 +10,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A Pointer names values in a JSON text: a JSON Pointer in which the name "*" stands for any one member or element.
-// A member that is really called "*" can therefore be named only together with its siblings.
+// A Pointer selects values in a JSON text: a JSON Pointer in which the name "*" matches any one member or element. A
+// member whose name is "*" can therefore be selected only together with its siblings.
 //
 // Source: RFC 6901.
 type Pointer struct {
 	names []string // reference tokens, unescaped
 }
 
-// AnyName is the reference token that stands for any member or element.
+// AnyName is the reference token that matches any member or element.
 const AnyName = "*"
 
 var (
@@ -65,9 +65,8 @@ func (p Pointer) String() string {
 // changed.
 func (p Pointer) Names() []string { return p.names }
 
-// Values yields the values in the JSON text data at which the pointer points, as the raw bytes that stand there: slices
-// of data. Members that occur twice are yielded twice. What is not JSON ends the search; what was found before it stays
-// found.
+// Values yields the values that the pointer selects in the JSON text data, as raw slices of data. Duplicate members are
+// all yielded. Invalid JSON ends the search after the values before it.
 func (p Pointer) Values(data []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		d := newJSONDecoder(data)
@@ -87,7 +86,7 @@ func newJSONDecoder(data []byte) *jsontext.Decoder {
 
 var jsonGrammar = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 
-// find yields what the names from depth on lead to in the value that comes next. It reports whether to go on.
+// find yields the values that the names from depth on lead to in the next value of d. It reports whether to continue.
 func (p Pointer) find(d *jsontext.Decoder, data []byte, depth int, yield func([]byte) bool) bool {
 	if depth == len(p.names) {
 		v, err := d.ReadValue()
@@ -146,7 +145,7 @@ func (p Pointer) findElement(d *jsontext.Decoder, data []byte, depth int, yield 
 	return err == nil
 }
 
-// ValueText returns the text of a raw JSON value: a string without its quotes and escapes, all else as it stands.
+// ValueText returns the text of a raw JSON value: a string without its quotes and escapes, any other value unmodified.
 func ValueText(raw []byte) string {
 	if len(raw) == 0 || raw[0] != '"' {
 		return string(raw)

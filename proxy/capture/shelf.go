@@ -10,35 +10,35 @@ import (
 	"sync"
 )
 
-// An Entry is one thing that was worked out from a capture and is kept beside its steps.
+// An Entry is one derived value that is stored alongside a capture's steps.
 type Entry struct {
 	Key   []byte // 1 to 64 bytes
-	Value []byte // nil where entries are put: the one with the key is removed
+	Value []byte // nil in Put: removes the entry with the key
 }
 
-// A Shelf holds what was worked out from a capture, by key. What it returns belongs to the caller. Methods may be
-// called concurrently.
+// A Shelf holds values derived from a capture, by key. Results belong to the caller. Methods may be called
+// concurrently.
 type Shelf interface {
-	// Kept returns the values of keys, in that order; nil where there is none. A value that is damaged is an error that
-	// wraps ErrDamagedEntry.
+	// Kept returns the values of keys, in that order; nil for missing keys. A damaged value is an error that wraps
+	// ErrDamagedEntry.
 	Kept(ctx context.Context, keys ...[]byte) ([][]byte, error)
 
 	// KeptRange yields the entries with from <= key < to in order of keys; a nil to means no end. It ends with its
-	// first error, which wraps ErrDamagedEntry where an entry is damaged.
+	// first error, which wraps ErrDamagedEntry if an entry is damaged.
 	KeptRange(ctx context.Context, from, to []byte) iter.Seq2[Entry, error]
 }
 
-// ErrDamagedEntry says that what was kept cannot be read. It can be worked out anew.
-var ErrDamagedEntry = errors.New("what was kept is damaged")
+// ErrDamagedEntry means that a stored entry cannot be read. It can be computed again.
+var ErrDamagedEntry = errors.New("the stored results are damaged")
 
-// A MemoryShelf is a Shelf that lasts as long as the process. The zero MemoryShelf is empty.
+// A MemoryShelf is a Shelf in memory. The zero MemoryShelf is empty.
 type MemoryShelf struct {
 	mu      sync.RWMutex
 	entries map[string][]byte
-	order   []string // keys in order; nil if it has to be made anew
+	order   []string // keys in order; nil if it must be rebuilt
 }
 
-// Put takes entries over, bytes included.
+// Put adds entries to the shelf, and takes ownership of them, bytes included.
 func (m *MemoryShelf) Put(entries ...Entry) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -69,7 +69,7 @@ func (m *MemoryShelf) Kept(_ context.Context, keys ...[]byte) ([][]byte, error) 
 	return values, nil
 }
 
-// KeptRange implements Shelf. It yields what was there when it began.
+// KeptRange implements Shelf. It yields the entries that existed when it began.
 func (m *MemoryShelf) KeptRange(ctx context.Context, from, to []byte) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		keys := m.between(string(from), to)

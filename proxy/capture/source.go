@@ -8,13 +8,15 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"a2atap/proxy/jsondoc"
 )
 
 // A Sink stores steps in the order in which they are given. It assigns their arrival numbers.
 //
-// Append takes the steps over, bytes included; the caller must not touch them again. It may keep them in memory for a
-// moment (see the store's flush interval). An error means that these steps are not in the capture and will not be; the
-// caller counts them as lost and goes on. Append is called by one goroutine at a time.
+// Append takes ownership of the steps, including their bytes; the caller must not touch them again. It may keep them in
+// memory for a moment (see the store's flush interval). An error means that these steps are not in the capture and
+// never will be; the caller counts them as lost and continues. One goroutine at a time calls Append.
 type Sink interface {
 	Append(steps ...Step) error
 	// Close writes out what is pending. The capture is complete when it returns nil.
@@ -31,26 +33,26 @@ type Source interface {
 	// arrival.
 	Steps(ctx context.Context, from uint64) iter.Seq2[Step, error]
 
-	// Wait returns nil when a step with arrival number from or later is there, ErrEnded if none will come since the
+	// Wait returns nil when a step with arrival number from or later exists, ErrEnded if none will come because the
 	// recording has ended, or the context's error.
 	Wait(ctx context.Context, from uint64) error
 
 	// Exchanges yields the exchanges that are in the capture now, from sequence number from on (1 is the first), in
-	// order of Seq, as far as they have come.
+	// order of Seq, each with the steps recorded so far.
 	Exchanges(ctx context.Context, from uint64) iter.Seq2[*Exchange, error]
 
-	// Exchange returns one exchange as far as it has come, or an error that wraps ErrNotFound.
+	// Exchange returns one exchange with the steps recorded so far, or an error that wraps ErrNotFound.
 	Exchange(ctx context.Context, seq uint64) (*Exchange, error)
 
-	// Ends yields what Exchanges does, but of a long stream only its first and its last n events for sure, n from 1.
-	// What else was recorded while those between them passed may be missing too.
+	// Ends yields what Exchanges does, but of a long stream it guarantees only the first and the last n events, n from
+	// 1. Other steps recorded between those may be missing too.
 	Ends(ctx context.Context, from uint64, n int) iter.Seq2[*Exchange, error]
 
-	// StepsOf yields the steps of one exchange that are in the capture now, from arrival number from on, in order. It
-	// is how an exchange of any length is read in pieces. One that a killed recorder left open ends with a Closed that
-	// says so and has arrival number 0, since it is not in the capture. An exchange that is not there yields an error
-	// that wraps ErrNotFound. Where arrival numbers are made up, in a file of another format, those of StepsOf may
-	// be others than those of Steps.
+	// StepsOf yields the steps of one exchange that are in the capture now, from arrival number from on, in order. Use
+	// it to read an exchange of any length in pieces. An exchange that a killed recorder left open ends with an
+	// interrupted Closed with arrival number 0, since that step is not in the capture. A missing exchange yields an
+	// error that wraps ErrNotFound. For files of other formats, whose arrival numbers are synthetic, StepsOf and Steps
+	// may differ in these numbers.
 	StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[Step, error]
 
 	Close() error
@@ -67,7 +69,7 @@ var (
 	ErrEnded    = errors.New("the recording has ended")    // returned by Source.Wait
 	ErrNotFound = errors.New("no such exchange")           // returned by Source.Exchange
 	ErrFormat   = errors.New("not a capture")              // returned where a file is opened that is not a capture
-	ErrFuture   = errors.New("written by a later version") // returned where a capture's format is newer than ours
+	ErrFuture   = errors.New("written by a newer version") // returned if a capture's format is newer than this build's
 )
 
 // Info describes a capture as a whole.
@@ -76,17 +78,17 @@ type Info struct {
 	Name          string    // the file's name as the user gave it
 	Created       time.Time
 	Tool          string // name and version of the program that wrote it
-	Format        int    // version of the file format, from 1; 0 where that means nothing
+	Format        int    // version of the file format, from 1; 0 if it has none
 	Live          bool   // a recorder is writing it now
-	Imported      bool   // it came from another format; what that format lacks is not known
+	Imported      bool   // it came from another format, whose omissions are unknown
 	SecretsKept   bool   // redaction was turned off
 	Unfinished    bool   // it is a copy of a capture that was still being recorded: see Provisional
-	Insecure      bool   // agents on TLS were not verified: who answered need not be the agent that is named
+	Insecure      bool   // agents on TLS were not verified: another server may have answered
 	Exchanges     uint64 // how many there are, which is also the last sequence number
 	Arrivals      uint64 // how many steps there are, which is also the last arrival number
 	LostExchanges int64  // exchanges of which nothing was recorded
 	LostBytes     int64  // bytes that passed unrecorded
-	Crashes       uint64 // recorders of it that were killed: what passed in the moment before is missing
+	Crashes       uint64 // recorders of it that were killed: traffic in the moment before is missing
 	Crash         Crash  // the last of those
 }
 
@@ -94,41 +96,54 @@ type Info struct {
 // when the capture was copied.
 func (i *Info) Provisional() bool { return i.Live || i.Unfinished }
 
-// InsecureText says what Info.Insecure means, in words.
-const InsecureText = "INSECURE: agents on TLS were not verified (--insecure), so another may have answered"
+// InsecureText explains Info.Insecure.
+const InsecureText = "INSECURE: agents on TLS were not verified (--insecure), so another server may have answered"
 
 // A Crash is the end of a recorder that was killed.
 type Crash struct {
-	After  time.Time     // what passed before is in the capture; zero if that is not known
-	Within time.Duration // how long before the end what passed may be missing
+	After  time.Time     // traffic before it is in the capture; zero if unknown
+	Within time.Duration // how long before the end traffic may be missing
 }
 
-// String says what may be missing, in words.
+// Equal reports whether two crashes are equal.
+func (c Crash) Equal(other Crash) bool { return c.After.Equal(other.After) && c.Within == other.Within }
+
+// Lost returns the report that a recorder was killed, for a capture that a later one continues.
+func (c Crash) Lost() Lost { return Lost{Reason: c.String(), Crash: &c} }
+
+// String describes what may be missing.
 func (c Crash) String() string {
 	if c.After.IsZero() {
-		return "the recorder was killed; what passed in the moment before that may be missing"
+		return "the recorder was killed; traffic from the moment before that may be missing"
 	}
-	return fmt.Sprintf("the recorder was killed; up to %d ms before that, after %s, may be missing (more if it could not "+
+	return fmt.Sprintf("the recorder was killed; up to %d ms of traffic before that, after %s, may be missing (more if it could not "+
 		"write)", (c.Within+time.Millisecond-1)/time.Millisecond, c.After.UTC().Format("2006-01-02 15:04:05.000 UTC"))
 }
 
-// A Describer says what the bytes of an exchange mean to those who will look for it. It is asked in the writer, off the
-// path of the traffic: once when a request is complete, for each event, and once when a response is complete. It must
-// not keep or change the exchange, and it must not fail on any bytes.
+// A Describer interprets the bytes of an exchange for later searches. The writer calls it, outside the path of the
+// traffic: once when a request is complete, for each event, and once when a response is complete. It must not keep or
+// change the exchange, and must accept any bytes.
 //
-// The message is what was read already of what it is asked about, valid during the call. Its Head is that of the
-// request or of the answer, also for an event.
+// The message has the parsed form of the bytes, valid during the call. Its Head is the request's or the answer's, also
+// for an event.
 type Describer interface {
 	Request(x *Exchange, m *Parsed) Description
 	Event(x *Exchange, e *Event, m *Parsed) Description
 	Response(x *Exchange, m *Parsed) Description
 }
 
-// A Description is what a Describer has to say.
+// A Description is the result of a Describer.
 type Description struct {
 	Keys []Key
-	// JSON Pointers of string values to be replaced in this body or event data; "*" stands for any one name or index
+	// JSON Pointers of string values to replace in this body or event data; "*" matches any one name or index
 	Secrets []string
 	Headers []string // names of request headers that carry credentials to this agent, learned here for later exchanges
 	Query   []string // the same for query parameters
+	Pieces  []Piece  // strings in event data that continue a JSON text
+}
+
+// A Piece is a string that continues a JSON text which comes in pieces.
+type Piece struct {
+	Of   string // names the text among those of the exchange
+	Text jsondoc.Value
 }

@@ -2,7 +2,7 @@ package capture
 
 import "bytes"
 
-// DefaultBlockLimit is how many bytes of one block of an event stream are kept when nobody says otherwise: 4 MiB.
+// DefaultBlockLimit is the default for how many bytes of one block of an event stream are kept: 4 MiB.
 const DefaultBlockLimit = 4 << 20
 
 // A Splitter cuts the bytes of one event stream into blocks: runs of lines up to and including the blank line that
@@ -10,7 +10,7 @@ const DefaultBlockLimit = 4 << 20
 // bytes alone, never on how they were split into writes, and the Raw bytes of all blocks, one after another, are the
 // stream (but for the bytes that the limit dropped).
 //
-// A blank line that follows another blank line is a block of its own, with K 0, as is a block of comments.
+// A blank line after another blank line is a separate block with K 0, like a block of comments.
 //
 // A block that ends with CR waits for the next byte, since an LF would still belong to it. Only where the line before
 // ended with a bare CR too, as in a stream that knows no LF, is it handed out at once; should an LF follow even then,
@@ -22,7 +22,7 @@ const DefaultBlockLimit = 4 << 20
 type Splitter struct {
 	Limit int // bytes of a block that are kept; 0 means DefaultBlockLimit
 
-	buf     []byte         // the bytes kept of the block so far, without those of the write at hand
+	buf     []byte         // kept bytes of the block so far, without the current write
 	dropped int64          // bytes of the block beyond the limit
 	k       int            // number of the last event
 	out     []Event        // what the write at hand has completed
@@ -141,13 +141,13 @@ func (s *Splitter) read(e *Event) *EventFields {
 	return f
 }
 
-// BOM is the byte order mark in UTF-8, which may stand in front of a text.
+// BOM is the byte order mark in UTF-8, with which a text may begin.
 const BOM = "\xEF\xBB\xBF"
 
-// TrimBOM returns data without the byte order mark that may stand in front.
+// TrimBOM returns data without a leading byte order mark.
 func TrimBOM(data []byte) []byte { return bytes.TrimPrefix(data, []byte(BOM)) }
 
-// next returns where c stands in p at or after i, or len(p); at is what it returned before.
+// next returns the index of c in p at or after i, or len(p) if it is missing. at is the result of the previous call.
 func next(p []byte, c byte, at, i int) int {
 	if at >= i {
 		return at
@@ -246,7 +246,7 @@ func (s *Splitter) emit(tail []byte) {
 	}
 	s.out, s.fields = append(s.out, e), append(s.fields, s.read(&e))
 	if cap(s.buf) > 64<<10 {
-		s.buf = nil // one large event does not hold its memory for as long as the stream is open
+		s.buf = nil // releases the memory of a large event while the stream stays open
 	}
 	s.buf, s.dropped = s.buf[:0], 0
 	s.any, s.text, s.field, s.bareCR, s.done = false, false, false, false, false

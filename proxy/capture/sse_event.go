@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// EventFields is what one block of an event stream says to a client. Slices alias the block where they can: they must
-// not be changed and live as long as it does.
+// EventFields has the fields of one block of an event stream as a client reads them. Slices may alias the block: do not
+// change them, and use them only while the block exists.
 //
 // Bytes are given as they came. A client decodes them as UTF-8 and sees U+FFFD where they are not.
 type EventFields struct {
-	Type      []byte        // value of the last event field; empty stands for "message"
+	Type      []byte        // value of the last event field; empty means "message"
 	ID        []byte        // value of the last id field that counts
 	HasID     bool          // there was one; ID may be empty, which resets the last event id
 	Retry     time.Duration // value of the last retry field that counts; NotKnown if there was none
 	Data      []byte        // the values of the data fields, joined with LF
 	HasData   bool          // there was a data field, if only an empty one; without, the block is not dispatched
 	DataLines int           // how many data fields there were
-	BOM       bool          // a byte order mark stood in front, and was taken off
+	BOM       bool          // a leading byte order mark was removed
 	Ignored   []EventLine   // fields that a client ignores: other names, an id with NUL, a retry that is not a number
 	Comments  []EventLine   // lines that begin with a colon
 }
@@ -26,7 +26,7 @@ type EventFields struct {
 // An EventLine is one line of a block.
 type EventLine struct {
 	Start, End int    // the line's place in Raw, its end excluded
-	Name       []byte // before the colon, or the whole line if there is none; empty for a comment
+	Name       []byte // before the colon, or the whole line without one; empty for a comment
 	Value      []byte // after the colon and the blank that may follow; for a comment, all that follows the colon
 	Colon      bool   // there was a colon
 }
@@ -52,9 +52,8 @@ func parseLaterEvent(raw []byte) EventFields {
 	return f
 }
 
-// Fields reads the event's fields as a client would. A byte order mark is taken off up to the first event that counts. A
-// message of gRPC is read as the JSON that it stands for, as if that had come as data; one that cannot be read has no
-// fields.
+// Fields reads the event's fields as a client would. A byte order mark is removed up to the first event that counts. A
+// gRPC message is read as if its JSON were the data; one that cannot be decoded has no fields.
 func (e *Event) Fields() EventFields {
 	switch {
 	case e.As != nil:

@@ -12,37 +12,36 @@ import (
 
 // A Step is one thing that happened to an exchange: the unit in which captures are written and followed.
 //
-// Steps of one exchange come in the order of their kinds below, but that the request's and the response's pieces may
-// mix (an answer can overtake its request), and that facts come at any time. A recorder takes steps in causal order,
-// over all exchanges: what was caused by another step comes after it, and Started plus Offset never decreases. Only the
-// bodies and ends that package redact holds back come later than they passed, with the offsets at which they did.
+// Steps of one exchange come in the order of their kinds below, with two exceptions: the request's and the response's
+// pieces may mix (an answer can overtake its request), and facts come at any time. A recorder takes steps in causal
+// order, over all exchanges: an effect comes after its cause, and Started plus Offset never decreases. Only the bodies
+// and ends that package redact holds back come later than they passed, with their original offsets.
 type Step struct {
 	Arrival uint64        // order of arrival in this capture, from 1; assigned by the Sink that stores it
 	Seq     uint64        // the exchange; 0 for what concerns the capture as a whole
 	Offset  time.Duration // since the exchange's Started; NotKnown if not measured
 	What    What          // what happened
-	Keys    []Key         // what the exchange can be found by, learned in this step; not part of the record
+	Keys    []Key         // keys that find the exchange, learned in this step; not part of the record
 	Parsed  *Parsed       // what the bytes of this step were parsed to; nil if unparsed, or changed since
 }
 
-// Parsed is what somebody on the way of a step has parsed already, so that those behind need not do it again. It is in
-// memory only, and says nothing that the record does not: without it the same comes of the bytes. All of it is shared
-// and must not be changed.
+// Parsed caches the parsed forms of a step's bytes for later stages of the pipeline. It exists only in memory and can
+// always be computed from the bytes. It is shared and must not be changed.
 type Parsed struct {
 	Head   *Head        // of Opened and ResponseHead
 	Fields *EventFields // of ResponseEvent
 	Text   []byte       // of RequestEnd and ResponseEnd: the whole body, its content coding taken off
 	Doc    *jsondoc.Doc // of Text, or of the data of Fields; nil if that was not taken for JSON
 
-	// Message is what the body of a request over gRPC holds, or a ResponseEvent of the answer; nil of all others. Its
-	// text and document are then the Text and Doc above.
+	// Message is the message in the body of a gRPC request, or in a ResponseEvent of the answer; nil for all others.
+	// Its text and document are then the Text and Doc above.
 	Message *grpc.Reading
 }
 
-// largeText is how long a Text is that may well be another than the bytes on the wire, from which it was decoded.
+// largeText is the length from which a Text is probably not the bytes on the wire, but decoded from them.
 const largeText = 64 << 10
 
-// Size is about how many bytes a Parsed takes in memory beside the bytes of its step.
+// Size estimates the memory of a Parsed in bytes, without its step's bytes.
 func (p *Parsed) Size() int {
 	if p == nil {
 		return 0
@@ -68,7 +67,7 @@ type What interface{ what() }
 
 // The kinds of steps.
 type (
-	// Opened begins an exchange: the request's head is there.
+	// Opened begins an exchange, when the request's head has arrived.
 	Opened struct {
 		ID      uuid.UUID
 		Conn    uint64
@@ -117,13 +116,13 @@ type (
 		Trailer []byte
 	}
 
-	// Fact is something learned about the exchange on the side. Fields left zero say nothing.
+	// Fact is additional knowledge about the exchange. Zero fields have no meaning.
 	Fact struct {
-		Client   Peer // replaces what was known of the client, if it has a name
+		Client   Peer // replaces the known client, if it has a name
 		Rewrites []Rewrite
 		Note     string
 		Replayed bool
-		End      SideEnd // replaces what was known of its side, if it has one
+		End      SideEnd // replaces the known end of its side, if it has one
 	}
 
 	// Closed ends the exchange. After it only facts may come.
@@ -133,11 +132,12 @@ type (
 		Dropped     int64           // bytes of heads, bodies and events that passed unrecorded because the recorder was behind
 	}
 
-	// Lost says that something was not recorded at all. Its step has Seq 0, or the exchange that has a gap.
+	// Lost reports that something was not recorded. Its step has Seq 0, or the number of the exchange with the gap.
 	Lost struct {
 		Exchanges int64 // exchanges of which nothing is in the capture
 		Bytes     int64 // bytes of them, or of the exchange that has the gap
 		Reason    string
+		Crash     *Crash // that is the reason; nil for any other
 	}
 )
 

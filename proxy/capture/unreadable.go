@@ -8,14 +8,15 @@ import (
 	"a2atap/proxy/grpc"
 )
 
-// An Unreadable says why a message of gRPC cannot be read whose bytes were withheld, since nobody can search them for
-// secrets. It is recorded as a note of the exchange, before the step of the message, and holds nothing of its content.
+// An Unreadable is the reason why a gRPC message cannot be decoded. Its bytes are withheld, since they cannot be
+// searched for secrets. It is recorded as a note of the exchange, before the step of the message, and has none of its
+// content.
 type Unreadable struct {
 	Event int   // number of the message in the answer; 0 for the message of the request
 	Err   error // of package grpc
 }
 
-// How the notes about messages begin that cannot be read, and go on.
+// The first and second parts of the notes about messages that cannot be read.
 const (
 	withheld      = "content is not recorded: "
 	requestsOwn   = "the message of the request"

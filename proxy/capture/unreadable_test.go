@@ -15,8 +15,8 @@ func TestUnreadable(t *testing.T) {
 	reasons := []error{
 		&grpc.Error{Reason: "id is not UTF-8"},
 		&grpc.Error{Reason: "id is not UTF-8", Pointer: "/message/parts/0"},
-		&grpc.Error{Reason: "messages stand in each other too deep", Limit: true},
-		&grpc.Error{Reason: "a tag that is none", Pointer: "/metadata", Limit: true},
+		&grpc.Error{Reason: "messages are nested too deeply", Limit: true},
+		&grpc.Error{Reason: "an invalid tag", Pointer: "/metadata", Limit: true},
 	}
 	for _, err := range append(reasons, grpc.Reasons...) {
 		for _, event := range []int{0, 1, 2, 1_000_000} {
@@ -33,8 +33,8 @@ func TestUnreadable(t *testing.T) {
 			}
 		}
 	}
-	deep := &capture.Unreadable{Err: &grpc.Error{Reason: "a tag that is none", Pointer: strings.Repeat("/0", 10_000)}}
-	expect.Equal(t, "", "content is not recorded: the message of the request cannot be read: a tag that is none", deep.Error())
+	deep := &capture.Unreadable{Err: &grpc.Error{Reason: "an invalid tag", Pointer: strings.Repeat("/0", 10_000)}}
+	expect.Equal(t, "", "content is not recorded: the message of the request cannot be read: an invalid tag", deep.Error())
 	for _, note := range []string{
 		"", "content is not recorded: ", "content is not recorded, since it could not be searched for secrets: too long",
 		"content is not recorded: the message of the request", "content is not recorded: message 0 of the answer cannot be read: x",

@@ -39,7 +39,7 @@ func Contains(t testing.TB, of any, part, got string) {
 	}
 }
 
-// OK fails the test if err is one, and lets it go on.
+// OK reports err, if any, as a failure of the test. The test continues.
 func OK(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

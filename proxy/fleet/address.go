@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Port is that of a NATS server where an address names none.
+// Port is the port of a NATS server if the address has none.
 const Port = "4222"
 
-// An Address says where the stream of a fleet is.
+// An Address locates the stream of a fleet.
 type Address struct {
 	server   string // as nats.go takes it, without credentials: nats://HOST:PORT or tls://HOST:PORT
 	stream   string
@@ -20,16 +20,16 @@ type Address struct {
 	password string // or a token, if there is no user
 }
 
-// streamName is what a stream can be called: JetStream forbids full stops, blanks, wildcards and path separators, and
-// the name is a token of subjects and the name of a folder on the server, too.
+// streamName matches valid names of streams. JetStream forbids full stops, blanks, wildcards and path separators; the
+// name is also a token of subjects and a folder on the server.
 var streamName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// ParseAddress reads nats://[USER:PASSWORD@|TOKEN@]HOST[:PORT]/NAME; tls:// asks for TLS from the first byte on what the
-// server offers. Errors do not repeat credentials.
+// ParseAddress reads nats://[USER:PASSWORD@|TOKEN@]HOST[:PORT]/NAME; tls:// requires TLS, which the server may expect
+// from the first byte. Errors do not repeat credentials.
 func ParseAddress(text string) (Address, error) {
 	u, err := url.Parse(text)
 	if err == nil && strings.Contains(u.Host, ",") {
-		return Address{}, errors.New("it names several servers; name one of them, which knows the others of its cluster")
+		return Address{}, errors.New("it names several servers; name only one, which provides the others of its cluster")
 	}
 	if err != nil {
 		return Address{}, errors.New("it cannot be read as a URL; write nats://HOST:PORT/NAME, such as " +
@@ -42,11 +42,11 @@ func ParseAddress(text string) (Address, error) {
 	case u.Hostname() == "":
 		return Address{}, errors.New("it names no host; write nats://HOST:PORT/NAME")
 	case a.stream == "":
-		return Address{}, errors.New("it names no stream; write nats://HOST:PORT/NAME, where NAME is one of your choice")
-	case strings.Contains(a.stream, "@"): // what stands before it is of a password
-		return Address{}, errors.New("what stands before @ has a slash in it; write %2F for that")
+		return Address{}, errors.New("it names no stream; write nats://HOST:PORT/NAME, with a NAME of your choice")
+	case strings.Contains(a.stream, "@"): // the text before it belongs to a password
+		return Address{}, errors.New("the part before @ contains a slash; write %2F instead")
 	case !streamName.MatchString(a.stream):
-		return Address{}, fmt.Errorf("%q cannot be the name of a stream: it is made of up to 64 letters, digits, '_' "+
+		return Address{}, fmt.Errorf("%q is not a valid stream name: a name has up to 64 letters, digits, '_' "+
 			"and '-'", a.stream)
 	case u.RawQuery != "" || u.Fragment != "":
 		return Address{}, errors.New("nothing may follow the name of the stream; write nats://HOST:PORT/NAME")
@@ -64,7 +64,7 @@ func ParseAddress(text string) (Address, error) {
 	return a, nil
 }
 
-// IsAddress reports whether a text is meant as an Address: it begins as one.
+// IsAddress reports whether a text begins like an Address.
 func IsAddress(text string) bool {
 	scheme, _, ok := strings.Cut(text, "://")
 	return ok && (scheme == "nats" || scheme == "tls")

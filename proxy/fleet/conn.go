@@ -15,44 +15,43 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Options say how to connect. The zero value takes what the address says.
+// Options configure a connection. With the zero value, only the address counts.
 type Options struct {
-	// Credentials beside those of the address; at the most one kind of them. None of it stands in an error.
-	CredentialsFile string // as `nsc` writes it: a JWT and the seed of its key
+	// Credentials in addition to the address; at most one kind of them. No error contains them.
+	CredentialsFile string // in the format of `nsc`: a JWT and the seed of its key
 	User, Password  string
 	Token           string
 
-	Roots       *x509.CertPool   // whom to trust with TLS; nil is the system's
+	Roots       *x509.CertPool   // trusted authorities for TLS; nil means the system's
 	Certificate *tls.Certificate // shown to the server; nil for none
 
 	// Patience bounds each request; 0 means 5 s.
 	Patience time.Duration
 
-	// Client is how the connection calls itself, for those who look at the server.
+	// Client is the connection's name, which administrators see on the server.
 	Client string
 
-	// OnTrouble is told when the connection broke and cannot be made again, by errors that wrap ErrAway, when it is there
-	// again (nil), and what else the server complains of. It may be nil.
+	// OnTrouble receives an error that wraps ErrAway if the connection broke and cannot be restored, nil when it is
+	// back, and the server's other complaints. It may be nil.
 	OnTrouble func(error)
 }
 
 const defaultPatience = 5 * time.Second
 
-// A Conn is a connection to the server of a stream. It comes back by itself when it breaks. It may be used by several
-// goroutines.
+// A Conn is a connection to the server of a stream. It reconnects by itself. It is safe for concurrent use.
 type Conn struct {
 	address  Address
 	nats     *nats.Conn
 	js       jetstream.JetStream
 	patience time.Duration
-	subjects uint64        // of the stream that are looked at to list recorders, at the most
-	idle     time.Duration // how long a message may take until it is asked whether one will come
+	subjects uint64        // the most subjects of the stream that are read to list recorders
+	idle     time.Duration // how long to wait for a message before asking whether one will come
 
 	life context.Context // of its sockets
 	cut  func()          // ends them at once, so that nothing waits for a server that is silent
 }
 
-// Connect connects to the server of an address, within the context's time. With a server that is away it fails.
+// Connect connects to the server of an address until the context ends. It fails if the server is away.
 func Connect(ctx context.Context, a Address, o Options) (*Conn, error) {
 	if o.Patience == 0 {
 		o.Patience = defaultPatience
@@ -87,8 +86,8 @@ func Connect(ctx context.Context, a Address, o Options) (*Conn, error) {
 	return c, nil
 }
 
-// ErrAway says that there is no connection to the server for now. It is tried again.
-var ErrAway = errors.New("the server is away")
+// ErrAway means that the server cannot be reached at the moment. The connection is retried.
+var ErrAway = errors.New("the server is unreachable")
 
 // An away is an error of the connection.
 type away struct{ error }
@@ -96,7 +95,7 @@ type away struct{ error }
 // Is reports whether the target is ErrAway.
 func (away) Is(target error) bool { return target == ErrAway } //nolint:errorlint // it is for errors.Is
 
-// Unwrap returns what the connection says.
+// Unwrap returns the connection's error.
 func (a away) Unwrap() error { return a.error }
 
 func (o *Options) nats(a Address) ([]nats.Option, error) {
@@ -106,7 +105,7 @@ func (o *Options) nats(a Address) ([]nats.Option, error) {
 	}
 	options := []nats.Option{
 		nats.Name(o.Client), nats.Timeout(o.Patience), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(),
-		nats.CustomReconnectDelay(reconnectDelay), nats.ReconnectBufSize(-1), // what waits is in the capture
+		nats.CustomReconnectDelay(reconnectDelay), nats.ReconnectBufSize(-1), // unsent steps wait in the capture
 		nats.FlusherTimeout(o.Patience), nats.PingInterval(2 * o.Patience),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil { // else it was closed by Close
@@ -147,10 +146,10 @@ func (o *Options) nats(a Address) ([]nats.Option, error) {
 	return options, nil
 }
 
-// secure reports whether TLS is wanted, besides where the address says so.
+// secure reports whether the options ask for TLS; the address can do so, too.
 func (o *Options) secure() bool { return o.Roots != nil || o.Certificate != nil }
 
-// dialer returns what makes the sockets.
+// dialer returns a dialer for the connection's sockets.
 func (o *Options) dialer(life context.Context, a Address) *dialer {
 	config := &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12}
 	if o.Certificate != nil {
@@ -161,8 +160,8 @@ func (o *Options) dialer(life context.Context, a Address) *dialer {
 	return &dialer{life: life, patience: o.Patience, secure: o.secure() || scheme == "tls", config: config, host: host}
 }
 
-// The pauses between attempts to come back, each with as much again by chance at the most: many recorders lose a server
-// in the same moment.
+// Pauses between attempts to reconnect. Random jitter up to doubles each, because many recorders lose a server at the
+// same moment.
 const (
 	firstReconnect = 100 * time.Millisecond
 	lastReconnect  = 5 * time.Second
@@ -176,11 +175,11 @@ func reconnectDelay(attempts int) time.Duration {
 	return pause/2 + rand.N(pause/2)
 }
 
-// explain says what to do about an error of a connection.
+// explain adds to a connection's error what to do about it.
 func explain(err error) error {
 	switch {
 	case errors.Is(err, nats.ErrNoServers):
-		return fmt.Errorf("%w; is the server running there?", err)
+		return fmt.Errorf("%w; check that the server is running there", err)
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
 		return fmt.Errorf("%w; check the user, token or credentials file", err)
 	}
@@ -195,11 +194,11 @@ func (c *Conn) Close() {
 
 const (
 	maxSubjects   = 100_000
-	fetchBytes    = 4 << 20 // that may be under way, or twice the longest message
+	fetchBytes    = 4 << 20 // that may be in flight, or twice the longest message
 	idleBeat      = 2 * time.Second
-	idleMost      = 3 * idleBeat // without a message, until it is asked whether one will come
+	idleMost      = 3 * idleBeat // without a message, before asking whether one will come
 	idleExpiry    = 10 * time.Second
-	forgotten     = time.Minute // after which the server forgets a consumer that nobody asks
+	forgotten     = time.Minute // after which the server forgets an unused consumer
 	readPause     = 50 * time.Millisecond
 	readPauseMost = 2 * time.Second
 	awayAtMost    = 30 * time.Second // how long Read waits for a server that has gone

@@ -42,7 +42,7 @@ func TestConnect(t *testing.T) {
 		{url: with(token, "to-ken@")},
 		{url: token.URL("traffic"), options: fleet.Options{Token: "to-ken"}},
 		{url: token.URL("traffic"), options: fleet.Options{CredentialsFile: "absent.creds"}, err: "absent.creds"},
-		{url: "nats://127.0.0.1:1/traffic", err: "is the server running there?"},
+		{url: "nats://127.0.0.1:1/traffic", err: "check that the server is running there"},
 	} {
 		a, err := fleet.ParseAddress(test.url)
 		must.Do(t, err)
@@ -62,7 +62,7 @@ func TestConnect(t *testing.T) {
 	}
 }
 
-// That the connection broke is told from what else a server says.
+// A broken connection is distinguished from the other messages of a server.
 func TestAway(t *testing.T) {
 	t.Parallel()
 	s := fleettest.Start(t)

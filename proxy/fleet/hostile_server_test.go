@@ -102,7 +102,7 @@ func say(text string) func(io.Writer, string, string) bool {
 	}
 }
 
-// raw answers with what is not NATS, in which REPLY and SID stand for those of the request.
+// raw answers with bytes that are not NATS, in which REPLY and SID are replaced with the request's.
 func raw(text string) func(io.Writer, string, string) bool {
 	return func(w io.Writer, reply, sid string) bool {
 		strings.NewReplacer("REPLY", reply, "SID", sid).WriteString(w, text) //nolint:errcheck // it has left
@@ -147,14 +147,21 @@ var serverAttacks = map[string]func(w io.Writer, reply, sid string) bool{
 	},
 }
 
-// A server that demands TLS, or anything else, and then stays silent costs a client its patience and no more.
+// A server that demands TLS, or anything else, and then stays silent or sends what does not lead on, costs a client its
+// patience and no more.
 func TestSilentAtTheBeginning(t *testing.T) {
-	for name, begin := range map[string]string{
-		"silent at once":     "",
-		"silent in its line": `INFO {"server_id":"x",`,
-		"demands TLS": `INFO {"server_id":"x","version":"2.12.0","headers":true,"max_payload":1048576,"proto":1,` +
-			`"tls_required":true}` + "\r\n",
-		"never answers a ping": `INFO {"server_id":"x","version":"2.12.0","headers":true,"max_payload":1048576,"proto":1}` + "\r\n",
+	const info = `INFO {"server_id":"x","version":"2.12.0","headers":true,"max_payload":1048576,"proto":1`
+	for name, sends := range map[string]struct{ begin, again string }{
+		"silent at once":        {"", ""},
+		"silent in its line":    {`INFO {"server_id":"x",`, ""},
+		"demands TLS":           {info + `,"tls_required":true}` + "\r\n", ""},
+		"demands TLS, and more": {info + `,"tls_required":true}` + "\r\n", "\x16"},
+		"never answers a ping":  {info + "}\r\n", ""},
+		"a byte at a time":      {"INFO {", " "},
+		"INFO without end":      {"INFO {", strings.Repeat(" ", 64<<10)},
+		"INFO again and again":  {info + "}\r\n", info + "}\r\n"},
+		"errors without end":    {info + "}\r\n", "-ERR 'Permissions Violation'\r\n"},
+		"pings without end":     {info + "}\r\n", "PING\r\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -166,8 +173,13 @@ func TestSilentAtTheBeginning(t *testing.T) {
 					if err != nil {
 						return
 					}
-					io.WriteString(conn, begin)                             //nolint:errcheck // it has left
 					context.AfterFunc(t.Context(), func() { conn.Close() }) //nolint:errcheck // it is over
+					go func() {
+						_, err := io.WriteString(conn, sends.begin)
+						for every := time.Tick(5 * time.Millisecond); err == nil && sends.again != ""; <-every {
+							_, err = io.WriteString(conn, sends.again)
+						}
+					}()
 				}
 			}()
 			a := must.Get(ParseAddress("nats://" + l.Addr().String() + "/traffic"))(t)
@@ -184,8 +196,8 @@ func TestSilentAtTheBeginning(t *testing.T) {
 	}
 }
 
-// Whatever a server answers, the recording goes on, shipping ends when it is told to, and who asks for hosts gets an
-// answer or an error, in bounded time and memory, which no terminal obeys.
+// Whatever a server answers, the recording continues and shipping ends when it is stopped. Asking for hosts gives an
+// answer or an error, in bounded time and memory, without control characters for a terminal.
 func TestHostileServer(t *testing.T) {
 	var before runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -13,13 +13,13 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A Fleet is what a stream and the recorders that are there say of themselves.
+// A Fleet describes a stream and its recorders, as they report themselves.
 type Fleet struct {
 	Stream StreamState `json:"stream"`
 	Hosts  []HostState `json:"recorders"`
 }
 
-// A StreamState describes a stream. Of its limits, zero is none.
+// A StreamState describes a stream. A limit of zero means no limit.
 type StreamState struct {
 	Address  string        `json:"address"`
 	Messages uint64        `json:"messages"`
@@ -30,29 +30,29 @@ type StreamState struct {
 	MaxBytes int64         `json:"maxBytes"`
 	Replicas int           `json:"replicas"`
 	Leader   string        `json:"leader,omitempty"`  // of a cluster
-	Current  int           `json:"current,omitempty"` // of the other replicas, how many have all of it
+	Current  int           `json:"current,omitempty"` // how many of the other replicas are up to date
 }
 
-// A HostState is how one recorder is.
+// A HostState is the state of one recorder.
 type HostState struct {
 	Host      string    `json:"host"`
 	Capture   string    `json:"capture"` // the id
 	Name      string    `json:"name"`    // of the file
 	Tool      string    `json:"tool"`
 	Format    int       `json:"format"`
-	Committed uint64    `json:"committed"` // steps in its file, as far as it is known
-	Shipped   uint64    `json:"shipped"`   // of them, how many are in the stream or were
-	Missing   uint64    `json:"missing"`   // of those, how many retention has removed at the beginning
+	Committed uint64    `json:"committed"` // steps known to be in its file
+	Shipped   uint64    `json:"shipped"`   // how many of them are or were in the stream
+	Missing   uint64    `json:"missing"`   // how many of those retention has removed at the beginning
 	Lost      int64     `json:"lostExchanges"`
 	Crashes   uint64    `json:"crashes"`
-	State     string    `json:"state"`           // "live", "ended", or "silent": it has not ended, and does not answer
+	State     string    `json:"state"`           // "live", "ended", or "silent": has not ended and does not answer
 	Heard     time.Time `json:"heard"`           // when it last published or answered
-	Behind    float64   `json:"behindSeconds"`   // since when what is committed is not shipped, 0 if all is
-	Error     string    `json:"error,omitempty"` // why it does not ship, as it says
+	Behind    float64   `json:"behindSeconds"`   // age of the oldest unshipped commit, 0 if all are shipped
+	Error     string    `json:"error,omitempty"` // the recorder's own reason for not shipping
 	Future    string    `json:"future,omitempty"`
 
-	// ClockOffset is how far the clock of a recorder that answers is ahead of this machine's, in seconds: at least so
-	// far, since an answer takes time. 0 if the clocks may be equal; nil if it does not answer.
+	// ClockOffset is the least by which the recorder's clock is ahead of this machine's, in seconds; an answer takes
+	// time, so the real offset may be larger. 0 if the clocks may be equal; nil if the recorder does not answer.
 	ClockOffset *float64 `json:"clockOffsetSeconds,omitempty"`
 }
 
@@ -63,8 +63,8 @@ const (
 	StateSilent = "silent"
 )
 
-// Hosts lists the recorders of the stream in order of host, name and capture. It reads the last message of each and asks
-// those that are there.
+// Hosts lists the recorders of the stream, sorted by host, name and capture. It reads the last message of each, and
+// asks those that answer.
 func (c *Conn) Hosts(ctx context.Context) (*Fleet, error) {
 	stream, err := c.stream(ctx)
 	if err != nil {
@@ -139,7 +139,7 @@ func (c *Conn) lastMessages(ctx context.Context) (map[string]*HostState, error) 
 		return nil, fmt.Errorf("read %s: %w", c.address, explain(err))
 	}
 	state := consumer.CachedInfo()
-	defer c.js.DeleteConsumer(context.WithoutCancel(ctx), c.address.stream, state.Name) //nolint:errcheck // it goes anyway
+	defer c.js.DeleteConsumer(context.WithoutCancel(ctx), c.address.stream, state.Name) //nolint:errcheck // the server removes it by itself
 	found := make(map[string]*HostState)
 	if state.NumPending == 0 {
 		return found, nil
@@ -150,7 +150,7 @@ func (c *Conn) lastMessages(ctx context.Context) (map[string]*HostState, error) 
 	}
 	defer messages.Stop()
 	for delivered := uint64(0); ; delivered++ {
-		if delivered == c.subjects { // whoever publishes there, or the server, can make up any number
+		if delivered == c.subjects { // publishers or the server can invent any number
 			return nil, fmt.Errorf("read %s: it has more than %d subjects, which is more than are listed", c.address, c.subjects)
 		}
 		msg, err := c.next(ctx, consumer, messages, delivered)
@@ -174,7 +174,7 @@ func (c *Conn) lastMessages(ctx context.Context) (map[string]*HostState, error) 
 	}
 }
 
-// published is how a recorder is by its last message.
+// published returns a recorder's state according to its last message.
 func published(m *Message, future error, at time.Time) *HostState {
 	h := &HostState{Heard: at, Shipped: m.Last}
 	if m.Parts > 1 && m.Part < m.Parts {
@@ -199,7 +199,7 @@ func (h *HostState) describe(r *Recorder) {
 	h.Committed, h.Lost, h.Crashes = r.Committed, r.LostExchanges, r.Crashes
 }
 
-// answered adds what a recorder has said that is there.
+// answered adds a recorder's answer.
 func (h *HostState) answered(a *Answer, asked, came time.Time) {
 	last := h.Heard
 	if last.IsZero() {
@@ -223,7 +223,7 @@ func (h *HostState) answered(a *Answer, asked, came time.Time) {
 	h.ClockOffset = &offset
 }
 
-// firstMessage finds out what retention has taken of a recorder's beginning.
+// firstMessage finds out how much of a recorder's beginning retention has removed.
 func (c *Conn) firstMessage(ctx context.Context, stream jetstream.Stream, subject string, h *HostState) error {
 	info := stream.CachedInfo()
 	if h.Future != "" || info.State.FirstSeq <= 1 && info.State.NumDeleted == 0 {

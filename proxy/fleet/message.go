@@ -18,18 +18,18 @@ import (
 	"a2atap/proxy/safetext"
 )
 
-// Version is that of the form of messages.
+// Version is the version of the message format.
 const Version = 1
 
 // The headers of a message.
 const (
-	headerVersion  = "A2atap-Version"  // of the form of the message
+	headerVersion  = "A2atap-Version"  // of the message format
 	headerRecorder = "A2atap-Recorder" // a Recorder in JSON
 	headerArrivals = "A2atap-Arrivals" // FIRST-LAST, arrival numbers
 	headerPart     = "A2atap-Part"     // I/N, if a block is cut into N messages
 )
 
-// A Recorder is what each message says of the capture that it is of, and of the program that records it.
+// A Recorder describes a message's capture and the program that records it. Each message carries one.
 type Recorder struct {
 	Host          string    `json:"host"`
 	Capture       uuid.UUID `json:"capture"`
@@ -38,7 +38,7 @@ type Recorder struct {
 	Format        int       `json:"format"`
 	Created       time.Time `json:"created"`
 	Sent          time.Time `json:"sent"`               // when the message was made
-	Live          bool      `json:"live"`               // somebody was recording into it, or there was more to ship
+	Live          bool      `json:"live"`               // it was being recorded, or there was more to ship
 	Committed     uint64    `json:"committed"`          // the last arrival number it had then
 	SecretsKept   bool      `json:"secretsKept"`        // as capture.Info
 	Insecure      bool      `json:"insecure,omitempty"` // the same
@@ -49,7 +49,7 @@ type Recorder struct {
 	CrashWithin   int64     `json:"crashWithinNs,omitempty"`
 }
 
-// NewRecorder is what a capture says of itself, shipped from a host by a program.
+// NewRecorder describes a capture that a program ships from a host.
 func NewRecorder(host, tool, name string, info *capture.Info) Recorder {
 	return Recorder{
 		Host: nameOf(host), Capture: info.ID, Name: nameOf(name), Tool: nameOf(tool), Format: info.Format,
@@ -59,7 +59,7 @@ func NewRecorder(host, tool, name string, info *capture.Info) Recorder {
 	}
 }
 
-// Info is the capture that a recorder has described, as far as it can be said without reading it.
+// Info returns a recorder's capture, as far as it is known without reading it.
 func (r *Recorder) Info() capture.Info {
 	return capture.Info{
 		ID: r.Capture, Name: r.Name, Created: r.Created, Tool: r.Tool, Format: r.Format, Live: r.Live,
@@ -69,7 +69,8 @@ func (r *Recorder) Info() capture.Info {
 	}
 }
 
-// grow takes over from another message of the same capture what only grows: clocks do not say which is the later.
+// grow takes those values from another message of the same capture that only grow, since clocks do not tell which
+// message is later.
 func (r *Recorder) grow(other *Recorder) {
 	r.Committed = max(r.Committed, other.Committed)
 	r.LostExchanges = max(r.LostExchanges, other.LostExchanges)
@@ -81,16 +82,16 @@ func (r *Recorder) grow(other *Recorder) {
 	}
 }
 
-// A Message is a part of the record of one capture: blocks that follow each other, or a part of a block that is too long
-// for one message. One without blocks says only how the recorder is: First is then Last+1.
+// A Message is a piece of one capture: consecutive blocks, or a part of a block that is too long for one message. A
+// message without blocks reports only the recorder's state; First is then Last+1.
 type Message struct {
 	Recorder    Recorder
-	First, Last uint64 // arrival numbers of what is in it; of a part, those of the whole block
-	Part, Parts int    // which part of how many, from 1; 1 of 1 if it is not cut
-	Data        []byte // the blocks, each with its length and first arrival number in front; or a part of one block
+	First, Last uint64 // arrival numbers of its steps; those of the whole block if it is a part
+	Part, Parts int    // part number, from 1, and number of parts; 1 of 1 if the block is not split
+	Data        []byte // the blocks, each after its length and first arrival number; or a part of one block
 }
 
-// Subject is where the messages of a recorder are: a2atap.STREAM.HOST.CAPTURE, the host in a form that can be a token.
+// Subject returns the subject of a recorder's messages: a2atap.STREAM.HOST.CAPTURE, with the host as a token.
 func (r *Recorder) Subject(stream string) string {
 	return subjectOf(stream, hostToken(r.Host), r.Capture)
 }
@@ -99,13 +100,14 @@ func subjectOf(stream, host string, capture uuid.UUID) string {
 	return "a2atap." + stream + "." + host + "." + strings.ReplaceAll(capture.String(), "-", "")
 }
 
-// Subjects is the beginning of the subjects of all recorders of a host.
+// Subjects returns the prefix of the subjects of a host's recorders.
 func Subjects(stream, host string) string { return "a2atap." + stream + "." + hostToken(host) + "." }
 
-// allSubjects is the pattern of the subjects of a stream.
+// allSubjects returns the pattern of a stream's subjects.
 func allSubjects(stream string) string { return "a2atap." + stream + ".>" }
 
-// hostToken makes a host's name a token of a subject. Two names may become the same: the capture tells them apart.
+// hostToken converts a host's name to a token of a subject. Two names may get the same token; the capture's id
+// distinguishes them.
 func hostToken(host string) string {
 	return strings.Map(func(r rune) rune {
 		if r > ' ' && r < 0x7f && r != '.' && r != '*' && r != '>' {
@@ -115,7 +117,7 @@ func hostToken(host string) string {
 	}, host)
 }
 
-// blockPrefix is what stands in front of each block in the data of a message: its length, and its first arrival number.
+// blockPrefix is the size of what precedes each block in a message: its length and its first arrival number.
 const blockPrefix = 4 + 8
 
 // appendBlock appends a block to the data of a message.
@@ -125,10 +127,10 @@ func appendBlock(data []byte, b *bolt.Block) []byte {
 	return append(data, b.Packed...)
 }
 
-// errMessage is what is said of a message that cannot be one of ours.
-var errMessage = errors.New("the message is damaged, or none of a recorder")
+// errMessage means that a message cannot be from a2atap.
+var errMessage = errors.New("the message is damaged, or not from a recorder")
 
-// splitBlocks takes the data of a message (all parts of it, put together) apart. The blocks share its bytes.
+// splitBlocks splits the data of a message, with all parts joined, into blocks. The blocks share its bytes.
 func splitBlocks(data []byte) ([]bolt.Block, error) {
 	var blocks []bolt.Block
 	for len(data) > 0 {
@@ -147,7 +149,7 @@ func splitBlocks(data []byte) ([]bolt.Block, error) {
 	return blocks, nil
 }
 
-// encode makes what is published.
+// encode returns the message to publish.
 func (m *Message) encode(stream string) (*nats.Msg, error) {
 	recorder, err := json.Marshal(&m.Recorder)
 	if err != nil {
@@ -163,8 +165,8 @@ func (m *Message) encode(stream string) (*nats.Msg, error) {
 	return msg, nil
 }
 
-// decodeMessage reads a message. An error wraps capture.ErrFuture, and names the recorder as far as it can be read,
-// where a later version has written it. Bytes of any content are safe.
+// decodeMessage reads a message. If a later version wrote it, the error wraps capture.ErrFuture and names the recorder
+// if possible. Any bytes are safe.
 func decodeMessage(header nats.Header, data []byte) (*Message, error) {
 	m := &Message{Part: 1, Parts: 1, Data: data}
 	version, versionErr := strconv.Atoi(header.Get(headerVersion))
@@ -173,7 +175,7 @@ func decodeMessage(header nats.Header, data []byte) (*Message, error) {
 		return nil, errMessage
 	}
 	if version > Version || err == nil && m.Recorder.Format > bolt.Format {
-		return m, fmt.Errorf("recorder %s (%s) writes a form that this version of a2atap cannot read: %w",
+		return m, fmt.Errorf("recorder %s (%s) uses a format that this version of a2atap cannot read: %w",
 			nameOf(m.Recorder.Host), nameOf(m.Recorder.Tool), capture.ErrFuture)
 	}
 	if err != nil || !m.Recorder.plausible() {
@@ -194,7 +196,7 @@ func decodeMessage(header nats.Header, data []byte) (*Message, error) {
 	return m, nil
 }
 
-// maxParts bounds into how many messages a block is cut: 32 MiB in parts of at least 1 KiB.
+// maxParts bounds the number of messages for one block: 32 MiB in parts of at least 1 KiB.
 const maxParts = 1 << 15
 
 func pair(text, between string) (a, b uint64, ok bool) {
@@ -204,18 +206,18 @@ func pair(text, between string) (a, b uint64, ok bool) {
 	return a, b, errA == nil && errB == nil
 }
 
-// maxName bounds, in bytes, each of the names that a recorder has: that of its host, of its file, of its program.
+// maxName bounds, in bytes, each of a recorder's names: host, file and program.
 const maxName = 255
 
-// plausible reports whether a recorder can have said this of itself. Anybody who may publish can write what he likes, and
-// it is shown on terminals, kept in memory and added up.
+// plausible reports whether a real recorder can have these values. Anyone who may publish can write anything, and the
+// values are shown on terminals, kept in memory and added up.
 func (r *Recorder) plausible() bool {
 	return r.Capture != uuid.Nil && r.Host != "" && r.Host == nameOf(r.Host) && r.Name == nameOf(r.Name) &&
 		r.Tool == nameOf(r.Tool) && r.Format >= 0 && plausibleCount(r.Committed) && plausibleCount(r.Crashes) &&
 		plausibleLost(capture.Lost{Exchanges: r.LostExchanges, Bytes: r.LostBytes}) && r.CrashWithin >= 0
 }
 
-// maxCount is more than any recorder has counted, and little enough for the sums of many.
+// maxCount is more than any recorder counts, and small enough for sums of many.
 const maxCount = 1 << 50
 
 func plausibleCount(n uint64) bool { return n <= maxCount }
@@ -224,17 +226,12 @@ func plausibleLost(lost capture.Lost) bool {
 	return lost.Exchanges >= 0 && lost.Exchanges <= maxCount && lost.Bytes >= 0 && lost.Bytes <= maxCount
 }
 
-// nameOf makes a text a name that can be shown: a line without anything that a terminal would obey, of bounded length.
+// nameOf makes a text safe to show as a name: one line of bounded length, without control sequences.
 func nameOf(text string) string {
-	text = strings.Map(func(r rune) rune {
+	return safetext.Cut(strings.Map(func(r rune) rune {
 		if r == '\t' || r == '\n' || r == '\r' {
 			return utf8.RuneError
 		}
 		return r
-	}, safetext.Plain(text))
-	for len(text) > maxName {
-		_, n := utf8.DecodeLastRuneInString(text)
-		text = text[:len(text)-n]
-	}
-	return text
+	}, safetext.Plain(text)), maxName)
 }

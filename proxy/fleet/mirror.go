@@ -16,56 +16,56 @@ import (
 	"github.com/google/uuid"
 )
 
-// A mirror is what a stream holds of one capture; mirrored is it as a capture.Source. Its blocks are in a spool, as they came. What is
-// not in the stream is a gap that the mirror says: the exchanges that were open there end as interrupted, and those
-// whose beginning is missing are left out. Exchanges keep their numbers; steps are numbered anew.
+// A mirror is the part of one capture that a stream has; mirrored presents it as a capture.Source. Its blocks are in a
+// spool, unchanged. Missing steps become a gap: exchanges that were open there end as interrupted, and those whose
+// beginning is missing are left out. Exchanges keep their numbers; steps get new ones.
 //
-// One goroutine adds to it, and any number read.
+// One goroutine adds to a mirror, and any number may read it.
 type mirror struct {
 	spool  *spool
 	since  time.Time // exchanges that began earlier are left out; zero for none
 	notice func(string)
-	held   *atomic.Bool // also a recording that has ended may go on
+	held   *atomic.Bool // a recording that has ended may continue
 
 	presence presence
 
 	mu        sync.RWMutex
-	recorder  Recorder // as the latest of its messages says
-	shipped   uint64   // what it says is in the stream
+	recorder  Recorder // from its latest message
+	shipped   uint64   // last step that it reports as shipped
 	entries   []entry
-	arrivals  uint64          // how many steps there are
+	arrivals  uint64          // number of steps
 	known     map[uint64]span // exchanges that are not left out
 	open      map[uint64]bool
-	cut       map[uint64]uint64 // exchanges that a gap has ended: from which arrival number on they are left out
-	next      uint64            // arrival number that is expected; 0 if nothing has come
-	lastSeq   uint64            // the highest number of an exchange that has been opened
-	lost      capture.Lost      // what gaps have cost
-	carried   capture.Lost      // what the steps that came say was lost
-	ended     bool              // no step will come
-	killed    bool              // what is open then was not seen to its end
-	abandoned bool              // since it was last heard of, it was said that more may have been recorded
-	spoilt    bool              // the last that came could not be read
-	spoiled   bool              // and that this was so has been said
-	damages   int               // blocks that were
-	gaps      int               // runs of steps that were not there
-	headless  bool              // retention may have removed steps that are asked for before the first that comes
-	beheaded  bool              // the first step is missing, which was said
-	copied    string            // another host that ships a capture of the same id; empty for none
-	copyLost  bool              // it was said that what stands there alone is missing
-	changed   chan struct{}     // closed when there is something new
+	cut       map[uint64]uint64 // exchanges that a gap has ended, with the arrival number from which on they are left out
+	next      uint64            // next expected arrival number; 0 before the first
+	lastSeq   uint64            // highest number of an opened exchange
+	lost      capture.Lost      // sum of the gaps
+	carried   capture.Lost      // losses that received steps report
+	ended     bool              // no more steps will come
+	killed    bool              // its open exchanges were not seen to their end
+	abandoned bool              // reported that more may have been recorded since its last message
+	spoilt    bool              // the last message could not be read
+	spoiled   bool              // and this was reported
+	damages   int               // damaged blocks
+	gaps      int               // runs of missing steps
+	headless  bool              // retention may have removed wanted steps before the first
+	beheaded  bool              // the first step is missing, and this was reported
+	copied    string            // another host that ships a capture with the same id; empty if none
+	copyLost  bool              // reported that steps only that copy has are missing
+	changed   chan struct{}     // closed when the mirror changes
 }
 
-// An entry is a run of steps: of a block in the spool, or made here.
+// An entry is a run of steps: from a block in the spool, or made here.
 type entry struct {
 	first  uint64 // number of its first step in the mirror
 	place  place  // of the block
 	block  uint64 // arrival number of the block's first step in the capture
-	after  uint64 // steps up to this arrival number came before
+	after  uint64 // steps up to this arrival number are in earlier entries
 	silent bool   // steps about the whole capture are left out
 	made   []capture.Step
 }
 
-// A span says in which entries the steps of an exchange are.
+// A span is the range of entries that have steps of an exchange.
 type span struct{ first, last int32 }
 
 func newMirror(s *spool, since time.Time, notice func(string), held *atomic.Bool) *mirror {
@@ -75,7 +75,7 @@ func newMirror(s *spool, since time.Time, notice func(string), held *atomic.Bool
 	}
 }
 
-// take adds what a message brought, which was stored at a time.
+// take adds a message's blocks; at is when the server stored it.
 func (m *mirror) take(msg *Message, blocks []bolt.Block, at time.Time) error {
 	for i := range blocks {
 		if b := &blocks[i]; b.First < msg.First || b.First > msg.Last {
@@ -86,9 +86,9 @@ func (m *mirror) take(msg *Message, blocks []bolt.Block, at time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	before := m.recorder
-	m.recorder = msg.Recorder // each message follows the one before it, whatever the clocks say
+	m.recorder = msg.Recorder // messages are in order, even if the clocks disagree
 	m.recorder.grow(&before)
-	m.spoilt = false // what may have been lost shows in the numbers
+	m.spoilt = false // losses show in the arrival numbers
 	m.presence.message(at)
 	m.ended, m.killed, m.abandoned = false, false, false
 	for i := range blocks {
@@ -96,7 +96,7 @@ func (m *mirror) take(msg *Message, blocks []bolt.Block, at time.Time) error {
 			return err
 		}
 	}
-	if len(blocks) == 0 { // what came before it was shipped
+	if len(blocks) == 0 { // everything before it was shipped
 		m.begin(msg.First)
 		if msg.First > m.next {
 			m.gap(m.next, msg.First-1, 0)
@@ -107,21 +107,21 @@ func (m *mirror) take(msg *Message, blocks []bolt.Block, at time.Time) error {
 	return nil
 }
 
-// begin takes notice of the first step that a message is about, unless one was before it.
+// begin notes the first step of the first message.
 func (m *mirror) begin(first uint64) {
 	switch {
 	case m.next > 0:
 	case m.since.IsZero() || m.headless:
 		m.next = 1
 	default:
-		m.next = first // what came before is not asked for
+		m.next = first // earlier steps are not wanted
 	}
 }
 
 // maxBlockSteps bounds the steps of a block: recorders end one at 128 KiB.
 const maxBlockSteps = 1 << 16
 
-// block adds a block. One that is damaged is left out: what comes after it shows the gap.
+// block adds a block. A damaged one is left out; the next block shows the gap.
 func (m *mirror) block(b *bolt.Block) error {
 	var steps []capture.Step
 	for s, err := range b.Steps() {
@@ -154,7 +154,7 @@ func (m *mirror) damaged(b *bolt.Block, err error) error {
 		return fmt.Errorf("recorder %s (%s): %w", m.recorder.Host, m.recorder.Tool, err)
 	}
 	if m.damages++; m.damages == 1 {
-		m.notice(fmt.Sprintf("%s: the block that begins with step %d is damaged, and left out (%v)", m.title(), b.First,
+		m.notice(fmt.Sprintf("%s: the block that begins with step %d is damaged and left out (%v)", m.title(), b.First,
 			err))
 	}
 	return nil
@@ -169,7 +169,7 @@ func firstOpened(steps []capture.Step) uint64 {
 	return 0
 }
 
-// append adds the steps of a block that are new.
+// append adds the new steps of a block.
 func (m *mirror) append(b *bolt.Block, steps []capture.Step) error {
 	e := entry{first: m.arrivals + 1, block: b.First, after: m.next - 1}
 	e.silent = !m.since.IsZero() && m.recorder.Sent.Before(m.since)
@@ -197,7 +197,7 @@ func (m *mirror) append(b *bolt.Block, steps []capture.Step) error {
 	return nil
 }
 
-// note takes notice of a new step that will be in an entry.
+// note updates the mirror for a new step of an entry.
 func (m *mirror) note(s *capture.Step, entry int32) {
 	switch what := s.What.(type) {
 	case capture.Opened:
@@ -217,7 +217,7 @@ func (m *mirror) note(s *capture.Step, entry int32) {
 	}
 }
 
-// keeps reports whether a step of an entry is in the mirror.
+// keeps reports whether a step of an entry belongs to the mirror.
 func (m *mirror) keeps(s *capture.Step, e *entry) bool {
 	if s.Arrival <= e.after {
 		return false
@@ -232,12 +232,12 @@ func (m *mirror) keeps(s *capture.Step, e *entry) bool {
 	return ok
 }
 
-// gap says that steps are missing. The next exchange that was opened after them has a number, if that is known.
+// gap records missing steps; opened is the number of the first exchange opened after them, 0 if unknown.
 func (m *mirror) gap(from, to, opened uint64) {
 	why := fmt.Sprintf("steps %d to %d of %s are not in the stream", from, to, m.title())
 	var missing int64
 	if opened > m.lastSeq+1 {
-		missing = int64(min(opened-m.lastSeq-1, to-from+1)) // each has a step of its own
+		missing = int64(min(opened-m.lastSeq-1, to-from+1)) // each has at least one step
 		m.lastSeq = opened - 1
 	}
 	m.beheaded = m.beheaded || from == 1
@@ -247,7 +247,7 @@ func (m *mirror) gap(from, to, opened uint64) {
 	}
 }
 
-// lose adds the steps that say that something is missing from an arrival number on, and ends what is open there.
+// lose adds steps that report a loss from an arrival number on, and ends the exchanges that are open there.
 func (m *mirror) lose(from uint64, lost capture.Lost) {
 	made := []capture.Step{{Offset: capture.NotKnown, What: lost}}
 	for _, seq := range slices.Sorted(maps.Keys(m.open)) {
@@ -263,8 +263,8 @@ func (m *mirror) lose(from uint64, lost capture.Lost) {
 	m.arrivals += uint64(len(made))
 }
 
-// end says that no step will come: the recording has ended, or nobody knows of it any more. Steps that were committed
-// and did not come are a gap.
+// end declares that no more steps will come: the recording has ended, or its recorder is gone. Committed steps that did
+// not arrive are a gap.
 func (m *mirror) end(killed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -273,7 +273,7 @@ func (m *mirror) end(killed bool) {
 	}
 	from := max(m.next, 1)
 	if m.next == 0 && !m.since.IsZero() {
-		from = m.shipped + 1 // what is there is older
+		from = m.shipped + 1 // the spool has only older steps
 	}
 	if last := m.recorder.Committed; last >= from {
 		why := fmt.Sprintf("steps %d to %d of %s were not shipped; a2atap ship sends them", from, last, m.title())
@@ -285,23 +285,23 @@ func (m *mirror) end(killed bool) {
 	m.wake()
 }
 
-// complete reports whether the recording has ended and all of it has come.
+// complete reports whether the recording has ended and has arrived completely.
 func (m *mirror) complete() bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return !m.recorder.Live && !m.spoilt && max(m.next, 1) > m.recorder.Committed
 }
 
-// title names the capture for people.
+// title returns the capture's name for users.
 func (m *mirror) title() string { return fmt.Sprintf("%s (%s)", m.recorder.Host, m.recorder.Name) }
 
-// wake lets those go on who wait for something new.
+// wake wakes goroutines that wait for a change.
 func (m *mirror) wake() {
 	close(m.changed)
 	m.changed = make(chan struct{})
 }
 
-// A spool is a file that holds blocks as they came from the stream. It may be used by several goroutines.
+// A spool is a file of blocks as the stream had them. It is safe for concurrent use.
 type spool struct {
 	file *os.File
 
@@ -309,7 +309,7 @@ type spool struct {
 	end int64
 }
 
-// A place says where a block is in a spool.
+// A place locates a block in a spool.
 type place struct {
 	at   int64
 	size int
@@ -318,7 +318,7 @@ type place struct {
 func newSpool(path string) (*spool, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("keep what is read of the stream: %w", err)
+		return nil, fmt.Errorf("store the traffic from the stream: %w", err)
 	}
 	return &spool{file: file}, nil
 }
@@ -329,44 +329,44 @@ func (s *spool) write(data []byte) (place, error) {
 	defer s.mu.Unlock()
 	p := place{s.end, len(data)}
 	if _, err := s.file.WriteAt(data, s.end); err != nil {
-		return place{}, fmt.Errorf("keep what is read of the stream: %w; make room there, or set TMPDIR to a folder "+
-			"with more of it", err)
+		return place{}, fmt.Errorf("store the traffic from the stream: %w; free some space, or set TMPDIR to a directory "+
+			"with more space", err)
 	}
 	s.end += int64(len(data))
 	return p, nil
 }
 
-// read returns a block, in memory of its own.
+// read returns a new copy of a block.
 func (s *spool) read(p place) ([]byte, error) {
 	data := make([]byte, p.size)
 	if _, err := s.file.ReadAt(data, p.at); err != nil {
-		return nil, fmt.Errorf("read again what was read of the stream: %w", err)
+		return nil, fmt.Errorf("read the stored traffic from the stream: %w", err)
 	}
 	return data, nil
 }
 
-// close gives up the file and removes it.
+// close closes and removes the file.
 func (s *spool) close() error { return errors.Join(s.file.Close(), os.Remove(s.file.Name())) }
 
-// sayRest says what could not be said as it came: that the last messages cannot be read, and how much else was missing.
+// sayRest reports what could not be reported earlier: that the last messages are unreadable, and the sum of the gaps.
 func (m *mirror) sayRest() {
 	if m.spoilt {
 		m.spoilt, m.spoiled = false, true
 		m.lose(max(m.next, 1), capture.Lost{
-			Reason: "messages of " + m.title() + " cannot be read: they are damaged, or none of a recorder",
+			Reason: "messages of " + m.title() + " cannot be read: they are damaged, or not from a recorder",
 		})
 	}
 	if m.damages > 1 {
-		m.notice(fmt.Sprintf("%s: %d blocks are damaged in all", m.title(), m.damages))
+		m.notice(fmt.Sprintf("%s: %d damaged blocks in total", m.title(), m.damages))
 	}
 	if m.gaps > 1 {
-		m.notice(fmt.Sprintf("%s: %d gaps in all", m.title(), m.gaps))
+		m.notice(fmt.Sprintf("%s: %d gaps in total", m.title(), m.gaps))
 	}
 	m.damages, m.gaps = 0, 0
 }
 
-// abandon says of a recorder that did not say that it has ended, and does not answer, that it may have recorded more,
-// and so of a capture that is there in several copies, of which one was read.
+// abandon reports that a capture may have more steps: its recorder has not ended and does not answer, or the stream has
+// several copies of the capture, of which one was read.
 func (m *mirror) abandon() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -374,7 +374,7 @@ func (m *mirror) abandon() {
 		m.abandoned = true
 		heard, _ := m.presence.last()
 		m.lose(m.next, capture.Lost{
-			Reason: m.title() + " has not said that it ended, and does not answer: what it recorded after " +
+			Reason: m.title() + " has not reported its end, and does not answer: traffic that it recorded after " +
 				heard.UTC().Format(heardFormat) + " is not in the stream",
 		})
 		m.wake()
@@ -387,7 +387,7 @@ func (m *mirror) abandon() {
 	}
 }
 
-// isCopy reports whether a message is of a copy of the capture that another host ships.
+// isCopy reports whether a message belongs to a copy of the capture that another host ships.
 func (m *mirror) isCopy(msg *Message) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -402,11 +402,11 @@ func (m *mirror) isCopy(msg *Message) bool {
 }
 
 func (m *mirror) copyText() string {
-	return fmt.Sprintf("%s is in the stream as of host %s too; that copy is left out, and what may stand in it alone: "+
-		"--host %[2]s reads it alone", m.title(), m.copied)
+	return fmt.Sprintf("%s is also in the stream from host %s; that copy is left out, with anything that only it contains: "+
+		"--host %[2]s reads only the copy", m.title(), m.copied)
 }
 
-// heardFormat is how it is said when a recorder was heard of.
+// heardFormat formats the time of a recorder's last message.
 const heardFormat = "2006-01-02 15:04:05 UTC"
 
 func (m *mirror) id() uuid.UUID {
@@ -431,7 +431,7 @@ func (m *mirror) silence() string {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	heard, _ := m.presence.last()
-	return fmt.Sprintf("%s does not answer; it was last heard of at %s", m.title(), heard.UTC().Format(heardFormat))
+	return fmt.Sprintf("%s does not answer; its last message was at %s", m.title(), heard.UTC().Format(heardFormat))
 }
 
 func (m *mirror) host() string {
@@ -449,7 +449,7 @@ func (m *mirror) spoil() {
 	}
 }
 
-// mend takes back what spoil has noted: what came after it can be read.
+// mend undoes spoil: a later message can be read.
 func (m *mirror) mend() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -462,7 +462,7 @@ func (m *mirror) recorded() Recorded {
 	return Recorded{Host: m.recorder.Host, Name: m.recorder.Name, Source: mirrored{m}}
 }
 
-// miss adds a step that says that something is missing that need not be of this capture.
+// miss adds a step that reports a loss, which may concern other captures.
 func (m *mirror) miss(why string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -478,7 +478,7 @@ func (m *mirror) lacksHead() bool {
 	return m.beheaded
 }
 
-// precede adds a step before all others, which says that something is missing that is not of this capture.
+// precede adds a step before all others that reports a loss of other captures.
 func (m *mirror) precede(lost capture.Lost) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -495,15 +495,15 @@ func (m *mirror) precede(lost capture.Lost) {
 	m.wake()
 }
 
-// answered takes note of what a recorder says of itself. That a recorder is behind is nothing missing, unless it says
-// what keeps it from shipping, or nothing of it is there at all.
+// answered takes a recorder's answer. A recorder that lags is missing nothing, unless it reports why it cannot ship, or
+// the stream has nothing from it.
 func (m *mirror) answered(a *Answer, nothing bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.recorder.grow(&a.Recorder)
 	from, last := max(m.next, 1), a.Recorder.Committed
 	if !nothing {
-		from = max(from, a.Shipped+1) // what came after the last message that is read
+		from = max(from, a.Shipped+1) // steps after the last message that was read
 	}
 	if last < from || !nothing && a.Error == "" {
 		return

@@ -11,7 +11,7 @@ import (
 	"a2atap/proxy/capture/bolt"
 )
 
-// mirrored is a mirror as a capture.Source.
+// mirrored presents a mirror as a capture.Source.
 type mirrored struct{ *mirror }
 
 // Info implements capture.Source.
@@ -82,7 +82,7 @@ func (m mirrored) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step
 	}
 }
 
-// read yields the steps of an entry from a number on, those of one exchange if seq is not 0.
+// read yields the steps of an entry from a number on; only those of exchange seq unless seq is 0.
 func (m mirrored) read(
 	ctx context.Context, e *entry, seq, from uint64, yield func(capture.Step, error) bool,
 ) bool {
@@ -104,7 +104,7 @@ func (m mirrored) read(
 	return true
 }
 
-// steps returns the steps of an entry, which belong to the caller.
+// steps returns the steps of an entry. The caller owns them.
 func (m mirrored) steps(e *entry) ([]capture.Step, error) {
 	if e.made != nil {
 		return slices.Clone(e.made), nil
@@ -185,5 +185,5 @@ func (m mirrored) Ends(ctx context.Context, from uint64, _ int) iter.Seq2[*captu
 	return m.Exchanges(ctx, from)
 }
 
-// Close implements capture.Source. What a mirror holds is released with its Reader.
+// Close implements capture.Source. The Reader releases the mirror's resources.
 func (m mirrored) Close() error { return nil }

@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// A presence is what is known of whether a recorder is there.
+// A presence tracks whether a recorder is reachable.
 type presence struct {
 	mu     sync.Mutex
 	heard  time.Time // when the latest of its messages was stored
-	came   time.Time // when that was read, or the recorder has answered since
-	silent int       // how often the recorder has not answered since it was there
-	asked  time.Time // when it did not for the first time; zero if it has
+	came   time.Time // when that message was read, or of a later answer
+	silent int       // unanswered questions since the recorder was last reachable
+	asked  time.Time // time of the first unanswered question; zero if it has answered
 }
 
-// message takes note that a message was read, which was stored at a time.
+// message notes that a message was read, and when the server had stored it.
 func (p *presence) message(at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.heard, p.came, p.silent, p.asked = at, time.Now(), 0, time.Time{}
 }
 
-// appears takes note that the recorder is there, of which no message can be read.
+// appears notes that the recorder exists although none of its messages can be read.
 func (p *presence) appears() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -29,27 +29,27 @@ func (p *presence) appears() {
 	p.came = p.heard
 }
 
-// last returns when the latest message was stored, and when it was read or the recorder has answered since.
+// last returns when the latest message was stored, and when it was read or the recorder last answered.
 func (p *presence) last() (heard, came time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.heard, p.came
 }
 
-// silentFor returns how long nothing has come of the recorder.
+// silentFor returns the time since the recorder's last message or answer.
 func (p *presence) silentFor() time.Duration {
 	_, came := p.last()
 	return time.Since(came)
 }
 
-// answers takes note that the recorder is there.
+// answers notes that the recorder has answered.
 func (p *presence) answers() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.came, p.silent, p.asked = time.Now(), 0, time.Time{}
 }
 
-// excuse takes note that the recorder cannot be asked: how long it has not answered counts anew.
+// excuse notes that the recorder cannot be asked, and resets the time without an answer.
 func (p *presence) excuse() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -59,7 +59,7 @@ func (p *presence) excuse() {
 	p.silent, p.asked = 0, time.Time{}
 }
 
-// mayAnswer takes note that the recorder has not answered, and reports whether it may yet.
+// mayAnswer notes that the recorder has not answered, and reports whether it may still do so.
 func (p *presence) mayAnswer() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -74,8 +74,8 @@ func (p *presence) mayAnswer() bool {
 }
 
 const (
-	quiet      = 10 * time.Second // after which a recorder is asked whether it is there
-	unanswered = 3                // times that it does not answer, and it is not
-	comesBack  = 10 * time.Second // for how long at least: it may come back to a server later than we do
-	lasting    = time.Minute      // after which what it may have recorded since is missing, where nothing else says so
+	quiet      = 10 * time.Second // after which a recorder is asked for its state
+	unanswered = 3                // unanswered questions after which it counts as gone
+	comesBack  = 10 * time.Second // at least: it may reconnect to a server later than this process
+	lasting    = time.Minute      // after which its later recording counts as missing, without evidence to the contrary
 )

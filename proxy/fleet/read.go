@@ -15,8 +15,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Read reads what is in the stream when it begins. A recorder whose form is a later one is an error that names it and
-// wraps capture.ErrFuture. What is found is to be used when Read has returned.
+// Read reads what the stream has when Read starts. A recorder of a later version is an error that names it and wraps
+// capture.ErrFuture. Use the captures after Read has returned.
 func (r *Reader) Read(ctx context.Context) error {
 	stream, err := r.conn.stream(ctx)
 	if err != nil {
@@ -34,12 +34,12 @@ func (r *Reader) Read(ctx context.Context) error {
 	return nil
 }
 
-// Follow goes on with what comes after what was read, until the context ends, and tells of each recorder that is new.
+// Follow reads what arrives after Read, until the context ends, and calls found with each new recorder.
 func (r *Reader) Follow(ctx context.Context, found func(Recorded)) error {
 	return r.consume(ctx, 0, found)
 }
 
-// take takes a message, which was stored at a time. An error ends the reading.
+// take takes a message; at is when the server stored it. An error ends the reading.
 func (r *Reader) take(subject string, header nats.Header, data []byte, at time.Time) (*mirror, error) {
 	m, err := decodeMessage(header, data)
 	host, own := sender(r.stream, subject, m)
@@ -49,7 +49,7 @@ func (r *Reader) take(subject string, header nats.Header, data []byte, at time.T
 	case !own:
 		err = errMessage
 	case errors.Is(err, capture.ErrFuture):
-		return nil, fmt.Errorf("read %s: %w; --host NAME reads other hosts alone", r.conn.address, err)
+		return nil, fmt.Errorf("read %s: %w; --host NAME reads only other hosts", r.conn.address, err)
 	}
 	if err != nil {
 		r.foreign(subject, err)
@@ -81,7 +81,7 @@ func (r *Reader) take(subject string, header nats.Header, data []byte, at time.T
 	return found, err
 }
 
-// stream returns the stream, with what is known of it now, or an error that names the streams that are there.
+// stream returns the stream with its current state, or an error that lists the existing streams.
 func (c *Conn) stream(ctx context.Context) (jetstream.Stream, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.patience)
 	defer cancel()
@@ -95,14 +95,14 @@ func (c *Conn) stream(ctx context.Context) (jetstream.Stream, error) {
 	return nil, fmt.Errorf("read %s: %w", c.address, explain(err))
 }
 
-// ours returns an error if a stream cannot be that of recorders.
+// ours returns an error unless recorders can publish to the stream.
 func (c *Conn) ours(info *jetstream.StreamInfo) error {
 	if isCopied(info) || slices.ContainsFunc(info.Config.Subjects, func(pattern string) bool {
 		return covers(pattern, allSubjects(c.address.stream))
 	}) {
 		return nil
 	}
-	return fmt.Errorf("read %s: the stream is there, but not for recorders: its subjects are %q, and those of "+
+	return fmt.Errorf("read %s: the stream exists, but not for recorders: its subjects are %q, and those of "+
 		"recorders %s; name another stream", c.address, info.Config.Subjects, allSubjects(c.address.stream))
 }
 
@@ -112,8 +112,8 @@ func (c *Conn) absent(ctx context.Context) error {
 		names = append(names, name)
 	}
 	if len(names) == 0 {
-		return fmt.Errorf("read %s: there is no stream of that name, and no other that holds captures; the first "+
-			"recorder makes it: a2atap record … --ship %[1]s", c.address)
+		return fmt.Errorf("read %s: there is no stream of that name, and no other one with captures; the first "+
+			"recorder creates it: a2atap record … --ship %[1]s", c.address)
 	}
 	slices.Sort(names)
 	const most = 20
@@ -136,10 +136,10 @@ func joined(names []string) string {
 	return text
 }
 
-// strangeNotices is how many subjects are named that have messages of others.
+// strangeNotices bounds the notices about subjects with foreign messages.
 const strangeNotices = 20
 
-// foreign says that a message on a subject is none of its recorder.
+// foreign reports a message on a subject that does not come from the subject's recorder.
 func (r *Reader) foreign(subject string, err error) {
 	r.telling.Lock()
 	named := r.said["foreign "+subject]
@@ -157,11 +157,11 @@ func (r *Reader) foreign(subject string, err error) {
 	}
 }
 
-// maxRuns bounds the bytes of all runs of parts that have not ended, of recorders and of whoever else publishes.
+// maxRuns bounds the bytes of all unfinished runs of parts, from recorders and from other publishers.
 const maxRuns = 256 << 20
 
-// add takes the next message of a run, and sees to it that all runs together stay within bounds: those of others are
-// dropped then, which their next blocks show as a gap.
+// add takes the next message of a run. If all runs together exceed their bound, it drops the other runs; their next
+// blocks show the gap.
 func (r *Reader) add(run *assembler, m *Message) (data []byte, complete bool) {
 	before := len(run.data)
 	data, complete = run.add(m)
@@ -175,13 +175,13 @@ func (r *Reader) add(run *assembler, m *Message) (data []byte, complete bool) {
 		}
 	}
 	r.parts = len(run.data)
-	r.once("parts", "more blocks are begun, and not ended, than can be held; those of others than the last are left out")
+	r.once("parts", "there are too many incomplete blocks; only the latest are kept")
 	return data, complete
 }
 
-// sender returns the host that a subject is of, and whether a message may stand there: on the subject of its
-// recorder and nowhere below or beside it, since a server can be told who may publish to which. A stream of no name
-// may be a copy of any. The host of a message that cannot be read is a token of the subject.
+// sender returns a subject's host, and whether the message belongs there. A message belongs on exactly the subject of
+// its recorder, since a server can restrict who publishes where. If stream is empty, the stream may be a copy of any
+// other. For an unreadable message, the host is the subject's token.
 func sender(stream, subject string, m *Message) (host string, own bool) {
 	tokens := strings.Split(subject, ".")
 	if len(tokens) < 3 {
@@ -199,7 +199,7 @@ func sender(stream, subject string, m *Message) (host string, own bool) {
 	return m.Recorder.Host, true
 }
 
-// ofCapture returns the host, as a token, and the capture whose messages are on a subject; false for one of others.
+// ofCapture returns the host token and the capture of a subject; false if the subject is not a recorder's.
 func ofCapture(subject string) (host string, id uuid.UUID, ok bool) {
 	tokens := strings.Split(subject, ".")
 	if len(tokens) != 4 {

@@ -10,7 +10,7 @@ import (
 	"a2atap/proxy/must"
 )
 
-// A recorder that was killed has all that it had committed in the stream, and yet nobody can say that this was all.
+// All that a killed recorder had committed is in the stream, but it cannot be known that this was everything.
 func TestSilentRecorderIsAGap(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -28,7 +28,7 @@ func TestSilentRecorderIsAGap(t *testing.T) {
 		t.Fatalf("%d steps were read of %d, and nothing says that more may be missing", len(steps), want)
 	}
 	lost, ok := steps[want].What.(capture.Lost)
-	if !ok || steps[want].Seq != 0 || !strings.Contains(lost.Reason, "north (c.a2atap) has not said that it ended") {
+	if !ok || steps[want].Seq != 0 || !strings.Contains(lost.Reason, "north (c.a2atap) has not reported its end") {
 		t.Errorf("after what was shipped comes %+v", steps[want])
 	}
 	checkSame(t, stepsOfFile(t, path), steps[:want])
@@ -79,7 +79,7 @@ func TestAbandonedWhileFollowed(t *testing.T) {
 			case capture.Closed:
 				delete(open, step.Seq)
 			case capture.Lost:
-				if step.Seq == 0 && strings.Contains(what.Reason, "has not said that it ended") {
+				if step.Seq == 0 && strings.Contains(what.Reason, "has not reported its end") {
 					n++
 				}
 			}
@@ -99,7 +99,7 @@ func TestCopiesOfACapture(t *testing.T) {
 	s.publish(messages(t, "north", path, 1<<20)...)
 	s.publish(messages(t, "south", path, 1<<20)...)
 	r := s.read(ReadOptions{})
-	const want = "north (c.a2atap) is in the stream as of host south too"
+	const want = "north (c.a2atap) is also in the stream from host south"
 	if got := reasons(t, r.of(t, "north")); !strings.Contains(strings.Join(got, "\n"), want) {
 		t.Errorf("nothing says that a copy was left out: %q", got)
 	}

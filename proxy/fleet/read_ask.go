@@ -11,18 +11,19 @@ import (
 	"a2atap/proxy/safetext"
 )
 
-// How long recorders have to answer: the first, and each after another one has. Where none is there, the server says so.
+// Time for recorders to answer: for the first, and for each after another's answer. If no recorder is connected, the
+// server reports it.
 const (
 	firstPatience = 2 * time.Second
 	askPatience   = 500 * time.Millisecond
 )
 
-// maxAnswer bounds what a recorder can have to say of itself, in bytes.
+// maxAnswer bounds an answer, in bytes.
 const maxAnswer = 16 << 10
 
-// ask asks the recorders of the stream that are there how they are, and calls each with their answers, and when it was
-// asked and when the answer came, until that returns false or nobody answers any more. An error wraps
-// nats.ErrPermissionViolation where the server does not let this user ask.
+// ask asks the stream's recorders for their state, and calls each with every answer and the times of question and
+// answer, until each returns false or no more answers arrive. The error wraps nats.ErrPermissionViolation if the server
+// does not permit this user to ask.
 func (c *Conn) ask(ctx context.Context, each func(a *Answer, asked, came time.Time) bool) error {
 	bounded, cancel := context.WithTimeout(ctx, c.patience)
 	defer cancel()
@@ -31,7 +32,7 @@ func (c *Conn) ask(ctx context.Context, each func(a *Answer, asked, came time.Ti
 	if err != nil {
 		return err
 	}
-	defer sub.Unsubscribe() //nolint:errcheck // the connection is gone, then
+	defer sub.Unsubscribe() //nolint:errcheck // then the connection is gone
 	before := c.nats.LastError()
 	asked := time.Now()
 	if err := c.nats.PublishRequest(answerSubject(c.address.stream), inbox, nil); err != nil {
@@ -55,7 +56,7 @@ func (c *Conn) ask(ctx context.Context, each func(a *Answer, asked, came time.Ti
 		came := time.Now()
 		var a Answer
 		if len(msg.Data) > maxAnswer || json.Unmarshal(msg.Data, &a) != nil || !a.Recorder.plausible() {
-			continue // anybody can answer
+			continue // anyone can answer
 		}
 		within, a.Error = askPatience, safetext.Plain(a.Error)
 		if !each(&a, asked, came) {
@@ -70,10 +71,10 @@ func nextWithin(ctx context.Context, sub *nats.Subscription, limit time.Duration
 	return sub.NextMsgWithContext(ctx)
 }
 
-// denied returns what the server has refused this user since an error was the last of the connection; nil if nothing.
+// denied returns the connection's newest error if it is a permission violation other than before; else nil.
 func (c *Conn) denied(before error) error {
 	now := c.nats.LastError()
-	if now != before && errors.Is(now, nats.ErrPermissionViolation) { //nolint:errorlint // is it another one
+	if now != before && errors.Is(now, nats.ErrPermissionViolation) { //nolint:errorlint // compares identity
 		return now
 	}
 	return nil

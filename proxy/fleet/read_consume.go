@@ -12,11 +12,11 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// errBehind says that a message is missing that the consumer had to deliver.
-var errBehind = errors.New("messages were lost on the way, and are read again")
+// errBehind means that the consumer failed to deliver a message.
+var errBehind = errors.New("messages were lost in transit, and are read again")
 
-// consume takes messages after the last, up to one of that number (0: forever). It goes on where the server or the
-// connection was away: the stream's numbers say where that was.
+// consume takes the messages after the last one, up to number until (0: forever). After an outage of server or
+// connection it continues at the right message, by the stream's numbers.
 func (r *Reader) consume(ctx context.Context, until uint64, found func(Recorded)) error {
 	pause, since := readPause, time.Now()
 	for {
@@ -35,7 +35,7 @@ func (r *Reader) consume(ctx context.Context, until uint64, found func(Recorded)
 			pause, since = readPause, time.Now()
 		}
 		if until == 0 && pause == readPauseMost {
-			r.once("trouble "+err.Error(), fmt.Sprintf("the stream cannot be read on, which is tried again: %v", err))
+			r.once("trouble "+err.Error(), fmt.Sprintf("the stream cannot be read further; trying again: %v", err))
 		}
 		if until > 0 && time.Since(since) > awayAtMost {
 			return fmt.Errorf("read %s: %w", r.conn.address, explain(err))
@@ -49,19 +49,19 @@ func (r *Reader) consume(ctx context.Context, until uint64, found func(Recorded)
 	}
 }
 
-// A fatalError is one that another attempt would not heal.
+// A fatalError does not go away on retry.
 type fatalError struct{ err error }
 
 func (e *fatalError) Error() string { return e.err.Error() }
 
-// session takes messages by way of one consumer of its own.
+// session takes messages from a new consumer.
 func (r *Reader) session(ctx context.Context, until uint64, found func(Recorded)) error {
 	stream, err := r.conn.stream(ctx)
 	if err != nil {
 		return err
 	}
 	if isCopied(stream.CachedInfo()) {
-		r.stream = "" // its messages have the subjects that they have there
+		r.stream = "" // its messages keep the subjects of the original stream
 	}
 	r.restart(stream.CachedInfo())
 	r.missed(stream.CachedInfo())
@@ -112,17 +112,17 @@ func (r *Reader) session(ctx context.Context, until uint64, found func(Recorded)
 	}
 }
 
-// restart begins with the first message where a stream is another one than that which was read.
+// restart starts again at the first message if the stream was replaced by another.
 func (r *Reader) restart(info *jetstream.StreamInfo) {
 	if !r.made.IsZero() && !r.made.Equal(info.Created) || info.State.LastSeq < r.seq {
 		r.seq = 0
-		r.tell("the stream was made anew while it was read; what it has now is read from its beginning")
+		r.tell("the stream was recreated while it was read; it is read again from its beginning")
 	}
 	r.made = info.Created
 }
 
-// next returns the next message of a consumer that has delivered a number of them, or none where none is left: those
-// that wait can be removed before they are delivered.
+// next returns the next message of a consumer that has delivered some, or nil if none is left, since waiting messages
+// can be removed before delivery.
 func (c *Conn) next(
 	ctx context.Context, consumer jetstream.Consumer, messages jetstream.MessagesContext, delivered uint64,
 ) (jetstream.Msg, error) {
@@ -162,20 +162,20 @@ func (r *Reader) consumer(ctx context.Context, stream jetstream.Stream) (jetstre
 	before := r.conn.nats.LastError()
 	consumer, err := stream.CreateConsumer(ctx, config)
 	if err != nil {
-		if denied := r.conn.denied(before); denied != nil { // which the server does not answer
-			return nil, &fatalError{fmt.Errorf("read %s: %w; let this user read the stream, or be another", r.conn.address,
+		if denied := r.conn.denied(before); denied != nil { // the server does not answer such requests
+			return nil, &fatalError{fmt.Errorf("read %s: %w; give this user access to the stream, or log in as another user", r.conn.address,
 				denied)}
 		}
 	}
 	return consumer, err
 }
 
-// subjects are those of the hosts that are read; none means all that a stream has.
+// subjects returns the subjects of the wanted hosts; with no hosts, all of the stream.
 func (r *Reader) subjects(info *jetstream.StreamInfo) []string {
 	var subjects []string
 	if all := allSubjects(r.conn.address.stream); len(r.options.Hosts) == 0 && !isCopied(info) &&
 		!slices.Contains(info.Config.Subjects, all) {
-		return []string{all} // it takes more than what recorders publish
+		return []string{all} // the stream accepts more than recorders' messages
 	}
 	seen := make(map[string]bool)
 	for _, host := range r.options.Hosts {
@@ -188,7 +188,7 @@ func (r *Reader) subjects(info *jetstream.StreamInfo) []string {
 	return subjects
 }
 
-// forget takes a consumer away, if the server is there; else it goes by itself.
+// forget deletes a consumer. If the server is away, the consumer expires.
 func (r *Reader) forget(name string) {
 	if !r.conn.nats.IsConnected() {
 		return
@@ -212,11 +212,11 @@ func (r *Reader) one(msg jetstream.Msg, meta *jetstream.MsgMetadata, found func(
 	return nil
 }
 
-// from is when, with Since, the first messages that are read were stored.
+// from returns the storage time of the first messages to read, with Since.
 func (r *Reader) from() time.Time { return r.options.Since.Add(-sinceRoom) }
 
-// removedOf is how many messages are missing at the beginning of a stream, 0 if all of them are older than what is
-// asked for. Those of other hosts count too: nobody knows any more whose they were.
+// removedOf returns how many messages retention has removed at the beginning of a stream, 0 if all of them were too old
+// to be wanted. Messages of other hosts count too, since it is no longer known whose they were.
 func (r *Reader) removedOf(info *jetstream.StreamInfo) uint64 {
 	state := &info.State
 	oldest := state.FirstTime
@@ -230,7 +230,7 @@ func (r *Reader) removedOf(info *jetstream.StreamInfo) uint64 {
 	return state.FirstSeq - first
 }
 
-// tellRemoved says what the stream has lost, if no recorder lacks its beginning: then it was of recorders of which
+// tellRemoved reports removed messages if no recorder lacks its beginning: they then belonged to recorders of which
 // nothing is left.
 func (r *Reader) tellRemoved() {
 	mirrors := r.found()
@@ -241,7 +241,7 @@ func (r *Reader) tellRemoved() {
 	if r.removed == 1 {
 		what = "the first message of"
 	}
-	why := fmt.Sprintf("%s the stream %s were removed; recorders of which nothing is left are not known", what,
+	why := fmt.Sprintf("%s the stream %s were removed; recorders without remaining messages are unknown", what,
 		r.conn.address.stream)
 	r.tell(why)
 	if len(mirrors) == 0 {
@@ -251,13 +251,13 @@ func (r *Reader) tellRemoved() {
 	mirrors[0].precede(capture.Lost{Reason: why})
 }
 
-// missed says that messages were removed before they were read, where that can be told: of a reader that takes all.
+// missed reports messages that were removed before they were read. Only a reader of all subjects can know that.
 func (r *Reader) missed(info *jetstream.StreamInfo) {
 	first := info.State.FirstSeq
 	if r.seq == 0 || first <= r.seq+1 || len(r.subjects(info)) > 0 {
 		return
 	}
-	why := fmt.Sprintf("messages %d to %d of the stream %s were removed before they were read; whose they were is not "+
+	why := fmt.Sprintf("messages %d to %d of the stream %s were removed before they were read; their recorder is not "+
 		"known", r.seq+1, first-1, r.conn.address.stream)
 	r.seq = first - 1
 	r.tell(why)

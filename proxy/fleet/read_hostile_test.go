@@ -21,8 +21,8 @@ import (
 	"a2atap/proxy/safetext"
 )
 
-// Whoever may publish to a stream can fill it with what they like. What others have recorded is read as before, and
-// nothing that is said is obeyed by a terminal.
+// Anyone who may publish to a stream can fill it with anything. Other recorders' data is read as before, and no output
+// contains control characters that a terminal would obey.
 func TestHostilePublisher(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -47,11 +47,11 @@ func TestHostilePublisher(t *testing.T) {
 	on("evil."+hex, own[len(own)-1])                                          // another's recorder on a subject of his
 	on("north.00", evil(func(m *Message) {}))                                 // his on another's
 	on("ev\x1b[2Jil.00", evil(func(m *Message) {}))                           // a subject that clears the screen
-	on("evil.00", evil(func(m *Message) { m.Recorder.Format = 99 }))          // a later form, of nobody
+	on("evil.00", evil(func(m *Message) { m.Recorder.Format = 99 }))          // a later format, which does not exist
 	on("evil.01", evil(func(m *Message) { m.Recorder.Host = "e\x1b]0;x\a" })) // a host that names the window
 	s.publish(
 		evil(func(m *Message) { m.First, m.Last = 1, 1 }), // steps that are others than it says
-		evil(func(m *Message) { // steps that nobody can have
+		evil(func(m *Message) { // steps that no recorder can have
 			m.First, m.Last = maxCount-1, maxCount
 			m.Data = appendBlock(nil, &bolt.Block{First: maxCount - 1, Packed: m.Data[blockPrefix:]})
 		}),

@@ -12,7 +12,7 @@ import (
 	"a2atap/proxy/must"
 )
 
-// live are the messages of a recorder that goes on.
+// live are the messages of a recorder that is still recording.
 func (s *stage) live(host string) []*Message {
 	all := messages(s.t, host, record(s.t, capturetest.Exchanges()), 1<<20)
 	for _, m := range all {
@@ -83,7 +83,7 @@ func TestClockSetBack(t *testing.T) {
 	last := ended(north[len(north)-1])
 	last.Recorder.Sent = last.Recorder.Sent.Add(-time.Second)
 	s.publish(append(north, last)...)
-	south := s.live("south") // ends, goes on with a clock that was set back, and is killed
+	south := s.live("south") // ends, continues with a clock that was set back, and is killed
 	for _, m := range south[4:] {
 		m.Recorder.Sent = m.Recorder.Sent.Add(-time.Hour)
 	}
@@ -92,7 +92,7 @@ func TestClockSetBack(t *testing.T) {
 	if h := r.holes(t, "north"); len(h) > 0 {
 		t.Errorf("it has ended, and %q", h)
 	}
-	if h := r.holes(t, "south"); len(h) != 1 || !strings.Contains(h[0], "has not said that it ended") {
+	if h := r.holes(t, "south"); len(h) != 1 || !strings.Contains(h[0], "has not reported its end") {
 		t.Errorf("it was killed, and %q", h)
 	}
 }
@@ -130,8 +130,8 @@ func TestForeignMessageFirst(t *testing.T) {
 	}
 }
 
-// Whoever follows learns of a recorder of which nothing came, and that it goes on; when it does not, what it has
-// recorded is a gap.
+// A follower learns of a recorder from which nothing arrived that it is still recording. When the recorder stops, its
+// recording is a gap.
 func TestFollowedRecorderThatCannotShip(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -174,7 +174,7 @@ func TestFollowedRecorderThatCannotShip(t *testing.T) {
 	}
 }
 
-// What was removed while nobody read is a gap of somebody.
+// Messages removed before they were read are a gap of some recorder.
 func TestRemovedBeforeRead(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

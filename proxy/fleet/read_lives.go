@@ -10,9 +10,9 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// End says that no more will be read: recordings that go on and those that nobody continues are told apart by asking,
-// and what was committed and not shipped is a gap of those that have ended, and of those that say what keeps them from
-// it. Of a recorder that answers, and of which the stream has nothing, Recorded has a capture that is a gap.
+// End declares that no more will be read. It asks which recordings continue. For the others, and for recorders that
+// report why they cannot ship, it turns committed but unshipped steps into a gap. A recorder that answers but has
+// nothing in the stream becomes a capture that consists of a gap.
 func (r *Reader) End(ctx context.Context) error {
 	alive, denied, err := r.askAll(ctx)
 	if err != nil {
@@ -32,8 +32,8 @@ func (r *Reader) End(ctx context.Context) error {
 	return nil
 }
 
-// Release lets recordings that have ended end for those who read them, where Follow goes on. Until then each may go on:
-// its recorder can be started again.
+// Release ends the captures of ended recordings for their readers while Follow continues. Before Release each may still
+// continue, because its recorder can be restarted.
 func (r *Reader) Release() {
 	mirrors := r.found()
 	for _, m := range mirrors {
@@ -47,8 +47,8 @@ func (r *Reader) Release() {
 	}
 }
 
-// Abandon says of recorders that Lives has given up, and that were not heard of for a while, what Release says of them:
-// for who reads on forever. One that is heard of again goes on behind that. Abandon is for the goroutine of Lives.
+// Abandon reports recorders that Lives has given up and that have been silent for a while, as Release does, to readers
+// that never stop. A recorder that returns continues after that. Call Abandon from the goroutine of Lives.
 func (r *Reader) Abandon() {
 	for _, m := range r.found() {
 		if m.presence.silentFor() > lasting {
@@ -57,8 +57,8 @@ func (r *Reader) Abandon() {
 	}
 }
 
-// Lives reports whether any recording goes on, while Follow does. Those that were not heard of for a while are asked.
-// One that does not answer is taken for ended, until it is heard of again. Lives is for one goroutine.
+// Lives reports whether any recording continues, while Follow runs. It asks recorders that have been silent for a
+// while; one that does not answer counts as ended until it returns. Call Lives from one goroutine only.
 func (r *Reader) Lives(ctx context.Context) bool {
 	live := false
 	var silent []*mirror
@@ -101,7 +101,7 @@ func (r *Reader) Lives(ctx context.Context) bool {
 	return live
 }
 
-// alive asks which of the recorders that have not ended are there.
+// alive asks which of the recorders that have not ended are reachable.
 func (r *Reader) alive(ctx context.Context, mirrors []*mirror) (map[*mirror]bool, error) {
 	waiting := make(map[uuid.UUID]*mirror)
 	for _, m := range mirrors {
@@ -122,7 +122,7 @@ func (r *Reader) alive(ctx context.Context, mirrors []*mirror) (map[*mirror]bool
 		return len(waiting) > 0
 	})
 	denied, err := r.denied(err)
-	if denied { // then nobody can say that one is not there
+	if denied { // then no recorder can be said to be unreachable
 		for _, m := range waiting {
 			alive[m] = true
 		}
@@ -130,7 +130,7 @@ func (r *Reader) alive(ctx context.Context, mirrors []*mirror) (map[*mirror]bool
 	return alive, err
 }
 
-// complains says once what keeps a recorder from shipping.
+// complains reports once what prevents a recorder from shipping.
 func (r *Reader) complains(a *Answer) {
 	if a.Error != "" {
 		r.once("kept "+a.Recorder.Capture.String(), fmt.Sprintf("%s (%s) cannot ship what it records: %s", a.Recorder.Host,
@@ -138,12 +138,12 @@ func (r *Reader) complains(a *Answer) {
 	}
 }
 
-// denied reports whether an error of asking says that the server does not let this user ask. That is told, and is not
-// an error.
+// denied reports whether the server does not permit this user to ask. It prints a notice about that and drops the
+// error.
 func (r *Reader) denied(err error) (bool, error) {
 	if !errors.Is(err, nats.ErrPermissionViolation) {
 		return false, err
 	}
-	r.once("asking", fmt.Sprintf("whether recorders are there cannot be asked: %v", err))
+	r.once("asking", fmt.Sprintf("it is unknown which recorders are live: %v", err))
 	return true, nil
 }

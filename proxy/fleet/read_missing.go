@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// askAll asks all recorders of the stream how they are, as often as those need that do not answer at once, takes up what
-// they say is missing, and returns the mirrors of those that are there, or that nobody can be asked.
+// askAll asks all recorders of the stream for their state, repeatedly for those that are slow to answer, and records
+// what they report as missing. It returns the mirrors of reachable recorders, or that asking is not permitted.
 func (r *Reader) askAll(ctx context.Context) (alive map[*mirror]bool, denied bool, err error) {
 	var said map[uuid.UUID]*Answer
 	for range unanswered {
@@ -44,7 +44,7 @@ func (r *Reader) askAll(ctx context.Context) (alive map[*mirror]bool, denied boo
 	return alive, denied, err
 }
 
-// answers asks the recorders that are read how they are.
+// answers asks the wanted recorders for their state.
 func (r *Reader) answers(ctx context.Context) (said map[uuid.UUID]*Answer, denied bool, err error) {
 	said = make(map[uuid.UUID]*Answer)
 	err = r.conn.ask(ctx, func(a *Answer, _, _ time.Time) bool {
@@ -53,7 +53,7 @@ func (r *Reader) answers(ctx context.Context) (said map[uuid.UUID]*Answer, denie
 		case !r.wants(a.Recorder.Host):
 		case other == nil:
 			said[a.Recorder.Capture] = a
-		default: // somebody ships the file of a recorder that goes on
+		default: // another program ships the file of a running recorder
 			other.Recorder.Live = other.Recorder.Live || a.Recorder.Live
 			other.Recorder.grow(&a.Recorder)
 			other.Shipped, other.Error = max(other.Shipped, a.Shipped), cmp.Or(other.Error, a.Error)
@@ -64,7 +64,7 @@ func (r *Reader) answers(ctx context.Context) (said map[uuid.UUID]*Answer, denie
 	return said, denied, err
 }
 
-// waitsFor reports whether a recorder that has not ended has not answered, or one that answers has not come to shipping.
+// waitsFor reports whether an unfinished recorder has not answered, or one that answers has not started shipping.
 func (r *Reader) waitsFor(said map[uuid.UUID]*Answer) bool {
 	for _, m := range r.found() {
 		if m.lives() && said[m.id()] == nil {
@@ -79,11 +79,11 @@ func (r *Reader) waitsFor(said map[uuid.UUID]*Answer) bool {
 	return false
 }
 
-// maxAnswers bounds how many recorders are listened to: anybody can answer.
+// maxAnswers bounds the number of answers, since anyone can answer.
 const maxAnswers = 10_000
 
-// mirrorOf returns the mirror of a recorder that answers, and whether nothing of it was read. It is nil if nothing of
-// it is missing: it has recorded nothing, or all is in the stream, and older than what is read or later.
+// mirrorOf returns the mirror of a recorder that answers, and whether nothing was read from it. It returns nil if
+// nothing is missing: the recorder has recorded nothing, or all of it is in the stream outside the wanted range.
 func (r *Reader) mirrorOf(ctx context.Context, a *Answer) (m *mirror, unknown bool) {
 	r.mu.Lock()
 	m = r.mirrors[a.Recorder.Capture]
@@ -108,15 +108,15 @@ func (r *Reader) mirrorOf(ctx context.Context, a *Answer) (m *mirror, unknown bo
 	return m, true
 }
 
-// began reports whether a recorder has shipped what came after the last message that is read.
+// began reports whether a recorder has shipped anything after the last message that was read.
 func (r *Reader) began(ctx context.Context, a *Answer) bool {
 	last, err := r.conn.lastMessage(ctx, a.Recorder.Subject(r.conn.address.stream))
 	return err == nil && last != nil && last.Sequence > r.until
 }
 
-// Ask asks all recorders how they are, for who follows, and tells of each that is new, as Follow does: of one that
-// cannot ship, nothing else may ever be read. It reports whether more may come: because a recorder is there, or what the
-// stream has was not taken yet. Ask is for the goroutine of Lives.
+// Ask asks all recorders for their state while Follow runs, and calls found with each new one, since nothing may ever
+// be read from a recorder that cannot ship. It reports whether more may come: a recorder is reachable, or the stream
+// has unread messages. Call Ask from the goroutine of Lives.
 func (r *Reader) Ask(ctx context.Context, found func(Recorded)) (more bool) {
 	said, denied, err := r.answers(ctx)
 	if err != nil {
@@ -128,7 +128,7 @@ func (r *Reader) Ask(ctx context.Context, found func(Recorded)) (more bool) {
 			continue
 		}
 		if !r.options.Since.IsZero() && a.Error == "" && a.Shipped >= a.Recorder.Committed {
-			continue // if any of it is asked for, it comes
+			continue // wanted messages will be read
 		}
 		if r.awaited >= maxAwaited && !r.knows(a) {
 			continue
@@ -151,7 +151,7 @@ func (r *Reader) Ask(ctx context.Context, found func(Recorded)) (more bool) {
 	return more && !denied || !r.caught.Load()
 }
 
-// maxAwaited bounds how many recorders are taken up that have only answered, which anybody can do.
+// maxAwaited bounds the recorders that have only answered, since anyone can answer.
 const maxAwaited = 1000
 
 func (r *Reader) knows(a *Answer) bool {
@@ -160,11 +160,11 @@ func (r *Reader) knows(a *Answer) bool {
 	return r.mirrors[a.Recorder.Capture] != nil
 }
 
-// maxUnread bounds how many captures are made up for subjects whose messages cannot be read.
+// maxUnread bounds the placeholder captures for subjects with unreadable messages.
 const maxUnread = 20
 
-// spoil takes note that a message on a subject cannot be read. If nothing that can be follows it there, it is a gap of
-// the capture whose subject it is. It returns the mirror of that, if it is new.
+// spoil notes an unreadable message on a subject. Unless a readable one follows, it is a gap of the subject's capture.
+// It returns that capture's mirror if it is new.
 func (r *Reader) spoil(subject string) (found *mirror) {
 	host, id, ok := ofCapture(subject)
 	if !ok {

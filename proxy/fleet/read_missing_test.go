@@ -160,7 +160,7 @@ func TestUnreadableMessages(t *testing.T) {
 	}
 	garbage(subjectOf("traffic", "evil", north[0].Recorder.Capture))
 	r := s.read(ReadOptions{})
-	for host, want := range map[string]int{"whole": 0, "north": 1, "evil": maxUnread - 1} { // one is that of whole
+	for host, want := range map[string]int{"whole": 0, "north": 1, "evil": maxUnread - 1} { // one belongs to whole
 		if holes := r.holes(t, host); len(holes) != want || want > 0 && !strings.Contains(holes[0], "cannot be read") {
 			t.Errorf("of %s there are holes %q", host, holes)
 		}
@@ -233,8 +233,8 @@ func TestManyHolesAreSaidOnce(t *testing.T) {
 	}
 	s.publish(all...)
 	r := s.read(ReadOptions{})
-	if len(r.notices) > 5 || !strings.Contains(strings.Join(r.notices, "\n"), "blocks are damaged in all") ||
-		!strings.Contains(strings.Join(r.notices, "\n"), "gaps in all") {
+	if len(r.notices) > 5 || !strings.Contains(strings.Join(r.notices, "\n"), "damaged blocks in total") ||
+		!strings.Contains(strings.Join(r.notices, "\n"), "gaps in total") {
 		t.Errorf("said %q", r.notices)
 	}
 	expect.Error(t, "a block of no bytes is one", expect.Err(splitBlocks([]byte{0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0})))

@@ -92,8 +92,8 @@ func TestRecordersThatWereRemovedAltogether(t *testing.T) {
 	path := record(t, capturetest.Exchanges())
 	gone := s.publish(messages(t, "south", record(t, capturetest.Exchanges()), 1<<20)...)
 	s.purge(gone[len(gone)-1] + 1)
-	want := fmt.Sprintf("the first %d messages of the stream traffic were removed; recorders of which nothing is left "+
-		"are not known", len(gone))
+	want := fmt.Sprintf("the first %d messages of the stream traffic were removed; recorders without remaining "+
+		"messages are unknown", len(gone))
 	early := s.reader(ReadOptions{})
 	must.Do(t, early.Read(t.Context()))
 	if len(early.notices) != 1 || early.notices[0] != want {
@@ -137,7 +137,7 @@ func TestStreamsThatAreMadeAnew(t *testing.T) {
 	s.publish(messages(t, "south", path, 100)...)
 	must.Do(t, r.Read(t.Context()))
 	checkSame(t, stepsOfFile(t, path), allSteps(t, r.of(t, "south")))
-	expect.Contains(t, "", "the stream was made anew", strings.Join(r.notices, "\n"))
+	expect.Contains(t, "", "the stream was recreated", strings.Join(r.notices, "\n"))
 }
 
 func (s *stage) remake(subject string) {

@@ -106,7 +106,7 @@ func (s *stage) publish(all ...*Message) (seqs []uint64) {
 	return seqs
 }
 
-// A reading is what came of a stream.
+// A reading is the result of reading a stream.
 type reading struct {
 	*Reader
 	notices []string

@@ -74,7 +74,7 @@ func TestRepeatedAndBrokenRuns(t *testing.T) {
 	run := all[half-1 : half-1+all[half].Parts]
 	s.publish(all[:half+1]...) // it ends in the middle of the parts of a block
 	s.publish(run...)
-	s.publish(run...) // the block once more
+	s.publish(run...) // the block again
 	s.publish(all[half-1+len(run):]...)
 	s.publish(all[:10]...)
 	r := s.read(ReadOptions{})
@@ -117,7 +117,8 @@ func TestHoles(t *testing.T) {
 	}
 }
 
-// checkHoles checks that of a capture all is there that can be, in order, and that the rest is said.
+// checkHoles checks that a source has all steps of a capture but the missing ones, in order, and reports the rest as
+// gaps.
 func checkHoles(t *testing.T, all []capture.Step, missing map[uint64]bool, src capture.Source) {
 	t.Helper()
 	begun, open := make(map[uint64]bool), make(map[uint64]bool)
@@ -266,7 +267,7 @@ func TestAbsentAndEmptyStreams(t *testing.T) {
 	expect.ErrorHas(t, "", `its subjects are ["orders"]`, r.Read(t.Context()))
 }
 
-// Reading goes on where it was when the server is there again, and nothing is missing or twice.
+// Reading continues where it was when the server is reachable again, and nothing is missing or duplicated.
 func TestFollowOverRestarts(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -13,67 +13,67 @@ import (
 	"github.com/google/uuid"
 )
 
-// ReadOptions say what is read of a stream. The zero value reads all of it.
+// ReadOptions select what to read from a stream. The zero value reads everything.
 type ReadOptions struct {
-	// Hosts are those whose recorders are read; none means all.
+	// Hosts selects recorders by host; empty means all.
 	Hosts []string
 
-	// Since leaves out the exchanges that began earlier, by the clock of their recorder; zero leaves out none.
+	// Since leaves out exchanges that began earlier, by their recorder's clock; zero leaves out none.
 	Since time.Time
 
-	// Folder is where what is read is kept until Close. It has to be there, and nobody else may read it.
+	// Folder holds what was read until Close. It must exist and be private to the user.
 	Folder string
 
-	// OnNotice is called with what the user should know: gaps, messages of others, recorders that are silent, trouble
-	// with the server. It may be nil. It is called once at a time.
+	// OnNotice receives notices for the user: gaps, foreign messages, silent recorders, trouble with the server. It may
+	// be nil. Calls do not overlap.
 	OnNotice func(string)
 
-	// OnProgress is called with how many messages were read, and how many there are. It may be nil.
+	// OnProgress receives the number of messages read, and of all messages. It may be nil.
 	OnProgress func(read, all uint64)
 }
 
-// sinceRoom is how long before Since reading begins: clocks of machines differ, and blocks hold what came before them.
+// sinceRoom is how long before Since reading starts: clocks differ, and blocks contain earlier steps.
 const sinceRoom = 5 * time.Minute
 
-// A Recorded is the capture of one recorder, as far as it was read.
+// A Recorded is the capture of one recorder as read so far.
 type Recorded struct {
 	Host   string
-	Name   string         // of the capture's file
+	Name   string         // of the capture file
 	Source capture.Source // released by the Reader's Close
 }
 
-// A Reader takes a stream apart again, into the captures of its recorders. Read, Follow and End are for one goroutine,
-// and Lives for another; what they have read may be used by any number.
+// A Reader splits a stream into the captures of its recorders. Call Read, Follow and End from one goroutine, and Lives
+// from another; the captures are safe for concurrent use.
 type Reader struct {
 	conn    *Conn
 	options ReadOptions
 	spool   *spool
 
-	stream    string    // of whose name subjects are; empty if of any
-	made      time.Time // when the stream was
+	stream    string    // name in the subjects; empty if any
+	made      time.Time // when the stream was created
 	seq       uint64    // of the last message that was read
-	until     uint64    // of the last that was there when Read began
+	until     uint64    // of the last message when Read started
 	read, all uint64
-	removed   uint64                // how many messages the stream has lost that may have been asked for
-	unsaid    string                // what the first recorder that is found has to say of that; empty for nothing
+	removed   uint64                // wanted messages that the stream may have lost
+	unsaid    string                // notice about them for the first recorder that is found; empty if none
 	runs      map[string]*assembler // by subject
-	parts     int                   // bytes that they have
+	parts     int                   // bytes in runs
 
-	awaited int // recorders that Ask has found
+	awaited int // recorders found by Ask
 
 	telling sync.Mutex
 	said    map[string]bool
-	strange int // notices of messages that are none of recorders
+	strange int // notices about foreign messages
 
 	mu      sync.Mutex
 	mirrors map[uuid.UUID]*mirror
 	order   []*mirror
-	unread  map[string]*mirror // by subject, of whose messages none could be read when the first came
-	held    atomic.Bool        // recordings that have ended may go on
-	caught  atomic.Bool        // all that is in the stream was taken, while it is followed
+	unread  map[string]*mirror // by subject, if its first message could not be read
+	held    atomic.Bool        // ended recordings may continue
+	caught  atomic.Bool        // Follow has taken everything that is in the stream
 }
 
-// NewReader returns a reader of the stream to which a connection leads. The connection stays the caller's.
+// NewReader returns a reader of a connection's stream. The caller still owns the connection.
 func NewReader(c *Conn, o ReadOptions) (*Reader, error) {
 	if o.OnNotice == nil {
 		o.OnNotice = func(string) {}
@@ -94,10 +94,10 @@ func NewReader(c *Conn, o ReadOptions) (*Reader, error) {
 	return r, nil
 }
 
-// Close releases what was read.
+// Close releases all captures.
 func (r *Reader) Close() error { return r.spool.close() }
 
-// Recorded returns the captures that have been found so far, in the order in which they were.
+// Recorded returns the captures found so far, in that order.
 func (r *Reader) Recorded() []Recorded {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -108,7 +108,7 @@ func (r *Reader) Recorded() []Recorded {
 	return all
 }
 
-// found returns the mirrors that have been found so far.
+// found returns the mirrors found so far.
 func (r *Reader) found() []*mirror {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,7 +121,7 @@ func (r *Reader) wants(host string) bool {
 	})
 }
 
-// mirror returns the mirror of the capture that a message is of, and if it is new that too.
+// mirror returns the mirror of a message's capture; found is the same mirror if it is new.
 func (r *Reader) mirror(msg *Message) (m, found *mirror) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -139,14 +139,14 @@ func (r *Reader) mirror(msg *Message) (m, found *mirror) {
 	return m, m
 }
 
-// tell says something to the user.
+// tell gives the user a notice.
 func (r *Reader) tell(notice string) {
 	r.telling.Lock()
 	defer r.telling.Unlock()
 	r.options.OnNotice(safetext.Plain(notice))
 }
 
-// once says something unless that was said before.
+// once gives a notice once per key.
 func (r *Reader) once(key, notice string) {
 	r.telling.Lock()
 	defer r.telling.Unlock()
@@ -156,16 +156,16 @@ func (r *Reader) once(key, notice string) {
 	}
 }
 
-// An assembler puts the messages of one subject together that are parts of a block. A run of parts that does not end is
-// dropped: its publisher begins it again, or what comes after it shows the gap.
+// An assembler joins a subject's messages that are parts of a block. It drops an unfinished run of parts: the publisher
+// starts it again, or the next block shows the gap.
 type assembler struct {
 	first, last uint64
 	parts       int
-	next        int // the part that is expected; 0 if no run has begun
+	next        int // next expected part; 0 outside a run
 	data        []byte
 }
 
-// add takes the next message and returns the data of whole blocks, if it completes any.
+// add takes the next message and returns the data of whole blocks if they are complete.
 func (a *assembler) add(m *Message) (data []byte, complete bool) {
 	if m.Parts == 1 {
 		a.drop()
@@ -190,5 +190,5 @@ func (a *assembler) add(m *Message) (data []byte, complete bool) {
 
 func (a *assembler) drop() { *a = assembler{} }
 
-// maxRun bounds the bytes that the parts of one block may have together.
+// maxRun bounds the bytes of one block's parts.
 const maxRun = 64 << 20

@@ -15,68 +15,66 @@ import (
 	"a2atap/proxy/capture/bolt"
 )
 
-// A Spool is a capture that is shipped: a bolt.Store in the recorder's process, or a bolt.Reader of a file. What is not
-// shipped yet waits there and nowhere else.
+// A Spool is a capture to ship: a bolt.Store in the recorder's process, or a bolt.Reader of a file. Unshipped steps
+// wait only there.
 type Spool interface {
 	Info(ctx context.Context) (capture.Info, error)
 	Blocks(ctx context.Context, from uint64) iter.Seq2[bolt.Block, error]
-	// Wait is that of capture.Source.
+	// Wait is the method of capture.Source.
 	Wait(ctx context.Context, from uint64) error
 }
 
-// ShipOptions say how a capture is shipped. Host must be given.
+// ShipOptions configure shipping. Host is required.
 type ShipOptions struct {
 	Connect Options
-	Limits  Limits // of the stream, if it has to be made
+	Limits  Limits // of the stream, if it has to be created
 
 	Host string // that records
 
-	// HostGuessed says that nobody has named the host: a capture that the stream has goes on as the host that it has
-	// there.
+	// HostGuessed means that the user did not name the host: a capture that the stream already has keeps the host that
+	// it has there.
 	HostGuessed bool
 
-	Tool string // name and version of the program that ships
-	Name string // of the file, without its folder
+	Tool string // name and version of the shipping program
+	Name string // file name without folder
 
-	// Once ends Run when that is shipped which was committed when it began, without waiting for more.
+	// Once ends Run when everything is shipped that was committed when Run started.
 	Once bool
 
-	// GiveUp ends Run with the error that keeps it from shipping, when nothing was shipped for so long, and at once if
-	// the error will not heal. 0 never gives up.
+	// GiveUp ends Run with the error that prevents shipping after this time without progress, or at once if retrying
+	// cannot help. 0 never gives up.
 	GiveUp time.Duration
 
-	// Busy reports that traffic needs the processor now; shipping then pauses, not forever. It may be nil.
+	// Busy reports that traffic needs the processor; shipping then pauses for a limited time. It may be nil.
 	Busy func() bool
 
-	// OnTrouble is told, once for each kind of trouble, what keeps the capture from being shipped, and with nil when
-	// all is shipped again; an error that wraps ErrBroken is the last. It is called by the goroutine of Run, and may
-	// be nil.
+	// OnTrouble receives what prevents shipping, once for each kind of trouble, and nil when everything is shipped
+	// again. An error that wraps ErrBroken is the last. Run's goroutine calls it; it may be nil.
 	OnTrouble func(error)
 }
 
-// A ShipStatus is how far a Shipper is.
+// A ShipStatus is a Shipper's progress.
 type ShipStatus struct {
-	Host      string // as which it ships
-	Shipped   uint64 // the last arrival number that the stream has for sure; 0 until the server was asked
-	Committed uint64 // the last that the capture had when the Shipper last looked
-	Messages  uint64 // that this Shipper has published
-	Steps     uint64 // in them
-	Asked     bool   // the server has said what it has
-	Err       error  // what keeps it from shipping; nil if nothing does
+	Host      string // the host name in use
+	Shipped   uint64 // last arrival number known to be in the stream; 0 before the server was asked
+	Committed uint64 // last arrival number of the capture at the Shipper's last look
+	Messages  uint64 // published by this Shipper
+	Steps     uint64 // in these messages
+	Asked     bool   // the server has reported what it has
+	Err       error  // what prevents shipping; nil if nothing does
 }
 
-// A Shipper publishes the committed blocks of one capture, in order, to the subject of its recorder. It never holds up
-// who records: it reads what is committed, as any other reader does, and keeps one message in memory at a time.
+// A Shipper publishes the committed blocks of one capture, in order, to the subject of its recorder. It never delays
+// the recorder: it reads committed blocks like any other reader, and keeps one message in memory at a time.
 //
-// It has no state of its own that lasts. Before it publishes for the first time, and whenever it cannot know what
-// arrived (no acknowledgement, a new connection, another program that ships the same capture), it asks for the last
-// message of the subject and goes on behind it. Each message says which one it expects to be the last; the server
-// refuses any other. So each committed block arrives exactly once, in order, whoever ships it.
+// It has no persistent state. Before the first message, and whenever it cannot know what arrived (no acknowledgment, a
+// new connection, another program that ships the same capture), it asks for the last message of the subject and
+// continues after it. Each message states which sequence it expects to be the last, and the server refuses it
+// otherwise. Each committed block therefore arrives exactly once, in order, even if several programs ship it.
 //
-// Where the stream removes old messages, a subject may have lost all of its. This Shipper then goes on after what it
-// has shipped; one in another process cannot know, and begins with the first block again. Of a block that was cut into
-// parts the last ones may be missing, after a Shipper was killed; the next one begins the block again, and readers drop
-// the beginning.
+// If the stream removes old messages, a subject may have lost all of its messages. This Shipper then continues after
+// what it has shipped; a Shipper in another process cannot know, and starts again at the first block. If a Shipper was
+// killed in the middle of a block's parts, the next one starts the block again, and readers drop the first attempt.
 type Shipper struct {
 	address Address
 	spool   Spool
@@ -84,25 +82,25 @@ type Shipper struct {
 
 	conn   *Conn
 	open   atomic.Pointer[Conn] // the same
-	wake   chan struct{}        // holds a value when the connection is there again
+	wake   chan struct{}        // holds a value when the connection is back
 	broken atomic.Pointer[error]
 
 	capture uuid.UUID
 	subject string
-	room    int       // bytes of data that a message may have
-	next    uint64    // arrival number of the first step that is not in the stream
+	room    int       // maximum bytes of data in a message
+	next    uint64    // arrival number of the first unshipped step
 	last    uint64    // sequence of the last message of the subject; 0 for none
-	state   *Recorder // what the last message of the subject says; nil if that is not known
+	state   *Recorder // from the last message of the subject; nil if unknown
 	made    time.Time // when the stream was
-	partial uint64    // sequence of an unfinished block of another shipper, when it was last looked at
-	own     uint64    // sequence of the last message that this one has published
-	tried   string    // identity of the last message that it has tried to publish
-	until   uint64    // the last step to ship, with Once; 0 until that is known
-	salt    string    // of message ids, after the server has taken one for a repetition
+	partial uint64    // sequence of another shipper's unfinished block, at the last look
+	own     uint64    // sequence of the last message that this Shipper published
+	tried   string    // id of the last message that it tried to publish
+	until   uint64    // the last step to ship, with Once; 0 if not known yet
+	salt    string    // of message ids, after the server has taken one for a duplicate
 
 	begun     time.Time // of the last message
-	full      bool      // it was as large as it may be
-	went      bool      // something arrived in this session, or all was there
+	full      bool      // it had the maximum size
+	went      bool      // something arrived in this session, or everything was there
 	data      []byte
 	work      background.Work
 	news      trouble
@@ -114,11 +112,11 @@ type Shipper struct {
 	failing   atomic.Pointer[error]
 	host      atomic.Pointer[string]
 	interrupt atomic.Pointer[context.CancelFunc]
-	lasting   time.Duration         // pause before what will not heal by itself is tried again
-	lost      atomic.Pointer[error] // what the connection has said last, if it is not there
+	lasting   time.Duration         // pause before retrying what does not resolve itself
+	lost      atomic.Pointer[error] // the connection's last error while it is down
 }
 
-// NewShipper returns what ships a capture. Run does it.
+// NewShipper returns a Shipper for a capture; Run ships it.
 func NewShipper(a Address, spool Spool, o ShipOptions) *Shipper {
 	if o.Connect.Client == "" {
 		o.Connect.Client = "a2atap shipping from " + o.Host
@@ -133,7 +131,7 @@ func NewShipper(a Address, spool Spool, o ShipOptions) *Shipper {
 	return s
 }
 
-// Status says how far it is. Anybody may ask.
+// Status returns the Shipper's progress. It is safe for concurrent use.
 func (s *Shipper) Status() ShipStatus {
 	status := ShipStatus{
 		Host:    *s.host.Load(),
@@ -146,25 +144,25 @@ func (s *Shipper) Status() ShipStatus {
 	return status
 }
 
-// ErrBroken says that shipping has ended by a mistake of ours, and is not tried again.
+// ErrBroken means that shipping has ended because of a bug in a2atap, and is not retried.
 var ErrBroken = errors.New("shipping has ended")
 
-// survive keeps a mistake of ours from ending the recording.
+// survive prevents a bug in shipping from ending the recording.
 func (s *Shipper) survive() {
 	if v := recover(); v != nil {
 		s.broken.Store(new(fmt.Errorf("%w: panic: %v; please report it", ErrBroken, v)))
 	}
 }
 
-// tellBroken says so at once: who waits for Run may do that at the end of a recording alone.
+// tellBroken reports the error at once: the caller of Run may not look at its result before the recording ends.
 func (s *Shipper) tellBroken(err error) {
-	defer func() { _ = recover() }() // telling may be what is broken
+	defer func() { _ = recover() }() // reporting itself may be broken
 	s.news.report(err, false)
 }
 
-// Run ships the capture until all is shipped and the recording has ended, which returns nil, or the context ends, which
-// returns its error. It is called once. A server that is away, slow or full is not an error, unless GiveUp says so:
-// what waits, waits in the capture. Errors of the capture itself, such as a damaged block, end it with GiveUp.
+// Run ships the capture. It returns nil when everything is shipped and the recording has ended, or the context's error.
+// Call it once. A server that is away, slow or full is an error only with GiveUp: unshipped steps wait in the capture.
+// Errors of the capture, such as a damaged block, end Run if GiveUp is set.
 func (s *Shipper) Run(ctx context.Context) (err error) {
 	defer func() {
 		if broken := s.broken.Load(); broken != nil {
@@ -177,7 +175,7 @@ func (s *Shipper) Run(ctx context.Context) (err error) {
 	}()
 	defer func() {
 		if s.conn != nil {
-			s.conn.cut() // nothing is under way that is wanted
+			s.conn.cut() // pending requests are no longer needed
 			s.conn.Close()
 		}
 	}()
@@ -187,7 +185,7 @@ func (s *Shipper) Run(ctx context.Context) (err error) {
 			c.cut()
 		}
 	})()
-	var failing time.Time // since when nothing goes
+	var failing time.Time // since when nothing was shipped
 	for pause := firstPause; ; {
 		s.went = false
 		err := s.session(ctx)
@@ -225,15 +223,15 @@ func (s *Shipper) Run(ctx context.Context) (err error) {
 	}
 }
 
-// The pauses before what failed is tried again.
+// Pauses before a retry.
 const (
 	firstPause   = 100 * time.Millisecond
 	lastPause    = 5 * time.Second
-	lastingPause = 10 * time.Second // for what will not heal by itself
+	lastingPause = 10 * time.Second // for trouble that does not resolve itself
 	partialPause = time.Second      // for another shipper that is about to finish a block
 )
 
-// rest waits, or until the connection is there again. It reports whether to go on.
+// rest waits for d or until the connection is back, and reports whether to continue.
 func (s *Shipper) rest(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -8,28 +8,28 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// answerSubject is where recorders are asked how they are, beside the stream.
+// answerSubject returns the subject, outside the stream, on which recorders are asked for their state.
 func answerSubject(stream string) string { return "a2atap-hosts." + stream }
 
-// An Answer is what a recorder says of itself when it is asked.
+// An Answer is a recorder's answer about its state.
 type Answer struct {
 	Recorder Recorder `json:"recorder"`
-	Shipped  uint64   `json:"shipped"`         // the last arrival number that is in the stream for sure
-	Error    string   `json:"error,omitempty"` // what keeps it from shipping
+	Shipped  uint64   `json:"shipped"`         // last arrival number known to be in the stream
+	Error    string   `json:"error,omitempty"` // what prevents shipping
 }
 
-// answerPatience bounds how long the capture is asked for an answer.
+// answerPatience bounds the time for reading the capture's state for an answer.
 const answerPatience = time.Second
 
-// Anybody may ask, as often as they like, and must not burden who records. A question that waits is answered within the
-// time that askers have.
+// Anyone may ask, as often as they like, and must not burden the recorder. A waiting question is answered within the
+// time that askers allow.
 const (
 	answerPause     = 5 * time.Millisecond // after each answer
-	maxAsking       = 64                   // questions that wait; more get no answer
-	maxAskingLength = 64 << 10             // bytes of these, together
+	maxAsking       = 64                   // waiting questions; others get no answer
+	maxAskingLength = 64 << 10             // bytes of waiting questions
 )
 
-// answer says how this recorder is to whoever asks, until the connection is closed.
+// answer answers questions about this recorder's state until the connection is closed.
 func (s *Shipper) answer(c *Conn) error {
 	sub, err := c.nats.Subscribe(answerSubject(s.address.stream), func(m *nats.Msg) {
 		s.answerOne(m)
@@ -42,7 +42,7 @@ func (s *Shipper) answer(c *Conn) error {
 }
 
 func (s *Shipper) answerOne(m *nats.Msg) {
-	defer func() { _ = recover() }() // a mistake of ours costs this answer, and shipping goes on
+	defer func() { _ = recover() }() // a bug costs this answer, and shipping continues
 	if m.Reply == "" {
 		return
 	}

@@ -15,7 +15,7 @@ import (
 	"a2atap/proxy/must"
 )
 
-// An askedSpool is one that does something when somebody asks its recorder how it is.
+// An askedSpool is a Spool that calls a function when its recorder is asked for its state.
 type askedSpool struct {
 	Spool
 	asked func()

@@ -136,7 +136,7 @@ func ship(t testing.TB, url string, spool Spool, change ...func(*ShipOptions)) *
 	return s
 }
 
-// testPatience is that of shippers with a server in tests: servers that are stopped do not answer for so long.
+// testPatience is the patience of shippers in tests: stopped servers do not answer for that long.
 const testPatience = time.Second
 
 // wait waits until the Shipper has ended by itself.

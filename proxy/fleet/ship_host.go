@@ -9,9 +9,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// settle finds out as which host a capture is shipped, if nobody has said so: as this one if the stream has it so, else
-// as the one that it has there. So a file that another machine ships later, or the same one under another name, is
-// there once.
+// settle chooses the host name for a capture if the user gave none: this host if the stream has the capture under it,
+// else the host that it has there. A file that another machine ships later, or the same machine under another name,
+// thus appears only once.
 func (s *Shipper) settle(ctx context.Context, c *Conn) error {
 	if !s.options.HostGuessed {
 		return nil
@@ -31,7 +31,7 @@ func (s *Shipper) settle(ctx context.Context, c *Conn) error {
 	return nil
 }
 
-// hostOf returns the host whose recorder has published a capture; empty if none has. Of several one's own is preferred.
+// hostOf returns the host whose recorder has published a capture; empty if none has. It prefers this host.
 func (c *Conn) hostOf(ctx context.Context, capture uuid.UUID, own string) (string, error) {
 	bounded, cancel := context.WithTimeout(ctx, c.patience)
 	defer cancel()

@@ -8,7 +8,7 @@ import (
 	"a2atap/proxy/fleet/fleettest"
 )
 
-// A capture that is shipped again by a machine of another name goes on where it is.
+// If a machine with another name ships a capture again, shipping continues where it was.
 func TestShipGoesOnAsTheHostItHas(t *testing.T) {
 	t.Parallel()
 	server := fleettest.Start(t)
@@ -30,7 +30,7 @@ func TestShipGoesOnAsTheHostItHas(t *testing.T) {
 	}
 }
 
-// Where the stream has copies of a capture, a machine goes on with its own.
+// If the stream has copies of a capture, a machine continues with its own copy.
 func TestShipGoesOnAsItself(t *testing.T) {
 	t.Parallel()
 	server := fleettest.Start(t)

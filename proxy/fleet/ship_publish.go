@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	maxMessage = 1 << 20  // bytes of a message, whatever the server allows; what NATS advises
-	minPart    = 1 << 10  // bytes of data that a message must be able to have
-	maxKept    = 4 << 20  // bytes of a buffer that is kept for the next message
-	maxBlock   = 64 << 20 // bytes of a block, which is one step if it is so long
+	maxMessage = 1 << 20  // bytes of a message, even if the server allows more; NATS recommends it
+	minPart    = 1 << 10  // bytes of data for which every message must have room
+	maxKept    = 4 << 20  // bytes of a buffer that is reused for the next message
+	maxBlock   = 64 << 20 // bytes of a block; such a long block has one step
 )
 
-// headerRoom is how many bytes the headers of a message take at the most.
+// headerRoom returns the maximum size of a message's headers in bytes.
 func headerRoom(r *Recorder, stream string) int {
 	const most = 1<<63 - 1
 	m := Message{Recorder: *r, First: most, Last: most - 1, Part: maxParts, Parts: maxParts}
@@ -23,12 +23,12 @@ func headerRoom(r *Recorder, stream string) int {
 	if err != nil {
 		return maxMessage
 	}
-	// What nats.go adds, the identity of the message, and that the recorder may have more to say in a moment.
+	// Room for what nats.go adds, for the message's id, and for values that grow.
 	return msg.Size() + len(messageID(&m, most)) + 256
 }
 
-// messageID is how the server knows a message again that comes twice: the capture, its arrival numbers, and behind
-// which message it is to be.
+// messageID returns the id by which the server recognizes duplicates: the capture, the arrival numbers, and the
+// sequence of the message before it.
 func messageID(m *Message, last uint64) string {
 	id := fmt.Sprintf("%s:%d-%d@%d", strings.ReplaceAll(m.Recorder.Capture.String(), "-", ""), m.First, m.Last, last)
 	if m.Parts > 1 {
@@ -37,14 +37,14 @@ func messageID(m *Message, last uint64) string {
 	return id
 }
 
-// parts publishes a message, in parts if it is too long for one: it then has one block.
+// parts publishes a message, in parts if it is too long; it then has one block.
 func (s *Shipper) parts(ctx context.Context, m *Message) error {
 	n := (len(m.Data) + s.room - 1) / s.room
 	if n <= 1 {
 		return s.publish(ctx, m)
 	}
 	if n > maxParts {
-		return fmt.Errorf("%w: the block with arrival numbers %d to %d has %d bytes, which makes %d messages; allow "+
+		return fmt.Errorf("%w: the block with arrival numbers %d to %d has %d bytes, which needs %d messages; allow "+
 			"messages of %d bytes or more", errSmall, m.First, m.Last, len(m.Data), n, maxBlock/maxParts+4096)
 	}
 	s.full = true
@@ -60,12 +60,12 @@ func (s *Shipper) parts(ctx context.Context, m *Message) error {
 	return nil
 }
 
-// says takes note of what the last message of the subject says of the recorder. It does not keep the message's data.
+// says keeps the recorder's state from the last message of the subject, without the message's data.
 func (s *Shipper) says(m *Message) {
 	s.state = new(m.Recorder)
 }
 
-// publish publishes one message behind the last of the subject, and takes note of it once the server has it.
+// publish publishes one message after the last of the subject, and notes it when the server has acknowledged it.
 func (s *Shipper) publish(ctx context.Context, m *Message) error {
 	msg, err := m.encode(s.address.stream)
 	if err != nil {
@@ -82,9 +82,10 @@ func (s *Shipper) publish(ctx context.Context, m *Message) error {
 	case err != nil:
 		return fmt.Errorf("publish to %s: %w", s.address, explainStream(err))
 	case ack.Stream != s.address.stream:
-		return fmt.Errorf("%w: messages for %s are taken by the stream %s", errForeignStream, s.address.stream, ack.Stream)
+		return fmt.Errorf("%w: messages for %s go to the stream %s", errForeignStream, s.address.stream, ack.Stream)
 	case ack.Duplicate:
-		// It was there some time ago. Whether it still is, the next question shows; if not, it needs another identity.
+		// The server has stored it before. The next question shows whether it still has it; if not, the message needs
+		// another id.
 		s.salt = fmt.Sprintf("+%d", ack.Sequence)
 		return errUncertain
 	}

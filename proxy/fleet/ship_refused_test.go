@@ -20,7 +20,7 @@ import (
 	"a2atap/proxy/must"
 )
 
-// What people have to do something about is said once, without secrets, and ends who does not want to wait.
+// Trouble that a user has to fix is reported once, without secrets, and ends a shipper that must not wait.
 func TestLastingTrouble(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -37,11 +37,11 @@ func TestLastingTrouble(t *testing.T) {
 		"may not ask":     {server: mayNot("$JS.API.STREAM.MSG.GET.>"), user: "me:wrong-one@", want: "does not allow it"},
 		"another stream": {
 			stream: &jetstream.StreamConfig{Name: "traffic", Subjects: []string{"other.*"}},
-			want:   "takes other.*, and not a2atap.traffic.>",
+			want:   "has the subjects other.*, not a2atap.traffic.>",
 		},
 		"its subjects elsewhere": {
 			stream: &jetstream.StreamConfig{Name: "all", Subjects: []string{"a2atap.>"}},
-			want:   "another stream takes the subjects",
+			want:   "another stream has the subjects",
 		},
 		"small messages": {server: func(o *server.Options) { o.MaxPayload = 1 << 10 }, want: "too small"},
 		"small messages of the stream": {
@@ -73,7 +73,7 @@ func TestLastingTrouble(t *testing.T) {
 			eventually(t, "word of it", func() bool { return len(goesOn.told()) > 0 })
 			tries := func() *error { return goesOn.failing.Load() }
 			for first := tries(); tries() == first; {
-				<-time.After(5 * time.Millisecond) // until it has tried again, which is for nobody to see
+				<-time.After(5 * time.Millisecond) // until it has tried again, which it does not report
 			}
 			if told := goesOn.told(); len(told) != 1 || !strings.Contains(told[0].Error(), test.want) ||
 				strings.Contains(told[0].Error(), "wrong-one") {
@@ -99,7 +99,7 @@ func TestNobodyMayAsk(t *testing.T) {
 	checkAllowed(t, &server.Permissions{Subscribe: &server.SubjectPermission{Deny: []string{"a2atap-hosts.>"}}})
 }
 
-// checkAllowed fails the test unless a user with these permissions ships a capture, and is told of no trouble.
+// checkAllowed fails the test unless a user with these permissions can ship a capture without reported trouble.
 func checkAllowed(t *testing.T, p *server.Permissions) {
 	t.Helper()
 	s := fleettest.Start(t, func(o *server.Options) {
@@ -115,7 +115,7 @@ func checkAllowed(t *testing.T, p *server.Permissions) {
 	}
 }
 
-// shipped has three exchanges shipped of a recorder that goes on.
+// shipped ships three exchanges of a recorder that is still recording.
 func shipped(t *testing.T) (s *fleettest.Server, c *Conn, r *recorder, shipper *shipping) {
 	t.Helper()
 	s = fleettest.Start(t)
@@ -126,7 +126,7 @@ func shipped(t *testing.T) (s *fleettest.Server, c *Conn, r *recorder, shipper *
 	return s, c, r, shipper
 }
 
-// Retention may have removed all messages of a recorder: who has shipped them knows, and nobody else.
+// Retention may have removed all messages of a recorder. Only the process that shipped them knows.
 func TestRetentionEmptiesTheSubject(t *testing.T) {
 	t.Parallel()
 	s, c, r, shipper := shipped(t)
@@ -175,7 +175,7 @@ func TestForeignLastMessage(t *testing.T) {
 		t.Errorf("the last block has step %d", blocks[len(blocks)-1].First)
 	}
 
-	// One of a later version is not for us to go on behind.
+	// A message of a later version must not be continued.
 	later := &nats.Msg{Subject: subject, Header: nats.Header{headerVersion: {"2"}}}
 	must.Get(c.js.PublishMsg(patient(t), later))(t)
 	again := ship(t, s.URL("traffic"), r, func(o *ShipOptions) { o.Once, o.GiveUp = true, time.Minute })

@@ -12,11 +12,11 @@ import (
 	"a2atap/proxy/capture/bolt"
 )
 
-// session ships until all is shipped, which returns nil, or something is wrong.
+// session ships until everything is shipped, and returns nil, or until an error occurs.
 func (s *Shipper) session(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s.interrupt.Store(&cancel) // by the loss of the connection: what is under way then will not be answered
+	s.interrupt.Store(&cancel) // called when the connection is lost, since pending requests will not be answered
 	if err := s.connect(ctx); err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (s *Shipper) session(ctx context.Context) error {
 	}
 }
 
-// connect sees to it that there is a connection.
+// connect connects unless a connection exists.
 func (s *Shipper) connect(ctx context.Context) error {
 	if s.conn == nil || s.conn.nats.IsClosed() {
 		if s.conn != nil {
@@ -67,12 +67,12 @@ func (s *Shipper) connect(ctx context.Context) error {
 		}
 	}
 	if !s.conn.nats.IsConnected() {
-		return s.reason(fmt.Errorf("%s is away", s.address))
+		return s.reason(fmt.Errorf("%s is unreachable", s.address))
 	}
 	return nil
 }
 
-// look reads how the capture is.
+// look reads the capture's state.
 func (s *Shipper) look(ctx context.Context) (capture.Info, error) {
 	info, err := s.spool.Info(ctx)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Shipper) look(ctx context.Context) (capture.Info, error) {
 	return info, nil
 }
 
-// target is the last step that is to be shipped as far as it is known.
+// target returns the last step to ship, as far as it is known.
 func (s *Shipper) target(info *capture.Info) uint64 {
 	if s.options.Once {
 		return s.until
@@ -99,7 +99,7 @@ func (s *Shipper) recorder(info *capture.Info) Recorder {
 	return r
 }
 
-// ask finds out what of the capture is in the stream.
+// ask finds out how much of the capture is in the stream.
 func (s *Shipper) ask(ctx context.Context, info *capture.Info) error {
 	stream, err := s.conn.ensureStream(ctx, s.options.Limits)
 	if err != nil {
@@ -114,15 +114,15 @@ func (s *Shipper) ask(ctx context.Context, info *capture.Info) error {
 	}
 	s.room -= headerRoom(&recorder, s.address.stream)
 	if s.room < minPart {
-		return fmt.Errorf("%w: max_payload, or the stream's maximum size of messages, leaves no room for steps; allow %d "+
+		return fmt.Errorf("%w: max_payload, or the stream's maximum message size, is too small for steps; allow %d "+
 			"bytes or more", errSmall, minPart+headerRoom(&recorder, s.address.stream))
 	}
 	last, err := s.conn.lastMessage(ctx, s.subject)
 	if err != nil {
 		return err
 	}
-	// What this process has shipped counts where the stream does not say it: unless it is another stream, or one that
-	// has lost its end.
+	// If the stream does not show what it has, the steps that this process has shipped count, unless the stream is
+	// another one or has lost its end.
 	known := s.next
 	if known == 0 || !s.made.Equal(stream.Created) || stream.State.LastSeq < s.own {
 		known = 1
@@ -138,13 +138,13 @@ func (s *Shipper) ask(ctx context.Context, info *capture.Info) error {
 	}); err != nil {
 		return err
 	}
-	if s.next > info.Arrivals+1 { // perhaps another has shipped what was committed in between
+	if s.next > info.Arrivals+1 { // another shipper may have shipped newer commits
 		if *info, err = s.look(ctx); err != nil {
 			return err
 		}
 	}
 	if s.next > info.Arrivals+1 {
-		return fmt.Errorf("%w: %d steps, and the file has %d; is it an older copy, or was it cut?", errAhead, s.next-1,
+		return fmt.Errorf("%w: %d steps, but the file has %d; it may be an older copy, or truncated", errAhead, s.next-1,
 			info.Arrivals)
 	}
 	s.shipped.Store(s.next - 1)
@@ -154,7 +154,7 @@ func (s *Shipper) ask(ctx context.Context, info *capture.Info) error {
 	return nil
 }
 
-// goOn goes on behind a message.
+// goOn continues after a message.
 func (s *Shipper) goOn(sequence, known uint64, decode func() (*Message, error)) error {
 	s.last = sequence
 	m, err := decode()
@@ -162,9 +162,9 @@ func (s *Shipper) goOn(sequence, known uint64, decode func() (*Message, error)) 
 	case errors.Is(err, capture.ErrFuture):
 		return fmt.Errorf("another program ships this capture: %w", err)
 	case err != nil || m.Recorder.Capture != s.capture:
-		s.next = known // a foreign message: readers drop what they have
+		s.next = known // a foreign message: readers discard what they have
 	case m.Part < m.Parts && sequence != s.own && sequence != s.partial:
-		// Another shipper may be about to send the rest. If it has not, when this one looks again, it will not.
+		// Another shipper may be about to send the rest. If it has not done so by the next look, it never will.
 		s.partial = sequence
 		if s.next == 0 {
 			s.next = known
@@ -180,10 +180,10 @@ func (s *Shipper) goOn(sequence, known uint64, decode func() (*Message, error)) 
 	return nil
 }
 
-// errPartial is an unfinished block at the end of the subject, that somebody may be about to finish.
+// errPartial is an unfinished block at the end of the subject, which another shipper may be about to finish.
 var errPartial = fmt.Errorf("%w: a part of a block", errUncertain)
 
-// more ships one message, when there is something to ship. It reports whether that was all.
+// more ships one message if there is something to ship, and reports whether everything is shipped.
 func (s *Shipper) more(ctx context.Context, info *capture.Info) (done bool, err error) {
 	if s.next > s.target(info) {
 		if err := s.note(ctx, info); err != nil || s.options.Once {
@@ -204,7 +204,7 @@ func (s *Shipper) more(ctx context.Context, info *capture.Info) (done bool, err 
 	return false, s.blocks(ctx)
 }
 
-// end says that the recording has ended, if it has and all is shipped.
+// end publishes the end of the recording if it has ended and everything is shipped.
 func (s *Shipper) end(ctx context.Context) (done bool, err error) {
 	info, err := s.look(ctx)
 	if err != nil {
@@ -216,7 +216,7 @@ func (s *Shipper) end(ctx context.Context) (done bool, err error) {
 	return true, s.note(ctx, &info)
 }
 
-// note says how the recorder is, if the last message of the subject does not say the same.
+// note publishes the recorder's state unless the last message of the subject has the same.
 func (s *Shipper) note(ctx context.Context, info *capture.Info) error {
 	r := s.recorder(info)
 	if s.state != nil {
@@ -231,14 +231,14 @@ func (s *Shipper) note(ctx context.Context, info *capture.Info) error {
 	return s.publish(ctx, &Message{Recorder: r, First: s.next, Last: s.next - 1, Part: 1, Parts: 1})
 }
 
-// blocks ships the blocks that wait, as many as fit into one message, or one in parts.
+// blocks ships waiting blocks: as many as fit into one message, or one block in parts.
 func (s *Shipper) blocks(ctx context.Context) error {
 	info, err := s.look(ctx)
 	if err != nil {
 		return err
 	}
 	r := s.recorder(&info)
-	r.Live = true // as long as there are blocks, more may come; the end is a message of its own
+	r.Live = true // more may follow; the end is a separate message
 	m := Message{Recorder: r, First: s.next, Part: 1, Parts: 1, Data: s.data[:0]}
 	s.full = false
 	for b, err := range s.spool.Blocks(ctx, s.next) {
@@ -266,14 +266,14 @@ func (s *Shipper) blocks(ctx context.Context) error {
 	return s.parts(ctx, &m)
 }
 
-// The pauses of shipping.
+// Pauses between messages.
 const (
 	interval  = 100 * time.Millisecond // between messages that are not full
 	busyPause = 10 * time.Millisecond  // while traffic needs the processor
-	busyMost  = 20                     // of these for one message
+	busyMost  = 20                     // pauses at most before one message
 )
 
-// giveWay waits until it is time for another message.
+// giveWay waits until it is time for the next message.
 func (s *Shipper) giveWay(ctx context.Context) error {
 	if !s.full && !s.options.Once {
 		if !s.sleep(ctx, interval-time.Since(s.begun)) {

@@ -16,10 +16,10 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// errUncertain says that it is not known what the stream has: it has to be asked. Nobody needs to hear of it.
-var errUncertain = errors.New("another message was the last")
+// errUncertain means that the stream has to be asked again what it has. Users do not see it.
+var errUncertain = errors.New("another message was the last one")
 
-// Kinds of trouble. Each is told once.
+// Kinds of trouble. Each is reported once.
 var (
 	errSpool = errors.New("the capture cannot be read")
 	errSlow  = errors.New("shipping falls behind")
@@ -27,7 +27,7 @@ var (
 	errAhead = errors.New("the stream has more of this capture than the file")
 )
 
-// kindOf says which trouble an error is: errors of one kind are told once.
+// kindOf returns the kind of an error; errors of one kind are reported once.
 func kindOf(err error) string {
 	for _, kind := range []error{
 		ErrBroken, errSpool, errSlow, errSmall, errAhead, errFull, errForeignStream, capture.ErrFuture,
@@ -44,7 +44,7 @@ func kindOf(err error) string {
 	return "away"
 }
 
-// isLasting reports whether an error is one that only people can do something about.
+// isLasting reports whether only a person can resolve an error.
 func isLasting(err error) bool {
 	if slices.ContainsFunc([]error{
 		errSpool, errSmall, errAhead, errFull, errForeignStream, capture.ErrFuture, nats.ErrPermissionViolation,
@@ -56,28 +56,28 @@ func isLasting(err error) bool {
 	return errors.As(err, &api) && api.Code >= 400 && api.Code < 500 && !errors.Is(err, jetstream.ErrStreamNotFound)
 }
 
-// troublePatience is how long a connection that was there may be away before anybody is told: a server that is started
-// again, or a cluster that chooses a leader, is back by then.
+// troublePatience is how long an established connection may be away before it is reported: a restarted server, or a
+// cluster that elects a leader, is back by then.
 const troublePatience = 3 * time.Second
 
-// lagPatience is how old what waits may get before a Shipper is said to be behind.
+// lagPatience is the age of unshipped steps from which a Shipper counts as behind.
 const lagPatience = 10 * time.Second
 
-// lagOver is how old what is shipped may be when trouble is said to be over.
+// lagOver is the maximum age of the newest shipped step when trouble counts as over.
 const lagOver = time.Second
 
-// A trouble says each kind of trouble once, until it is over. It is for the goroutine of Run.
+// A trouble reports each kind of trouble once, until it is over. Only Run's goroutine uses it.
 type trouble struct {
-	tell  func(error) // nil for nobody
-	since time.Time   // of the first error, if nobody was told of it
+	tell  func(error) // may be nil
+	since time.Time   // of the first unreported error
 	said  map[string]bool
 
 	mark   uint64 // a step that was committed
 	marked time.Time
-	before bool // something went wrong since: that the mark is reached does not say that it is over
+	before bool // something went wrong after the mark: reaching it does not end the trouble
 }
 
-// report tells of an error. What may heal in a moment is told later, if the server was there before.
+// report reports an error. If the server was reachable before, an error that may resolve itself is reported later.
 func (t *trouble) report(err error, patient bool) {
 	if t.tell == nil {
 		return
@@ -97,13 +97,13 @@ func (t *trouble) report(err error, patient bool) {
 	t.tell(err)
 }
 
-// went takes note of how far shipping is.
+// went notes how far shipping is.
 func (t *trouble) went(shipped, committed uint64) {
 	now := time.Now()
 	t.since = time.Time{}
 	switch {
 	case shipped >= committed, shipped >= t.mark:
-		// While traffic passes there is always something that was committed a moment ago.
+		// While traffic passes, there is always a step that was committed a moment ago.
 		if (shipped >= committed || !t.before && now.Sub(t.marked) < lagOver) && len(t.said) > 0 {
 			t.said = nil
 			t.tell(nil)
@@ -115,7 +115,7 @@ func (t *trouble) went(shipped, committed uint64) {
 	}
 }
 
-// connection is told what becomes of the connection, by a goroutine of nats.go.
+// connection receives changes of the connection, on a goroutine of nats.go.
 func (s *Shipper) connection(err error) {
 	switch {
 	case err == nil:
@@ -124,7 +124,7 @@ func (s *Shipper) connection(err error) {
 		case s.wake <- struct{}{}:
 		default:
 		}
-	case strings.Contains(err.Error(), answerSubject(s.address.stream)): // nobody can ask this recorder how it is
+	case strings.Contains(err.Error(), answerSubject(s.address.stream)): // no one can ask for this recorder's state
 	case errors.Is(err, nats.ErrSlowConsumer): // too many ask at once
 	default:
 		s.lost.Store(&err)
@@ -134,7 +134,7 @@ func (s *Shipper) connection(err error) {
 	}
 }
 
-// reason adds what the connection has said of the cause to an error.
+// reason adds the connection's explanation to an error.
 func (s *Shipper) reason(err error) error {
 	known := s.lost.Load()
 	if known == nil {
@@ -150,10 +150,10 @@ func (s *Shipper) reason(err error) error {
 	return fmt.Errorf("the connection to %s is lost: %w", s.address, *known)
 }
 
-// jittered is a pause with up to half of it more or less, by chance.
+// jittered returns a random duration between half and one and a half times d.
 func jittered(d time.Duration) time.Duration { return d/2 + rand.N(d) }
 
-// isConflict reports whether the server refused a message because another was the last.
+// isConflict reports whether the server refused a message because the last one of the subject is another.
 func isConflict(err error) bool {
 	var api *jetstream.APIError
 	if !errors.As(err, &api) {
@@ -165,7 +165,7 @@ func isConflict(err error) bool {
 
 const codeDuplicateInProcess jetstream.ErrorCode = 10158
 
-// spoolError is what is returned where the capture, and not the server, is the trouble.
+// spoolError wraps an error of the capture, as opposed to the server's.
 func spoolError(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, io.ErrClosedPipe) {
 		return err

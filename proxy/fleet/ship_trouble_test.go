@@ -42,7 +42,7 @@ func TestServerIsAwayAtStart(t *testing.T) {
 	s.Resume()
 	shipper.endsWith(s, r)
 	told := shipper.told()
-	if len(told) != 2 || told[1] != nil || !strings.Contains(told[0].Error(), "is the server running there?") {
+	if len(told) != 2 || told[1] != nil || !strings.Contains(told[0].Error(), "check that the server is running there") {
 		t.Errorf("the user was told %v", told)
 	}
 }
@@ -69,7 +69,7 @@ func TestAcknowledgementsAreLost(t *testing.T) {
 	}
 }
 
-// smallMessages makes a server one that takes no long messages: blocks come in parts.
+// smallMessages makes a server reject long messages, so that blocks come in parts.
 func smallMessages(o *server.Options) { o.MaxPayload = 8 << 10 }
 
 func TestParts(t *testing.T) {
@@ -152,7 +152,7 @@ func TestRecorderIsStartedAgain(t *testing.T) {
 	exactly(t, s, "traffic", r)
 }
 
-// full fills a stream that takes no more once it has so much.
+// TestNoPlace fills a stream that has a size limit.
 func TestNoPlace(t *testing.T) {
 	t.Parallel()
 	s := fleettest.Start(t)
@@ -191,7 +191,8 @@ func TestNoPlaceForAStream(t *testing.T) {
 	expect.ErrorIs(t, "a stream that is too large for its server", errFull, shipper.err)
 }
 
-// A server that accepts connections and says nothing, and one that falls silent, hold up nobody, and let go at once.
+// A server that accepts connections and sends nothing, and one that falls silent, delay no one, and release the shipper
+// at once.
 func TestSilentServer(t *testing.T) {
 	t.Parallel()
 	s := fleettest.Start(t)

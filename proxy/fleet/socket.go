@@ -14,21 +14,21 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Bounds of what a server sends. nats.go takes room for a message as long as the server says that it is, and ends the
-// program where there cannot be so much.
+// Bounds on what a server sends. nats.go allocates as much for a message as the server announces, and crashes the
+// program if that is too much.
 const (
-	maxReceived = 64 << 20 // bytes of a message: what servers can be set to at the most
-	maxLine     = 1 << 20  // of a line between messages, such as INFO in a large cluster
+	maxReceived = 64 << 20 // bytes of a message: the maximum that servers can be configured for
+	maxLine     = 1 << 20  // bytes of a line between messages, such as INFO in a large cluster
 )
 
-// A dialer makes sockets that are closed when a context ends, for which nats.go waits, and that are guarded against the
-// server. So that they can be, TLS is theirs, too.
+// A dialer makes sockets that are closed when a context ends and that guard nats.go against the server. For that, the
+// sockets also do TLS.
 type dialer struct {
 	life     context.Context
 	patience time.Duration
-	secure   bool        // TLS is wanted, whatever the server wants
+	secure   bool        // TLS is required even if the server does not want it
 	config   *tls.Config // never nil
-	host     string      // that the user named
+	host     string      // from the user's address
 }
 
 // Dial implements nats.CustomDialer.
@@ -40,29 +40,29 @@ func (d *dialer) Dial(network, address string) (net.Conn, error) {
 	}
 	config := d.config.Clone()
 	config.ServerName, _, _ = net.SplitHostPort(address)
-	if net.ParseIP(config.ServerName) != nil && net.ParseIP(d.host) == nil { // another server of the cluster
+	if net.ParseIP(config.ServerName) != nil && net.ParseIP(d.host) == nil { // a different server of the cluster
 		config.ServerName = d.host
 	}
 	stop := context.AfterFunc(d.life, func() { plain.Close() }) //nolint:errcheck // it is left
 	return &socket{Conn: plain, stop: stop, secure: d.secure, config: config, patience: d.patience}, nil
 }
 
-// SkipTLSHandshake tells nats.go that TLS is the socket's.
+// SkipTLSHandshake tells nats.go that the socket does TLS.
 func (d *dialer) SkipTLSHandshake() bool { return true }
 
-// A socket is a connection to a server that fails where the server sends what nats.go cannot bear. Until the server has
-// introduced itself it is read in the clear; then, before the first write, TLS begins if either side wants it.
+// A socket is a connection that fails if the server sends something that nats.go cannot handle. The server's
+// introduction is read in clear text; before the first write, TLS begins if either side wants it.
 type socket struct {
 	net.Conn
 	stop     func() bool
 	secure   bool
 	config   *tls.Config
 	patience time.Duration // for a handshake of TLS
-	broken   error         // why the handshake failed; nil if it has not
+	broken   error         // why the handshake failed; nil if it did not fail
 	guard    guard
 
-	info  []byte // the line with which a server introduces itself, as far as it was read
-	known bool   // it was read
+	info  []byte // the server's INFO line, as far as it was read
+	known bool   // info is complete
 }
 
 // Read implements net.Conn.
@@ -78,7 +78,7 @@ func (s *socket) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	n, err := s.Conn.Read(p[:1]) // nothing that belongs to TLS
+	n, err := s.Conn.Read(p[:1]) // byte by byte: the next bytes may belong to TLS
 	if s.info = append(s.info, p[:n]...); len(s.info) > maxLine {
 		return 0, errLongLine
 	}
@@ -88,20 +88,20 @@ func (s *socket) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// wantTLS finds out whether the server wants TLS.
+// wantTLS sets secure if the server requires TLS.
 func (s *socket) wantTLS() {
 	_, said, _ := bytes.Cut(s.info, []byte(" "))
 	var info struct {
 		Required bool `json:"tls_required"`
 	}
-	json.Unmarshal(said, &info) //nolint:errcheck // nats.go says what is wrong with it
+	json.Unmarshal(said, &info) //nolint:errcheck // nats.go reports what is wrong
 	s.secure = s.secure || info.Required
 	s.info = nil
 }
 
 // Write implements net.Conn.
 func (s *socket) Write(p []byte) (int, error) {
-	if s.broken != nil { // nats.go writes once more when it closes the connection
+	if s.broken != nil { // nats.go writes again when it closes the connection
 		return 0, s.broken
 	}
 	if s.secure {
@@ -124,18 +124,18 @@ func (s *socket) Close() error {
 }
 
 var (
-	errLongLine  = fmt.Errorf("the server sends a line of more than %d bytes, which is not NATS", maxLine)
-	errNoMessage = errors.New("the server sends a message without its length, or without its end, which is not NATS")
+	errLongLine  = fmt.Errorf("the server sends a line of more than %d bytes, so it is not a NATS server", maxLine)
+	errNoMessage = errors.New("the server sends a message without its length or its end, so it is not a NATS server")
 )
 
-// A guard follows what a server sends, and knows its lines and messages.
+// A guard parses a server's lines and messages.
 type guard struct {
-	line    []byte // the beginning of one
-	payload int    // bytes of a message that are to come
-	ends    bool   // an empty line is to come: the end of a message
+	line    []byte // the beginning of an incomplete line
+	payload int    // bytes of the message that are still to come
+	ends    bool   // the empty line that ends a message is still to come
 }
 
-// look takes the next bytes, and returns why they must not be read.
+// look parses the next bytes, and returns an error if nats.go must not read them.
 func (g *guard) look(p []byte) error {
 	for len(p) > 0 {
 		if g.payload > 0 {
@@ -163,7 +163,7 @@ func (g *guard) look(p []byte) error {
 	return nil
 }
 
-// take takes a line.
+// take parses a line.
 func (g *guard) take(line []byte) error {
 	if g.ends {
 		if g.ends = false; string(line) != "\r\n" {
@@ -180,7 +180,7 @@ func (g *guard) take(line []byte) error {
 	case err != nil && !errors.Is(err, strconv.ErrRange):
 		return errNoMessage
 	case err != nil || size > maxReceived:
-		return fmt.Errorf("the server announces a message of %s bytes; %d is the most", words[len(words)-1], maxReceived)
+		return fmt.Errorf("the server announces a message of %s bytes; the limit is %d", words[len(words)-1], maxReceived)
 	}
 	g.payload, g.ends = int(size), true
 	return nil

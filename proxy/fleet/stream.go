@@ -12,14 +12,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Limits bound a stream that is made. Of each a zero stands for none, of Replicas for one.
+// Limits bound a new stream. Zero means no limit, and one replica.
 type Limits struct {
 	MaxAge   time.Duration // messages that are older are removed
 	MaxBytes int64         // the oldest messages are removed for new ones
-	Replicas int           // on how many servers of a cluster each message is kept
+	Replicas int           // number of servers in the cluster that keep each message
 }
 
-// Codes of JetStream's errors, of which nats.go has no names.
+// Codes of JetStream's errors that nats.go does not name.
 const (
 	codeSubjectsOverlap jetstream.ErrorCode = 10065
 	codeNoStorage       jetstream.ErrorCode = 10047
@@ -28,14 +28,14 @@ const (
 	codeStoreFailed     jetstream.ErrorCode = 10077
 )
 
-// errForeignStream is what a stream is that cannot carry captures. It will not heal.
+// errForeignStream means that a stream cannot carry captures. Retrying does not help.
 var errForeignStream = errors.New("the stream is not for captures")
 
-// ensureStream makes the stream of the address if there is none, within limits, and returns what it is. One that is
-// there is taken as it is; one that does not take the messages of recorders is an error that says so.
+// ensureStream creates the stream of the address, within limits, if it does not exist, and returns its description. It
+// leaves an existing stream unchanged, and returns an error if that stream does not accept recorders' messages.
 //
-// What recorders publish is kept in files, in order, until it is too old or too much. Nobody can remove a message out
-// of the middle, and each read is answered by the leader, who knows all.
+// The stream keeps messages in files, in order, up to its limits. No one can remove a message from the middle, and the
+// leader, which has every message, answers all reads.
 func (c *Conn) ensureStream(ctx context.Context, l Limits) (*jetstream.StreamInfo, error) {
 	name := c.address.stream
 	info, err := c.streamInfo(ctx)
@@ -51,7 +51,7 @@ func (c *Conn) ensureStream(ctx context.Context, l Limits) (*jetstream.StreamInf
 		bounded, cancel := context.WithTimeout(ctx, c.patience)
 		_, err = c.js.CreateStream(bounded, config)
 		cancel()
-		if err == nil || errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another recorder was first
+		if err == nil || errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another recorder created it first
 			info, err = c.streamInfo(ctx)
 		}
 	}
@@ -63,7 +63,7 @@ func (c *Conn) ensureStream(ctx context.Context, l Limits) (*jetstream.StreamInf
 			return info, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: %s on this server takes %s, and not %s; choose another name", errForeignStream, name,
+	return nil, fmt.Errorf("%w: %s on this server has the subjects %s, not %s; choose another name", errForeignStream, name,
 		subjectList(info.Config.Subjects), allSubjects(name))
 }
 
@@ -79,12 +79,12 @@ func (c *Conn) streamInfo(ctx context.Context) (*jetstream.StreamInfo, error) {
 
 func subjectList(subjects []string) string {
 	if len(subjects) == 0 {
-		return "nothing that is published"
+		return "no subjects"
 	}
 	return strings.Join(subjects, ", ")
 }
 
-// covers reports whether a pattern of subjects takes everything that another one takes.
+// covers reports whether a pattern of subjects matches everything that another one matches.
 func covers(pattern, other string) bool {
 	p, o := strings.Split(pattern, "."), strings.Split(other, ".")
 	for i, token := range p {
@@ -98,7 +98,7 @@ func covers(pattern, other string) bool {
 	return len(p) == len(o)
 }
 
-// explainStream says what to do about an error of JetStream.
+// explainStream adds to a JetStream error what to do about it.
 func explainStream(err error) error {
 	var api *jetstream.APIError
 	switch {
@@ -112,7 +112,7 @@ func explainStream(err error) error {
 	}
 	switch api.ErrorCode {
 	case codeSubjectsOverlap:
-		return fmt.Errorf("%w: another stream takes the subjects a2atap.NAME.>; choose another name, or remove that stream "+
+		return fmt.Errorf("%w: another stream has the subjects a2atap.NAME.>; choose another name, or remove that stream "+
 			"(%s)", errForeignStream, api.Description)
 	case codeNoStorage, codeNoResources, codeAccountLimits, codeStoreFailed:
 		return fmt.Errorf("%w: %s (code %d)", errFull, api.Description, api.ErrorCode)
@@ -120,10 +120,10 @@ func explainStream(err error) error {
 	return err
 }
 
-// errFull is a server or a stream without place.
-var errFull = errors.New("there is no place for it on the server")
+// errFull means that a server or a stream is full.
+var errFull = errors.New("the server has no space for it")
 
-// lastMessage returns the last message of a subject, as the leader of the stream knows it; nil if there is none.
+// lastMessage returns the last message of a subject according to the stream's leader; nil for an empty subject.
 func (c *Conn) lastMessage(ctx context.Context, subject string) (*jetstream.RawStreamMsg, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.patience)
 	defer cancel()
@@ -131,7 +131,7 @@ func (c *Conn) lastMessage(ctx context.Context, subject string) (*jetstream.RawS
 	if err != nil {
 		return nil, err
 	}
-	// By hand: nats.go would ask any replica if the stream allows that, and one that is behind must not answer.
+	// Not by nats.go, which may ask any replica if the stream allows that. A replica that lags must not answer.
 	reply, err := c.nats.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+c.address.stream, request)
 	if err != nil {
 		return nil, explainStream(err)
@@ -155,7 +155,7 @@ func (c *Conn) lastMessage(ctx context.Context, subject string) (*jetstream.RawS
 	case answer.Error != nil:
 		return nil, explainStream(answer.Error)
 	case answer.Message == nil:
-		return nil, errors.New("read the last message of a recorder: the server's answer has none")
+		return nil, errors.New("read the last message of a recorder: the server's answer contains none")
 	}
 	m := answer.Message
 	last := &jetstream.RawStreamMsg{Subject: m.Subject, Sequence: m.Sequence, Data: m.Data, Time: m.Time}
@@ -167,7 +167,7 @@ func (c *Conn) lastMessage(ctx context.Context, subject string) (*jetstream.RawS
 	return last, nil
 }
 
-// isCopied reports whether a stream has its messages, and their subjects, from others.
+// isCopied reports whether a stream mirrors or sources other streams.
 func isCopied(info *jetstream.StreamInfo) bool {
 	return info.Config.Mirror != nil || len(info.Config.Sources) > 0
 }

@@ -50,18 +50,18 @@ func connectOf(r *http.Request) *connect { return r.Context().Value(connectKey{}
 func (f *Proxy) readConnect(ctx context.Context, client *peekedConn) (*connect, error) {
 	stop := context.AfterFunc(ctx, func() { client.Close() })
 	head, err := client.takeHead(f.headTimeout())
-	stop() // what refuses it takes no longer than the client needs to read that
+	stop() // safe, since a refusal takes only as long as the client needs to read it
 	c := &connect{peekedConn: client, forward: f, head: head, ctx: ctx}
 	refused := relay.TransportError{
 		Kind: relay.KindRefused, Side: relay.SideClient,
-		Detail: "malformed head of CONNECT (RFC 9112 section 3)", Status: 400,
+		Detail: "malformed CONNECT head (RFC 9112 section 3)", Status: 400,
 	}
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		refused.Kind, refused.Status = relay.KindTimeout, 408
-		refused.Detail = "head of CONNECT was not complete in time (RFC 9110 section 15.5.9)"
+		refused.Detail = "the CONNECT head was not complete in time (RFC 9110 section 15.5.9)"
 	case errors.Is(err, errHeadTooLong):
-		refused.Detail, refused.Status = "head of CONNECT is too long (RFC 6585 section 5)", 431
+		refused.Detail, refused.Status = "the CONNECT head is too long (RFC 6585 section 5)", 431
 	}
 	if err != nil {
 		c.refuse(refused)
@@ -107,7 +107,7 @@ func (c *connect) link() *link {
 	return l
 }
 
-// refuse answers CONNECT with a status of ours, and records it.
+// refuse answers CONNECT with an error status, and records it.
 func (c *connect) refuse(f relay.TransportError) {
 	l := c.link()
 	l.Request(0, c.head)
@@ -150,15 +150,15 @@ func (c *connect) intercept() {
 		c.to.Scheme = "http"
 		c.relay(c.peekedConn, "")
 	case kind == protocolSilent:
-		c.tunnel(fmt.Sprintf("the client waited %v for the agent to begin, which no HTTP does",
+		c.tunnel(fmt.Sprintf("the client waited %v for the agent to send first, which HTTP never does",
 			c.forward.sniffTimeout()), true)
 	default:
 		c.tunnel("it is neither TLS nor HTTP", true)
 	}
 }
 
-// interceptTLS ends the client's TLS here, where it is known what is spoken in it: HTTP/2 if both client and agent take
-// that (RFC 7301), else HTTP/1.1.
+// interceptTLS terminates the client's TLS with a known protocol: HTTP/2 if both client and agent support it (RFC
+// 7301), else HTTP/1.1.
 func (c *connect) interceptTLS() {
 	ctx, cancel := context.WithTimeout(c.ctx, c.forward.headTimeout())
 	defer cancel()
@@ -170,7 +170,7 @@ func (c *connect) interceptTLS() {
 		defer c.closeAgent()
 		if len(speaks) == 0 {
 			c.closeAgent()
-			why := "the client speaks " + strings.Join(offered, ", ") + " and not HTTP/1.1"
+			why := "the client uses " + strings.Join(offered, ", ") + " instead of HTTP/1.1"
 			if slices.Contains(offered, overHTTP2) {
 				why = capture.HTTP2 + ": " + why
 			}
@@ -194,8 +194,8 @@ const overHTTP2 = "h2"
 
 var overHTTP1 = []string{"http/1.1", "http/1.0"}
 
-// mirror returns what is spoken with a client that says what it can: HTTP/2 if it offers that, and the agent chooses it
-// of what the client offers. The agent is dialled for it. None is returned if that is nothing that we know.
+// mirror returns the protocol for a client: HTTP/2 if the client offers it, and the agent chooses it among the client's
+// offers, for which it is dialed. It returns nil if the agent chooses an unknown protocol.
 func (c *connect) mirror(hello *tls.ClientHelloInfo) []string {
 	both := offersHTTP1(hello.SupportedProtos)
 	if slices.Contains(hello.SupportedProtos, overHTTP2) {
@@ -235,8 +235,8 @@ func (c *connect) dial(ctx context.Context, name string) (net.Conn, error) {
 // named returns whom the certificate of the agent must be for.
 func (c *connect) named(sni string) string { return cmp.Or(sni, c.to.Host) }
 
-// config is how we play the agent towards a client. It takes the certificate for the name that the client means: that
-// in its hello (RFC 6066 section 3), else that of CONNECT.
+// config is the TLS configuration for impersonating the agent. The certificate is for the name in the client's hello
+// (RFC 6066 section 3), else for CONNECT's.
 func (c *connect) config(protocols []string) *tls.Config {
 	ask := tls.NoClientCert
 	if c.forward.Recorder.AsksForCertificates() {
@@ -261,8 +261,8 @@ func (c *connect) relay(client net.Conn, sni string) {
 	c.forward.relay(c.ctx, l, c.session(l, client, sni))
 }
 
-// session returns the session of an opened connection. All its requests go to the target of CONNECT, whatever their Host
-// says.
+// session returns the session of an opened connection. All its requests go to the target of CONNECT, regardless of
+// their Host.
 func (c *connect) session(l *link, client net.Conn, sni string) relay.Session {
 	if sni != "" && hostname.Normal(sni) != hostname.Normal(c.to.Host) {
 		l.sni = sni
@@ -310,8 +310,7 @@ func (c *connect) detectProtocol() (kind protocol, certain bool) {
 	return protocolOther, !c.mayBegin(preface) && !slices.ContainsFunc(methods, c.mayBegin)
 }
 
-// peekHello reads the client's hello, without taking it off what is given again. It is nil if it cannot be read; then
-// the handshake says why.
+// peekHello reads the client's hello without consuming it. It returns nil if it cannot; the handshake then reports why.
 func (c *connect) peekHello(ctx context.Context) (hello *tls.ClientHelloInfo) {
 	conn := &helloConn{peekedConn: &peekedConn{Conn: c.Conn, peeked: c.peeked}}
 	enough := errors.New("the hello is read")
@@ -345,28 +344,28 @@ func (c *connect) isRejected() bool { return c.forward.rejected.has(c.rejection(
 
 // tunnelRejected passes on a connection of a client that has not taken our certificate for the agent.
 func (c *connect) tunnelRejected() {
-	c.tunnel("the client has rejected our certificate for "+c.to.Authority()+" before", false)
+	c.tunnel("the client rejected a2atap's certificate for "+c.to.Authority()+" before", false)
 }
 
-// tlsFailed records a TLS handshake that failed, and remembers a client that has rejected our certificate: its
-// connections to that agent are tunnelled from then on, so that it goes on as it would without us.
+// tlsFailed records a failed TLS handshake, and remembers a client that has rejected the certificate: its connections
+// to that agent are tunneled from then on, so that it works as without the proxy.
 func (c *connect) tlsFailed(err error) {
 	detail, note := "TLS with the client failed: "+err.Error(), capture.NotObserved+"TLS with the client failed"
-	advice := "let it speak TLS 1.2 or later, or leave the host alone with --tunnel " + c.to.Host
+	advice := "let it use TLS 1.2 or later, or exclude the host with --tunnel " + c.to.Host
 	var op *net.OpError
 	switch {
 	case rejectsCertificate(err):
-		detail = "the client rejected our certificate: " + err.Error()
-		note = capture.NotObserved + "the client did not take our certificate"
+		detail = "the client rejected a2atap's certificate: " + err.Error()
+		note = capture.NotObserved + "the client did not accept a2atap's certificate"
 		c.forward.rejected.add(c.rejection())
-		advice = fmt.Sprintf("connections of %s to %s are tunnelled from now on, and not observed; to observe them, let "+
-			"it trust our authority (a2atap ca install, or a2atap ca env for one shell) and record again", c.clientName(),
+		advice = fmt.Sprintf("further connections of %s to %s are tunneled and not observed; to observe them, let "+
+			"the client trust a2atap's authority (a2atap ca install, or a2atap ca env for one shell) and record again", c.clientName(),
 			c.to.Authority())
 	case errors.As(err, &op), errors.Is(err, io.EOF): // a reset, an end, or another alert
-		detail = "the client ended the TLS handshake with us: " + err.Error()
+		detail = "the client ended the TLS handshake with a2atap: " + err.Error()
 		note = capture.NotObserved + "the client ended the TLS handshake"
-		advice = "if it does so each time, let it trust our authority (a2atap ca install, or a2atap ca env for one " +
-			"shell), or leave the host alone with --tunnel " + c.to.Host
+		advice = "if that happens each time, let it trust a2atap's authority (a2atap ca install, or a2atap ca env for one " +
+			"shell), or exclude the host with --tunnel " + c.to.Host
 	}
 	l := c.link()
 	l.Request(0, c.head)
@@ -378,12 +377,11 @@ func (c *connect) tlsFailed(err error) {
 		c.to.Authority()+"; "+err.Error(), advice))
 }
 
-// tunnel passes the bytes of a connection without opening it. It is recorded as one exchange, with how many bytes
-// passed and none of them, so that nobody takes what was not observed for clean. The client may have its answer to
-// CONNECT already.
+// tunnel passes a connection's bytes without opening it. It is recorded as one exchange, with the number of bytes but
+// not the bytes, so that unobserved traffic does not count as clean. The client may already have its answer to CONNECT.
 func (c *connect) tunnel(why string, answered bool) {
 	to := c.to
-	to.Scheme = "http" // whatever it is, the bytes go as they come
+	to.Scheme = "http" // the bytes pass unchanged in any case
 	l := c.link()
 	l.isTunnel = true
 	l.Request(0, c.head)

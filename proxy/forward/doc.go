@@ -1,28 +1,29 @@
-// Package forward is an HTTP proxy that clients name as theirs, and through which they go to any agent.
+// Package forward is an HTTP proxy through which clients that are configured to use it reach any agent.
 //
-// Requests in absolute form (RFC 9112 section 3.2.2) go to the relay as they came. CONNECT (RFC 9110 section 9.3.6) is
-// decided by goproxy's conditions: it is refused, passed on unopened, or opened with a certificate of the user's own
-// authority (package ca), after which the relay has what is inside. What goproxy lets pass goes to connections of ours,
-// since its own hold back heads, hide broken streams and do not notice clients that leave.
+// Requests in absolute form (RFC 9112 section 3.2.2) go to the relay unmodified. goproxy's conditions decide about
+// CONNECT (RFC 9110 section 9.3.6): it is refused, tunneled, or opened with a certificate of the user's own authority
+// (package ca), after which the relay gets the contents. Traffic that goproxy lets pass goes to this package's own
+// connections, since goproxy's hold back heads, hide broken streams and do not notice clients that leave.
 //
 // # What it promises
 //
-// Bytes pass as they came, in both directions and at once; a tunnel passes them without a look. What is not opened is
-// recorded as one exchange of its own that says so: nobody takes what was not observed for clean. The agent's own
-// certificate is verified, for the name that the client means.
+// Bytes pass unmodified, in both directions and at once; a tunnel passes them without looking. A CONNECT that is not
+// opened is recorded as its own exchange with a note, so that unobserved traffic does not count as clean. The agent's
+// own certificate is verified, for the name that the client requested.
 //
-// A client that rejects our certificate by an alert is tunnelled to that agent from then on, so that it works as it
-// would without us. One that merely hangs up is not: it may have been killed, or lost its network.
+// After a client rejects the proxy's certificate by an alert, its connections to that agent are tunneled, so that the
+// client works as it would without a2atap. A client that merely hangs up is not tunneled: it may have been killed, or
+// lost its network.
 //
 // # What will surprise
 //
-//   - It changes no card: a client that follows one stays with its proxy. Inside CONNECT all requests go where CONNECT
-//     says, whatever Host and TLS name; what differs is noted.
-//   - It refuses its own address, and leaves to a tap what goes to that tap: it is recorded there.
-//   - An opened CONNECT is recorded as the requests inside, one that is tunnelled or fails as an exchange of its own.
-//     What is tunnelled has sizes and no bytes.
-//   - It is tunnelled, too, if it begins with neither TLS nor HTTP, if the client sends nothing for 5 s, or if it offers
-//     HTTP/2 alone and the agent does not take that.
-//   - CONNECT is answered before the agent is dialled, so that an agent that is down is a 502 inside TLS. Where the client
-//     offers HTTP/2 the agent is dialled before TLS, to know whether it takes that.
+//   - It changes no card: a client that follows one stays with its proxy. Inside CONNECT, all requests go to the host
+//     that CONNECT names, whatever Host and TLS name; differences are noted.
+//   - It refuses its own address. Requests to a tap go to the tap, and are recorded there.
+//   - An opened CONNECT is recorded as the requests inside. A CONNECT that is tunneled or fails is recorded as its own
+//     exchange. Tunneled traffic is recorded as sizes, without bytes.
+//   - A CONNECT is tunneled, too, if it begins with neither TLS nor HTTP, if the client sends nothing for 5 s, or if
+//     the client offers HTTP/2 alone and the agent does not accept it.
+//   - CONNECT is answered before the agent is dialed, so that an agent that is down is a 502 inside TLS. If the client
+//     offers HTTP/2, the agent is dialed before TLS, to find out whether it accepts HTTP/2.
 package forward

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"a2atap/proxy/hostname"
 	"a2atap/proxy/internal/rawhead"
 	"a2atap/proxy/recording"
 )
@@ -28,6 +29,22 @@ func ParseListen(flag string) (string, error) {
 		return "", fmt.Errorf("--forward %q: %q is not a port from 0 to 65535; write PORT or HOST:PORT", flag, port)
 	}
 	return net.JoinHostPort(host, port), nil
+}
+
+// A Name is the name that the user gives to an agent that is reached through a forward proxy.
+type Name struct {
+	Agent hostname.Origin
+	Name  string
+}
+
+// ParseName reads the value of the flag --name, HOST:PORT=NAME.
+func ParseName(flag string) (Name, error) {
+	address, name, _ := strings.Cut(flag, "=")
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || host == "" || !hostname.ValidPort(port) || !recording.ValidName(name) {
+		return Name{}, fmt.Errorf("--name %q: write HOST:PORT=NAME, with letters, digits, '.', '_' and '-' in NAME", flag)
+	}
+	return Name{hostname.NewOrigin(host, port), name}, nil
 }
 
 // Credentials are a user and a password of the clients of a forward proxy: RFC 7617.
@@ -61,7 +78,7 @@ func proxyCredentials(head []byte) (user, password string, ok bool) {
 	return strings.Cut(string(plain), ":")
 }
 
-// proxyUser returns the name that a client has given itself by the user part of its proxy's URL; "" if there is none.
+// proxyUser returns the name that a client has given itself in the user part of its proxy's URL, or "".
 func proxyUser(head []byte) string {
 	user, _, ok := proxyCredentials(head)
 	if !ok || !recording.ValidName(user) || len(user) > 64 {

@@ -19,7 +19,7 @@ import (
 	"a2atap/proxy/relay/h2"
 )
 
-// A Spec says what a forward proxy opens, and what it leaves alone. Listen and Leaf are required.
+// A Spec configures what a forward proxy opens, and what it leaves alone. Listen and Leaf are required.
 type Spec struct {
 	Listen string // host:port; port 0 is a free one
 
@@ -27,34 +27,37 @@ type Spec struct {
 	Leaf func(host string) (*tls.Certificate, error)
 
 	Tunnel []hostname.Pattern // agents whose TLS is not opened: bytes pass, and nothing of them is observed
-	Auth   *Credentials       // that clients must give; nil is none
+	Auth   *Credentials       // required of clients; nil means none
 
-	OnlyA2A bool // of exchanges without a sign of A2A, record no bodies
+	Bodies recording.Scope // which exchanges are recorded with their bodies
+
+	Names map[hostname.Origin]string // of agents without a tap
 }
 
-// Options are a Spec and what a forward proxy has in common with the taps beside it. All but AllowHosts and the limits
-// of time are required.
+// Options are a Spec and what a forward proxy shares with the taps. All but AllowHosts and the time limits are
+// required.
 type Options struct {
 	Spec
 
 	Recorder *recording.Recorder
 
-	// Connect connects to an agent, with TLS for the name if it is secure, where protocols are offered. Before any byte is
-	// sent, refuse may say why the connection must not be used. Advise says what to do about an error of it.
+	// Connect connects to an agent, with TLS for the name and an offer of protocols if it is secure. Before any byte is
+	// sent, refuse may return an error if the connection must not be used. Advise returns what to do about an error of
+	// Connect.
 	Connect func(ctx context.Context, address string, secure bool, name string,
 		refuse func(net.Conn) error, protocols ...string) (net.Conn, error)
 	Advise func(err error, address string) string
 
-	Tapped func(at hostname.Origin) bool                          // a tap of ours listens there, which records what comes to it
+	Tapped func(at hostname.Origin) bool                          // reports whether a tap, which records its traffic, listens there
 	Agent  func(at hostname.Origin) (agent capture.Peer, ok bool) // that is tapped there
 
 	Notice     func(text string)                                 // tells the user something
-	Upgraded   func(agent, protocol string)                      // a connection goes on in another protocol
+	Upgraded   func(agent, protocol string)                      // called when a connection switches to another protocol
 	InFlight   func(n int)                                       // so many exchanges began, or ended
 	FindCaller func(client net.Conn, connection *recording.Conn) // looks for the process of a client
 
 	AllowRemote bool               // other machines may reach it
-	AllowHosts  []hostname.Pattern // that requests to the forward proxy itself may name, beside its own
+	AllowHosts  []hostname.Pattern // additional hosts that requests to the forward proxy itself may name
 
 	// Less than 0 is without limit, and for the last 0 is, too.
 	HeadTimeout, IdleTimeout, TunnelTimeout, AnswerTimeout time.Duration
@@ -63,8 +66,8 @@ type Options struct {
 // DefaultHeadTimeout is how long a head may take.
 const DefaultHeadTimeout = 30 * time.Second
 
-// A Proxy is a forward proxy: clients name it as their HTTP proxy and go to any agent through it. Requests in absolute
-// form and those inside CONNECT are recorded, each with the agent that it is for.
+// A Proxy is a forward proxy: clients configure it as their HTTP proxy and reach any agent through it. Requests in
+// absolute form and requests inside CONNECT are recorded, each with its agent.
 type Proxy struct {
 	Options
 	listener *listener.Listener       // whose hosts requests to itself, in origin form, may name
@@ -82,10 +85,10 @@ func (f *Proxy) Origin() hostname.Origin { return f.listener.Origin() }
 // loopback one.
 func (f *Proxy) URL() string { return "http://" + f.listener.At(nil) }
 
-// Close closes the listening address. Connections go on until the context of Serve ends.
+// Close closes the listening address. Connections continue until the context of Serve ends.
 func (f *Proxy) Close() error { return f.listener.Close() }
 
-// Reaches reports whether a connection from local to remote comes to this forward proxy.
+// Reaches reports whether a connection from local to remote reaches this forward proxy.
 func (f *Proxy) Reaches(local, remote net.Addr) bool { return f.listener.Reaches(local, remote) }
 
 // tunnels reports whether the user wants the TLS of a target left alone.
@@ -112,15 +115,15 @@ func (f *Proxy) session(l *link, client net.Conn, cfg relay.Config) relay.Sessio
 
 // relay relays one connection, in the clear or opened.
 func (f *Proxy) relay(ctx context.Context, l *link, s relay.Session) {
-	err := s.Serve(ctx) // what it says of exchanges is in the record
+	err := s.Serve(ctx) // the record has its errors about exchanges
 	if l.abandon() > 0 {
-		f.Notice(fmt.Sprintf("the forward proxy: recording of a connection has failed, its traffic went on: %v",
+		f.Notice(fmt.Sprintf("the forward proxy: recording of a connection failed, its traffic was still forwarded: %v",
 			err))
 	}
 }
 
-// dial connects to a target; name is whom its certificate must be for, and protocols are what it is offered with TLS. A tap
-// of ours may be the target, the forward proxy itself not.
+// dial connects to a target; its certificate must be for name, and TLS offers protocols. The target may be a tap, but
+// not the forward proxy itself.
 func (f *Proxy) dial(ctx context.Context, to relay.Target, name string, protocols ...string) (net.Conn, error) {
 	return f.Connect(ctx, to.Authority(), to.Scheme == "https", name, func(conn net.Conn) error {
 		if f.listener.Reaches(conn.LocalAddr(), conn.RemoteAddr()) {
@@ -135,6 +138,9 @@ func (f *Proxy) peer(to relay.Target) capture.Peer {
 	if agent, ok := f.Agent(hostname.NewOrigin(to.Host, to.Port)); ok {
 		return agent
 	}
+	if name := f.Names[hostname.NewOrigin(to.Host, to.Port)]; name != "" {
+		return capture.Peer{Name: name, Addr: to.Authority(), URL: to.String()}
+	}
 	return capture.Peer{Name: to.Authority(), Addr: to.Authority(), URL: to.String()}
 }
 
@@ -142,8 +148,8 @@ func (f *Proxy) peer(to relay.Target) capture.Peer {
 // to speak first.
 const maxSniffTimeout = 5 * time.Second
 
-// firstBytes reads from a client until it is certain whether it asks for CONNECT. A client that is silent, or slow to
-// say so, is given as long as between requests, or for a head.
+// firstBytes reads from a client until it is certain whether the client sends CONNECT. A silent client gets the timeout
+// between requests, and a slow one the timeout of a head.
 func (f *Proxy) firstBytes(ctx context.Context, conn net.Conn) (*peekedConn, error) {
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	client := &peekedConn{Conn: conn}

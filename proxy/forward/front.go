@@ -20,8 +20,8 @@ import (
 // Open opens the listening address of a forward proxy.
 func Open(o Options) (*Proxy, error) {
 	l, err := listener.Open(listener.Spec{
-		Address: o.Listen, What: "the forward proxy", Itself: "this forward proxy", Where: "with --forward (0 is a free one)",
-		Danger: "anybody who reaches it can go anywhere through it", AllowRemote: o.AllowRemote, AllowHosts: o.AllowHosts,
+		Address: o.Listen, What: "the forward proxy", Itself: "this forward proxy", Where: "with --forward (0 for a free one)",
+		Danger: "anyone who can reach it can go anywhere through it", AllowRemote: o.AllowRemote, AllowHosts: o.AllowHosts,
 	})
 	if err != nil {
 		return nil, err
@@ -40,8 +40,8 @@ func (f *Proxy) Serve(ctx context.Context, group *sync.WaitGroup) {
 	f.listener.Accept(ctx, group, f.Notice, f.serve)
 }
 
-// newFront says what becomes of CONNECT: the first condition that holds decides. What passes goes to our own
-// connections, since those of goproxy hold back heads, hide broken streams and do not notice clients that leave.
+// newFront decides about CONNECT: the first condition that holds counts. Passed traffic uses our own connections, since
+// goproxy's hold back heads, hide broken streams and do not notice clients that leave.
 func (f *Proxy) newFront() *goproxy.ProxyHttpServer {
 	front := goproxy.NewProxyHttpServer()
 	front.Logger = log.New(io.Discard, "", 0)
@@ -85,7 +85,7 @@ func (f *Proxy) serve(ctx context.Context, conn net.Conn) {
 	defer c.Close()
 	defer func() {
 		if v := recover(); v != nil {
-			f.Notice(fmt.Sprintf("the forward proxy gave a connection up: %v", v))
+			f.Notice(fmt.Sprintf("the forward proxy dropped a connection: %v", v))
 		}
 	}()
 	f.front.ServeHTTP(connectWriter{c}, c.request)

@@ -17,11 +17,11 @@ import (
 type link struct {
 	*recording.Conn
 	forward  *Proxy
-	agent    capture.Peer  // who is meant by what names no other
+	agent    capture.Peer  // the default agent
 	pinned   *relay.Target // of CONNECT: where all exchanges go; nil if each names its own target
 	user     string        // that the client has given with CONNECT
 	sni      string        // the name that TLS is for, where CONNECT has another
-	isTunnel bool          // a tunnel: it may last forever, so nobody waits for its end
+	isTunnel bool          // a tunnel may last forever, so nothing waits for its end
 
 	mu    sync.Mutex
 	noted bool // the notes about the connection were recorded
@@ -38,7 +38,7 @@ func (f *Proxy) newLink(client net.Conn, pinned *relay.Target, user string) *lin
 		Conn:    f.Recorder.Conn(agent, client.RemoteAddr().String()),
 		forward: f, agent: agent, pinned: pinned, user: user,
 	}
-	l.OnlyA2A = f.OnlyA2A
+	l.Bodies = f.Bodies
 	if user == "" {
 		f.FindCaller(client, l.Conn)
 	}
@@ -77,7 +77,7 @@ func (l *link) target(h *capture.Head) (to relay.Target, known bool) {
 	return to, err == nil
 }
 
-// note adds what a client says of its target in two ways.
+// note adds a note if a client names its target in two different ways.
 func (l *link) note(x int, h *capture.Head, to relay.Target) {
 	host, has := h.Fields.Get("Host"), h.Fields.Has("Host")
 	at, _, _, err := relay.ParseTarget(to.Scheme + "://" + host)
@@ -85,12 +85,12 @@ func (l *link) note(x int, h *capture.Head, to relay.Target) {
 	case !has || err == nil && at == to:
 	case l.pinned != nil:
 		l.Fact(x, capture.Fact{
-			Note: fmt.Sprintf("Host is %s inside CONNECT to %s: the request went to the latter", host, to.Authority()),
+			Note: fmt.Sprintf("Host is %s inside CONNECT to %s: the request was sent to the latter", host, to.Authority()),
 		})
 	default:
 		_, now, _, _ := relay.ParseTarget(h.Target)
 		l.Fact(x, capture.Fact{
-			Note: fmt.Sprintf("Host is %s, the request's target %s: the request went to the latter (RFC 9112 "+
+			Note: fmt.Sprintf("Host is %s, and the request target %s: the request was sent to the latter (RFC 9112 "+
 				"section 3.2.2)", host, to.Authority()),
 			Rewrites: rawhead.Rewrite("request", "Host", []string{host}, now),
 		})
@@ -118,8 +118,7 @@ func (l *link) Ended(x int) {
 	}
 }
 
-// abandon ends what the relay has left open, which it does only after a panic of ours. It returns how many exchanges
-// there were.
+// abandon ends the exchanges that the relay has left open, which happens only after a panic. It returns their number.
 func (l *link) abandon() int {
 	n := l.Conn.Abandon()
 	l.forward.InFlight(-n)

@@ -60,7 +60,7 @@ func (r *peekedConn) mayBegin(prefix string) bool {
 	return string(r.peeked[:n]) == prefix[:n]
 }
 
-var errHeadTooLong = errors.New("the head of CONNECT is too long")
+var errHeadTooLong = errors.New("the CONNECT head is too long")
 
 // takeHead reads a head to its blank line, and takes it off what is given again. With an error it returns what there
 // is.

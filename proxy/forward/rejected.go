@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// A rejection is a client, as far as CONNECT tells it from others, and an agent for which it does not take a certificate
-// of ours. Clients that do take it stay observed at the same agent.
+// A rejection is a client, as far as CONNECT distinguishes it, and an agent for which it rejects our certificate.
+// Clients that accept it stay observed at the same agent.
 type rejection struct {
 	agent  string // host:port
 	client string // its name, and the address of its machine
 }
 
-// maxRejections bounds what is remembered of them. The oldest is forgotten first: its client rejects us once more.
+// maxRejections bounds the remembered rejections. The oldest is forgotten first: its client will reject again.
 const maxRejections = 1000
 
 // rejections remembers who does not take our certificates, and for which agents.
@@ -47,8 +47,8 @@ func (r *rejections) add(one rejection) {
 	r.order = append(r.order, one)
 }
 
-// The alerts by which a client says that it does not take a certificate, or does not know who has signed it: RFC 8446
-// section 6.2. Not among them are those about the handshake itself, which say nothing of the certificate.
+// The alerts by which a client rejects a certificate or its issuer: RFC 8446 section 6.2. Alerts about the handshake
+// itself do not count, since they prove nothing about the certificate.
 var certificateAlerts = map[uint64]bool{
 	42: true, // bad_certificate: what Go and Firefox say
 	43: true, // unsupported_certificate
@@ -58,11 +58,10 @@ var certificateAlerts = map[uint64]bool{
 	48: true, // unknown_ca: what OpenSSL says, and with it Python, Node.js and curl
 }
 
-// rejectsCertificate reports whether a handshake failed since the client does not take our certificate. Only an alert
-// that says so counts: it is the client's own word. A client that hangs up
-// or resets may have given up, been killed or lost its network; were that proof, one impatient client would end the
-// observation of an agent. Clients that pin a certificate and hang up without a word are for --tunnel, as the notice
-// says.
+// rejectsCertificate reports whether a handshake failed because the client rejected the proxy's certificate. Only an
+// alert counts, since the client sends it on purpose. A client that hangs up or resets may have given up, been killed
+// or lost its network. If that were proof, one impatient client would end the observation of an agent. Clients that pin
+// a certificate and hang up without an alert need --tunnel, as the notice explains.
 func rejectsCertificate(err error) bool {
 	var op *net.OpError
 	if !errors.As(err, &op) || op.Op != "remote error" {

@@ -122,7 +122,7 @@ func copyBytes(from, to net.Conn, observe func([]byte)) (net.Conn, error) {
 	}
 }
 
-// resetReason says in few words why bytes could not pass, without the ports that make equal errors differ.
+// resetReason briefly describes why bytes could not pass, without ports, which make equal errors differ.
 func resetReason(err error) string {
 	if number, ok := errors.AsType[syscall.Errno](err); ok {
 		return number.Error()

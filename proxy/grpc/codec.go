@@ -9,13 +9,13 @@ import (
 	"a2atap/proxy/jsondoc"
 )
 
-// A Codec says how the messages of one side of a call are read.
+// A Codec decodes and encodes the messages of one side of a call.
 type Codec struct {
 	Type     *Type  // nil if it is not known
 	Encoding string // the grpc-encoding of the head
 }
 
-// IsMedia reports whether a Content-Type is that of gRPC with messages in protocol buffers.
+// IsMedia reports whether a Content-Type is gRPC with protocol buffers.
 //
 // Source: gRPC over HTTP2, "Requests".
 func IsMedia(contentType string) bool {
@@ -32,14 +32,14 @@ type Reading struct {
 	Rest    []byte // what follows the message
 	Err     error  // why it cannot be read
 
-	// Overwritten says that values stand in the message that are not in the JSON, since others have come in their place.
+	// Overwritten means that the message has values that are not in the JSON, because later values replaced them.
 	Overwritten bool
 }
 
 // The reasons why there is no message to be read.
 var (
 	ErrNoMessage = errors.New("there is no message")
-	ErrNoType    = errors.New("messages of this method are not known here")
+	ErrNoType    = errors.New("the messages of this method are unknown")
 	ErrNotKept   = errors.New("it was not kept")
 	ErrBusy      = errors.New("too many long messages were read at once")
 )
@@ -89,7 +89,7 @@ func (c *Codec) read(body []byte, within budget.Budget, turn *turn) (message []b
 	return message, r
 }
 
-// unpack takes the compression off the first message of a body, and returns a Reading that has the error and the rest.
+// unpack decompresses the first message of a body, and returns a Reading with the error and the rest.
 func (c *Codec) unpack(body []byte, limit int64, turn *turn) (message []byte, r *Reading) {
 	frame, rest, ok := Cut(body)
 	r = &Reading{Rest: rest}
@@ -113,13 +113,69 @@ func (r *Reading) read(c *Codec, message []byte, within budget.Budget) {
 	if r.Err = d.message(c.Type, message, 0); r.Err == nil {
 		r.Text, r.Doc = d.text, jsondoc.Parse(d.text)
 	}
+	if r.Err == nil && c.Type.isOlder(r.Doc.Root, within) {
+		r.Text, r.Doc, d.unknown = nil, jsondoc.Doc{}, nil
+		r.Err = &Error{Reason: "it has the fields of package a2a.v1, which was in use before 1.0"}
+	}
+	if reading, ok := newer[c.Type]; ok && !reading.fits(r.Doc.Root) && reading.isRight(message, within) {
+		r.Text, r.Doc, d.unknown = nil, jsondoc.Doc{}, nil
+		r.Err = &Error{Reason: "it has the fields of package lf.a2a.v1, which is in use since 1.0"}
+	}
 	if fault := r.Doc.Err; fault != nil && fault.Limit {
 		r.Text, r.Doc, r.Err = nil, jsondoc.Doc{}, &Error{Reason: fault.Reason, Limit: true}
 	}
 	r.Unknown, r.Overwritten = d.unknown, d.hidden
 }
 
-// Size is about how many bytes a Reading takes in memory in addition to the bytes of its message.
+// lacked lists members that are missing from 1.0 messages if they were written with the fields of 0.3: the tenant's
+// field in 1.0 was the name of the task in 0.3.
+var lacked = map[*Type]string{
+	package1_0["GetTaskRequest"]:                          "id",
+	package1_0["CancelTaskRequest"]:                       "id",
+	package1_0["SubscribeToTaskRequest"]:                  "id",
+	package1_0["TaskPushNotificationConfig"]:              "url",
+	package1_0["GetTaskPushNotificationConfigRequest"]:    "taskId",
+	package1_0["DeleteTaskPushNotificationConfigRequest"]: "taskId",
+}
+
+// isOlder reports whether a message that can be read as a 1.0 message was written with the fields of 0.3. In 0.3, the
+// first field of SendMessageRequest was the message.
+func (t *Type) isOlder(root jsondoc.Value, within budget.Budget) bool {
+	tenant := root.Get("tenant").Text()
+	if t == package1_0["SendMessageRequest"] && tenant != "" {
+		d := newDecoder([]byte(tenant), within)
+		return d.message(package0_3["Message"], []byte(tenant), 0) == nil && len(d.unknown) == 0 &&
+			jsondoc.Parse(d.text).Root.Get("messageId").Text() != ""
+	}
+	needs, known := lacked[t]
+	return known && strings.HasPrefix(tenant, "tasks/") && root.Get(needs).Text() == ""
+}
+
+// A newerType is how a message of 0.3 reads if it was written with the fields of 1.0.
+type newerType struct {
+	of1_0      *Type
+	has, needs string // pointers to what a message of 0.3 and one of 1.0 cannot lack
+}
+
+// newer lists such requests. A message or name was in the first field in 0.3, and is in the second one since.
+var newer = map[*Type]newerType{
+	package0_3["SendMessageRequest"]:      {package1_0["SendMessageRequest"], "/message", "/message/messageId"},
+	package0_3["GetTaskRequest"]:          {package1_0["GetTaskRequest"], "/name", "/id"},
+	package0_3["CancelTaskRequest"]:       {package1_0["CancelTaskRequest"], "/name", "/id"},
+	package0_3["TaskSubscriptionRequest"]: {package1_0["SubscribeToTaskRequest"], "/name", "/id"},
+}
+
+// fits reports whether a message that was read as one of 0.3 has what such a message cannot lack.
+func (n *newerType) fits(root jsondoc.Value) bool { return root.At(n.has).Exists() }
+
+// isRight reports whether a message is one of 1.0, and has what such a message cannot lack.
+func (n *newerType) isRight(message []byte, within budget.Budget) bool {
+	d := newDecoder(message, within)
+	return d.message(n.of1_0, message, 0) == nil && len(d.unknown) == 0 &&
+		jsondoc.Parse(d.text).Root.At(n.needs).Text() != ""
+}
+
+// Size is the approximate memory of a Reading in bytes, in addition to its message.
 func (r *Reading) Size() int {
 	n := len(r.Text) + r.Doc.Size()
 	for i := range r.Unknown {
@@ -135,7 +191,7 @@ func (r *Reading) Limit() bool {
 		errors.Is(r.Err, ErrNoType) || errors.Is(r.Err, ErrNotKept)
 }
 
-// Write returns a message as gRPC carries it, not compressed, made of the JSON that it stands for.
+// Write encodes JSON as an uncompressed gRPC message.
 func (c *Codec) Write(object jsondoc.Value) ([]byte, error) {
 	if c.Type == nil {
 		return nil, ErrNoType

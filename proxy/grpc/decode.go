@@ -15,7 +15,7 @@ import (
 	"a2atap/proxy/jsondoc"
 )
 
-// Bounds of what ToJSON takes in, besides those of a budget.
+// Bounds of the input of ToJSON, in addition to a budget's.
 const (
 	maxDepth   = 10_000 // of messages in messages, as deep as the SDKs of Go go
 	maxUnknown = 64     // fields that are listed
@@ -27,14 +27,14 @@ type Unknown struct {
 	Pointer string // in the JSON, of the message that has it
 	Number  int
 	Wire    string // how it is written: "varint", "fixed64", "bytes", "group" or "fixed32"
-	Name    string // of the field that has this number; empty if there is none
-	Reason  string // why its value is none of the field's; empty if it is written otherwise
+	Name    string // of the field with this number; may be empty
+	Reason  string // why its value is invalid for the field; empty if it is encoded differently
 }
 
-// An Error says why a message is not one of its type. It holds nothing of the message's content, so that it can be told
-// where the content must not be: no values, no keys of maps, no numbers of fields that the type does not have.
+// An Error is the reason why a message is invalid for its type. It has nothing of the message's content, so that it may
+// be shown where the content must not be: no values, no map keys, no numbers of fields that the type does not have.
 type Error struct {
-	Pointer string // of the message or field that is at fault, in the JSON; of what is in a map, that of the map
+	Pointer string // of the invalid message or field in the JSON; of the map, if it is in a map
 	Reason  string // lower case, no final period
 	Limit   bool   // it was not read to its end, since it is too large or too deep: it may be a message
 }
@@ -47,19 +47,19 @@ func (e *Error) Error() string {
 	return e.Reason + " at " + e.Pointer
 }
 
-// ToJSON returns a message of the type as JSON: with names in lowerCamelCase, the words of enumerations, bytes in
-// base64, and fields that are as if they were not set left out. Fields that the type does not have are listed, at most
-// the first few; as every reader of protocol buffers does, it goes on without them. The error is an *Error.
+// ToJSON returns a message of the type as JSON: with names in lowerCamelCase, enumerations as words, bytes in base64,
+// and without fields that have their default value. Unknown fields are listed, at most the first few, and then ignored,
+// as by every reader of protocol buffers. The error is an *Error.
 //
-// Of a message that stands twice where there can be one the two are merged, of other fields the last one counts.
+// If a message field occurs twice, the two are merged; for other fields, the last one counts.
 //
 // Sources: Protocol Buffers, "Encoding", "Last One Wins" and "ProtoJSON Format".
 func (t *Type) ToJSON(message []byte) (text []byte, unknown []Unknown, err error) {
 	return t.decode(message, false)
 }
 
-// ToText is ToJSON for people who look at a message or write one: fields that the type does not have stand in it by
-// their numbers, as "#9", if they are numbers or texts.
+// ToText is ToJSON for people who view or write a message: it includes unknown fields by their numbers, such as "#9",
+// if they are numbers or texts.
 func (t *Type) ToText(message []byte) (text []byte, unknown []Unknown, err error) {
 	return t.decode(message, true)
 }
@@ -83,7 +83,7 @@ type decoder struct {
 	maxText int    // bytes of JSON
 	all     bool   // fields that the type does not have are written too
 	hidden  bool   // a value has come in the place of another one
-	strange []byte // members for those of the message at hand, with a comma behind each
+	strange []byte // members for unknown fields of the current message, with a comma after each
 }
 
 func newDecoder(message []byte, within budget.Budget) *decoder {
@@ -92,7 +92,7 @@ func newDecoder(message []byte, within budget.Budget) *decoder {
 	}
 }
 
-// A step is a token of a JSON Pointer: a name, or an index where that is not negative.
+// A step is a token of a JSON Pointer: an index if that is not negative, else a name.
 type step struct {
 	name  string
 	index int
@@ -173,11 +173,11 @@ func (d *decoder) message(t *Type, b []byte, depth int) error {
 	return nil
 }
 
-// values returns what a message holds in the order of the wire, all of one field where the first of it is. Of the fields
-// of a oneof only the last one is left.
+// values returns the values of a message in wire order, but all values of one field at the position of its first. Only
+// the last field of a oneof is kept.
 func (d *decoder) values(t *Type, b []byte, depth int) ([]value, error) {
 	if depth > maxDepth {
-		return nil, d.tooMuch("messages stand in each other too deep")
+		return nil, d.tooMuch("messages are nested too deeply")
 	}
 	if len(d.text) > d.maxText {
 		return nil, d.tooMuch("the message is too large")
@@ -191,7 +191,7 @@ func (d *decoder) values(t *Type, b []byte, depth int) ([]value, error) {
 	for len(b) > 0 {
 		number, wire, n := protowire.ConsumeTag(b)
 		if n < 0 || number > protowire.MaxValidNumber {
-			return nil, d.fail("a tag that is none")
+			return nil, d.fail("an invalid tag")
 		}
 		if d.nodes--; d.nodes < 0 {
 			return nil, d.tooMuch(tooManyFields)
@@ -280,7 +280,7 @@ func (d *decoder) instants(t *Type, all []value) []value {
 		}
 		known := len(d.unknown)
 		if d.notKnown(t, &whole, f.number, protowire.BytesType); len(d.unknown) > known {
-			d.unknown[known].Reason = "it names no instant of the years 1 to 9999"
+			d.unknown[known].Reason = "it is not a time of the years 1 to 9999"
 		}
 		all = slices.DeleteFunc(all, is)
 	}
@@ -306,7 +306,7 @@ func (d *decoder) overwritten(f *field, v *value, depth int) error {
 	return err
 }
 
-// consume takes the value of a field off the wire. It returns how long that is, or a negative number if it is none.
+// consume reads the value of a field from the wire. It returns its length, or a negative number if it is invalid.
 func consume(number protowire.Number, wire protowire.Type, b []byte) (v value, n int) {
 	switch wire {
 	case protowire.VarintType:
@@ -321,9 +321,9 @@ func consume(number protowire.Number, wire protowire.Type, b []byte) (v value, n
 	return v, n
 }
 
-// broken says what is wrong with the value of a field.
+// broken returns an error about the value of a field.
 func (d *decoder) broken(t *Type, number protowire.Number, n int) error {
-	name := "a field that the type does not have"
+	name := "an unknown field"
 	if i := t.byNumber(int(number)); i >= 0 {
 		name = t.fields[i].name
 	}
@@ -356,7 +356,7 @@ var wireNames = map[protowire.Type]string{
 	protowire.StartGroupType: "group", protowire.Fixed32Type: "fixed32",
 }
 
-// wireOf returns how a kind is written.
+// wireOf returns the wire type of a kind.
 func wireOf(k kind) protowire.Type {
 	switch k {
 	case boolKind, int32Kind, int64Kind, enumKind:
@@ -367,7 +367,7 @@ func wireOf(k kind) protowire.Type {
 	return protowire.BytesType
 }
 
-// field writes what one field holds as a member, if it says anything.
+// field writes the value of one field as a member, unless it is empty.
 func (d *decoder) field(f *field, values []value, another bool, depth int) error {
 	begin := len(d.text)
 	if another {
@@ -405,8 +405,7 @@ func (d *decoder) field(f *field, values []value, another bool, depth int) error
 	return d.value(f, &v, depth)
 }
 
-// merged returns the bytes of what stands several times where there can be one: the messages one after another, which
-// is the message that they make together.
+// merged returns the bytes of a repeated singular message: the concatenation, which is the merged message.
 func (d *decoder) merged(f *field, values []value) ([]byte, error) {
 	last := values[len(values)-1].bytes
 	if len(values) == 1 || f.kind < messageKind {
@@ -415,9 +414,9 @@ func (d *decoder) merged(f *field, values []value) ([]byte, error) {
 	var all []byte
 	for i := range values {
 		if d.room -= len(values[i].bytes); d.room < 0 {
-			return nil, d.tooMuch("messages stand in each other too often")
+			return nil, d.tooMuch("the message has too many nested messages")
 		}
-		for rest := values[i].bytes; len(rest) > 0; { // what is cut off must not go on in the next one
+		for rest := values[i].bytes; len(rest) > 0; { // a truncated value must not continue in the next one
 			_, _, n := protowire.ConsumeField(rest)
 			if n < 0 {
 				return nil, d.fail("%s is cut off or broken: %v", f.name, protowire.ParseError(n))

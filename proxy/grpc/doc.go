@@ -1,12 +1,12 @@
-// Package grpc reads and writes what gRPC carries of A2A: the messages of both generations of its service in protocol
-// buffers, as the JSON that the other bindings have; the frames that they come in; and how a call came out.
+// Package grpc reads and writes A2A over gRPC: the protocol buffer messages of both generations of its service, as the
+// JSON that the other bindings have; their frames; and the status of calls.
 //
-// The messages are laid down in tables of our own, since one reading of the protocol must not judge itself: no SDK is
-// asked. A message becomes JSON by the rules of ProtoJSON, so that whatever knows A2A's JSON knows what gRPC carries,
-// and a place in the JSON is a place in the message. The generations share names, and hardly a message: which one is
-// spoken says the service that is called, never a message.
+// The messages are defined in this package's tables and not by an SDK, since an implementation of the protocol must not
+// judge itself. A message becomes JSON by the rules of ProtoJSON, so that code for A2A's JSON also works for gRPC, and
+// a place in the JSON is a place in the message. The generations share names, but hardly any message: the called
+// service tells the generation, never a message.
 //
-// What comes from the wire is foreign. Nothing in it makes this package panic, take memory without bound, or guess.
+// Input from the wire is untrusted. It cannot make this package panic, use unbounded memory, or guess.
 //
 // All functions may be called at the same time.
 package grpc

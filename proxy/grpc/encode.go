@@ -12,8 +12,8 @@ import (
 	"a2atap/proxy/jsondoc"
 )
 
-// FromJSON returns the message of the type that a JSON object stands for, as ProtoJSON has it; fields of it that the
-// type does not have are an error, as are values that do not fit. The error is an *Error.
+// FromJSON converts a JSON object in ProtoJSON form to a message of the type. Fields that the type does not have are an
+// error, and so are values that do not fit. The error is an *Error.
 //
 // Source: Protocol Buffers, "ProtoJSON Format".
 func (t *Type) FromJSON(object jsondoc.Value) ([]byte, error) {
@@ -35,10 +35,10 @@ func wrong(v jsondoc.Value, format string, args ...any) error {
 	return &Error{Pointer: v.Pointer(), Reason: fmt.Sprintf(format, args...)}
 }
 
-// message adds the message that a JSON object stands for.
+// message appends a JSON object as a message.
 func (e encoder) message(b []byte, t *Type, object jsondoc.Value) ([]byte, error) {
 	if object.Kind() != jsondoc.Object {
-		return nil, wrong(object, "no object, which %s is", t.name)
+		return nil, wrong(object, "not an object, as %s is", t.name)
 	}
 	set := ""
 	for name, v := range object.Members() {
@@ -54,7 +54,7 @@ func (e encoder) message(b []byte, t *Type, object jsondoc.Value) ([]byte, error
 		case v.IsNull() && f.kind != valueKind:
 			continue
 		case f.oneof && set != "" && set != name:
-			return nil, wrong(v, "%s cannot have it beside %s", t.name, set)
+			return nil, wrong(v, "%s cannot have it together with %s", t.name, set)
 		case f.oneof:
 			set = name
 		}
@@ -66,7 +66,7 @@ func (e encoder) message(b []byte, t *Type, object jsondoc.Value) ([]byte, error
 	return b, nil
 }
 
-// strange adds a field that stands by its number.
+// strange adds a field that is named by its number.
 func (e encoder) strange(b []byte, name string, v jsondoc.Value) (with []byte, ok bool) {
 	digits, is := strings.CutPrefix(name, "#")
 	number, err := strconv.ParseUint(digits, 10, 29)
@@ -80,12 +80,12 @@ func (e encoder) strange(b []byte, name string, v jsondoc.Value) (with []byte, o
 	return protowire.AppendVarint(protowire.AppendTag(b, protowire.Number(number), protowire.VarintType), bits), err == nil
 }
 
-// field adds a field with what a member of JSON says.
+// field adds a field with the value of a JSON member.
 func (e encoder) field(b []byte, f *field, v jsondoc.Value) ([]byte, error) {
 	switch {
 	case f.keyed:
 		if v.Kind() != jsondoc.Object {
-			return nil, wrong(v, "no object, which a map is")
+			return nil, wrong(v, "not an object, as a map is")
 		}
 		for key, of := range v.Members() {
 			entry := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), key)
@@ -98,7 +98,7 @@ func (e encoder) field(b []byte, f *field, v jsondoc.Value) ([]byte, error) {
 		return b, nil
 	case f.repeated:
 		if v.Kind() != jsondoc.Array {
-			return nil, wrong(v, "no list, which %s is", f.name)
+			return nil, wrong(v, "not a list, as %s is", f.name)
 		}
 		for _, of := range v.Elems() {
 			var err error
@@ -123,7 +123,7 @@ func (e encoder) one(b []byte, f *field, v jsondoc.Value) ([]byte, error) {
 	case stringKind:
 		text, ok := v.Str()
 		if !ok {
-			return nil, wrong(v, "no text, which %s is", f.name)
+			return nil, wrong(v, "not a string, as %s is", f.name)
 		}
 		return protowire.AppendString(b, text), nil
 	case bytesKind:
@@ -143,7 +143,7 @@ func (e encoder) one(b []byte, f *field, v jsondoc.Value) ([]byte, error) {
 		if !known {
 			number, err := integerOf(v)
 			if v.Kind() != jsondoc.Number || err != nil {
-				return nil, wrong(v, "none of the words of %s", f.name)
+				return nil, wrong(v, "not a value of %s", f.name)
 			}
 			n = int32(number)
 		}
@@ -151,7 +151,7 @@ func (e encoder) one(b []byte, f *field, v jsondoc.Value) ([]byte, error) {
 	case doubleKind:
 		n, err := strconv.ParseFloat(string(v.Raw()), 64)
 		if v.Kind() != jsondoc.Number || err != nil {
-			return nil, wrong(v, "no number that a double can be")
+			return nil, wrong(v, "not a number in the range of a double")
 		}
 		return protowire.AppendFixed64(b, math.Float64bits(n)), nil
 	}
@@ -170,18 +170,18 @@ func (e encoder) one(b []byte, f *field, v jsondoc.Value) ([]byte, error) {
 	return protowire.AppendBytes(b, inner), err
 }
 
-// bytesOf returns what a text in base64 stands for, in either alphabet, padded or not.
+// bytesOf decodes base64 text, in either alphabet, padded or not.
 func bytesOf(v jsondoc.Value) ([]byte, error) {
 	text, ok := v.Str()
 	plain := strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(text, "="))
 	data, err := base64.RawStdEncoding.DecodeString(plain)
 	if !ok || err != nil {
-		return nil, wrong(v, "no base64")
+		return nil, wrong(v, "not base64")
 	}
 	return data, nil
 }
 
-// integerOf returns an integer of 32 bits. It may stand in a text, and have a fraction or an exponent of nothing.
+// integerOf returns an integer of 32 bits. It may be in a string, and have a zero fraction or exponent.
 func integerOf(v jsondoc.Value) (int64, error) {
 	text := v.Text()
 	if v.Kind() == jsondoc.Number {
@@ -189,7 +189,7 @@ func integerOf(v jsondoc.Value) (int64, error) {
 	}
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil || n != math.Trunc(n) || n < math.MinInt32 || n > math.MaxInt32 {
-		return 0, wrong(v, "no integer of 32 bits")
+		return 0, wrong(v, "not a 32-bit integer")
 	}
 	return int64(n), nil
 }

@@ -1,6 +1,6 @@
 package grpc
 
-// Types returns the types of the messages of a service by their names; nil of a service that is none of A2A.
+// Types returns the types of the messages of a service by their names; nil if the service is not one of A2A.
 func Types(service string) map[string]*Type {
 	switch service {
 	case Service0_3:

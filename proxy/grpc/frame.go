@@ -13,7 +13,7 @@ import (
 	"a2atap/proxy/budget"
 )
 
-// PrefixSize is the length of what stands before each message: whether it is compressed, and how long it is.
+// PrefixSize is the length of each message's prefix: the compression flag and the message's length.
 const PrefixSize = 5
 
 // A Frame is one message as gRPC carries it in a body.
@@ -21,16 +21,16 @@ const PrefixSize = 5
 // Source: gRPC over HTTP2, "Length-Prefixed-Message".
 type Frame struct {
 	Compressed bool
-	Reserved   bool // the first byte is none that the protocol has
+	Reserved   bool // the first byte is not defined by the protocol
 	Length     uint32
-	Message    []byte // as long as Length says, or what there is of it
+	Message    []byte // Length bytes, or fewer if it is cut
 }
 
-// Whole reports whether the message is there to its end.
+// Whole reports whether the message is complete.
 func (f *Frame) Whole() bool { return uint64(len(f.Message)) == uint64(f.Length) }
 
-// Cut takes the first frame off a body. What it returns lies in the body. It reports false where not even its prefix is
-// whole.
+// Cut splits the first frame from a body. The results share the body's memory. It reports false if not even the prefix
+// is complete.
 func Cut(body []byte) (f Frame, rest []byte, ok bool) {
 	if len(body) < PrefixSize {
 		return f, body, false
@@ -53,9 +53,9 @@ func AppendFrame(body, message []byte) []byte {
 var (
 	ErrCutOff   = errors.New("the message is cut off")
 	ErrReserved = errors.New("the first byte of the message is neither 0 nor 1")
-	ErrUnnamed  = errors.New("the message has the flag of a compressed one, and grpc-encoding names no compression")
-	ErrEncoding = errors.New("the message is compressed in a way that is not known here")
-	ErrTooLong  = errors.New("the message is too long to be read")
+	ErrUnnamed  = errors.New("the message is marked as compressed, but grpc-encoding names no compression")
+	ErrEncoding = errors.New("the message has an unknown compression")
+	ErrTooLong  = errors.New("the message is too long")
 )
 
 // Plain returns the message without its compression, which is the grpc-encoding of its head. Without one no message may
@@ -148,7 +148,7 @@ func unpack(
 
 // A turn lets one long message be read at a time.
 type turn struct {
-	of   func() (done func()) // waits for it; a nil done says that it waited in vain
+	of   func() (done func()) // waits for the turn; returns a nil done if the wait failed
 	done func()
 }
 

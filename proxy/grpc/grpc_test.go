@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -38,12 +39,12 @@ var messages = []string{
 	"\x0a\x04\x0a\x02t1\x0a\x04\x12\x02c1", // in two pieces
 	"\x0a\x04\x0a\x02t1\x12\x04\x0a\x02m1", // overwritten
 	"\x12\x0b\x2a\x03\x0a\x01a\x2a\x04\x22\x02\x08\x00",                            // parts
-	"\x0a\x022\x02\x0a\x0200",                                                      // in two pieces that are none
+	"\x0a\x022\x02\x0a\x0200",                                                      // in two invalid pieces
 	"\x0a\x04\x0a\x02t",                                                            // cut off
 	"\x0a\x03\x0a\x01\xff",                                                         // not UTF-8
 	"\x0a\x04\x1a\x02\x08\x63",                                                     // a state that there is not
-	"\x4a\x01x\x0b\x0c\x08\x01",                                                    // fields that there are not
-	"\x0a\x0a\x32\x08\x0a\x06\x0a\x01k\x12\x01\x00",                                // metadata that is none
+	"\x4a\x01x\x0b\x0c\x08\x01",                                                    // fields that do not exist
+	"\x0a\x0a\x32\x08\x0a\x06\x0a\x01k\x12\x01\x00",                                // invalid metadata
 	"\x0a\x0c\x1a\x0a\x1a\x08\x08\xff\xff\xff\xff\xff\x7f\x10",                     // an instant that is cut off
 	"\x0a\x0f\x1a\x0d\x1a\x07\x08\xff\xff\xff\xff\xff\x7f\x1a\x02\x10\x05",         // no instant, in two pieces
 	"\x0a\x11\x1a\x0f\x1a\x07\x08\xff\xff\xff\xff\xff\x7f\x1a\x04\x10\x05\x08\x07", // an instant, the same
@@ -95,9 +96,9 @@ func TestToJSON(t *testing.T) {
 		"id is not UTF-8 at /task",
 		`{"task":{"status":{"state":99}}}`,
 		`{} [{ 9 bytes  } { 1 group task } { 1 varint task }]`,
-		"a tag that is none at /task/metadata",
+		"an invalid tag at /task/metadata",
 		"nanos is cut off or broken: unexpected EOF at /task/status/timestamp",
-		`{"task":{"status":{}}} [{/task/status 3 bytes timestamp it names no instant of the years 1 to 9999}]`,
+		`{"task":{"status":{}}} [{/task/status 3 bytes timestamp it is not a time of the years 1 to 9999}]`,
 		`{"task":{"status":{"timestamp":"1970-01-01T00:00:07.000000005Z"}}}`,
 	} {
 		text, unknown, err := answer(t).ToJSON([]byte(messages[i]))
@@ -142,7 +143,7 @@ func TestTooDeep(t *testing.T) {
 	}
 }
 
-// Messages that stand twice are copied to be merged, at each level of those that they stand in.
+// Duplicate messages are copied to be merged, at each level of their nesting.
 func TestTooOftenMerged(t *testing.T) {
 	t.Parallel()
 	value := []byte{}
@@ -165,18 +166,18 @@ func TestFromJSONRefuses(t *testing.T) {
 	t.Parallel()
 	m, _ := grpc.MethodOf("/lf.a2a.v1.A2AService/SendMessage")
 	for text, want := range map[string]string{
-		`{"message":{"parts":[{"text":"a","url":"b"}]}}`: "Part cannot have it beside text at /message/parts/0/url",
+		`{"message":{"parts":[{"text":"a","url":"b"}]}}`: "Part cannot have it together with text at /message/parts/0/url",
 		`{"message":{"kind":"message"}}`:                 "Message has no field of that name at /message/kind",
-		`{"message":[]}`:                                 "no object, which Message is at /message",
-		`{"message":{"role":"user"}}`:                    "none of the words of role at /message/role",
-		`{"message":{"messageId":7}}`:                    "no text, which messageId is at /message/messageId",
-		`{"message":{"extensions":{}}}`:                  "no list, which extensions is at /message/extensions",
-		`{"message":{"parts":[{"raw":"!"}]}}`:            "no base64 at /message/parts/0/raw",
-		`{"configuration":{"historyLength":1.5}}`:        "no integer of 32 bits at /configuration/historyLength",
-		`{"configuration":{"historyLength":4e9}}`:        "no integer of 32 bits at /configuration/historyLength",
+		`{"message":[]}`:                                 "not an object, as Message is at /message",
+		`{"message":{"role":"user"}}`:                    "not a value of role at /message/role",
+		`{"message":{"messageId":7}}`:                    "not a string, as messageId is at /message/messageId",
+		`{"message":{"extensions":{}}}`:                  "not a list, as extensions is at /message/extensions",
+		`{"message":{"parts":[{"raw":"!"}]}}`:            "not base64 at /message/parts/0/raw",
+		`{"configuration":{"historyLength":1.5}}`:        "not a 32-bit integer at /configuration/historyLength",
+		`{"configuration":{"historyLength":4e9}}`:        "not a 32-bit integer at /configuration/historyLength",
 		`{"configuration":{"returnImmediately":"yes"}}`: "neither true nor false, as returnImmediately is at " +
 			"/configuration/returnImmediately",
-		`{"metadata":"none"}`: "no object at /metadata",
+		`{"metadata":"none"}`: "not an object at /metadata",
 	} {
 		doc := jsondoc.Parse([]byte(text))
 		if _, err := m.Request.FromJSON(doc.Root); err == nil || err.Error() != want {
@@ -185,7 +186,7 @@ func TestFromJSONRefuses(t *testing.T) {
 	}
 	list, _ := grpc.MethodOf("/lf.a2a.v1.A2AService/ListTasks")
 	doc := jsondoc.Parse([]byte(`{"pageSize":"20","status":3,"contextId":null,"statusTimestampAfter":"yesterday"}`))
-	expect.ErrorHas(t, "", "no instant", expect.Err(list.Request.FromJSON(doc.Root)))
+	expect.ErrorHas(t, "", "not an RFC 3339 time", expect.Err(list.Request.FromJSON(doc.Root)))
 }
 
 func TestPlain(t *testing.T) {
@@ -236,9 +237,15 @@ func TestStatus(t *testing.T) {
 		},
 		{"99", "", "", `{"code":99,"status":"99","message":""}`},
 		{"no", "", "", `{"code":2,"status":"UNKNOWN","message":""}`},
+		{"-1", "", "", `{"code":2,"status":"UNKNOWN","message":""}`},
+		{"99999999999999999999", "", "", `{"code":2,"status":"UNKNOWN","message":""}`},
+		{"0,5", "", "", `{"code":2,"status":"UNKNOWN","message":""}`}, // repeated
+		{"5, 0", "", "", `{"code":2,"status":"UNKNOWN","message":""}`},
+		{"5,5", "", "", `{"code":5,"status":"NOT_FOUND","message":""}`},
+		{"0,", "", "", `{"code":2,"status":"UNKNOWN","message":""}`},
 	} {
 		s, ok := grpc.StatusOf(trailer(tt.code, tt.message, tt.details))
-		if diff := cmp.Diff(tt.want, string(s.JSON())); diff != "" || !ok || (s.Bad != "") != (tt.code == "no" || tt.code == "99") {
+		if diff := cmp.Diff(tt.want, string(s.JSON())); diff != "" || !ok || (s.Bad == "") != (tt.code == "0" || tt.code == "14") {
 			t.Errorf("%s: %+v, %v\n%s", tt.code, s, ok, diff)
 		}
 	}
@@ -280,6 +287,48 @@ func TestReadHeldWanted(t *testing.T) {
 		}
 		if wanted(message[:len(message)-1]) && !want {
 			t.Errorf("%s: what is cut off has what is wanted", text)
+		}
+	}
+}
+
+// A message with the fields of 0.3 is not read as one of 1.0, although its bytes allow it. A tenant of any name is.
+func TestFieldsBefore1_0(t *testing.T) {
+	t.Parallel()
+	const said = `{"message":{"messageId":"m1","role":"ROLE_USER","content":[{"text":"hi"}]}`
+	for _, tt := range []struct{ method, package0_3, text string }{
+		{"SendMessage", "SendMessage", said + `}`},
+		{"SendStreamingMessage", "SendMessage", said + `,"configuration":{"acceptedOutputModes":["text/plain"],"blocking":true}}`},
+		{"GetTask", "GetTask", `{"name":"tasks/t1"}`},
+		{"CancelTask", "CancelTask", `{"name":"tasks/t1"}`},
+		{"SubscribeToTask", "TaskSubscription", `{"name":"tasks/t1"}`},
+		{
+			"CreateTaskPushNotificationConfig", "CreateTaskPushNotificationConfig",
+			`{"parent":"tasks/t1","config":{"pushNotificationConfig":{"url":"http://a.example"}}}`,
+		},
+		{"GetTaskPushNotificationConfig", "GetTaskPushNotificationConfig", `{"name":"tasks/t1/pushNotificationConfigs/p1"}`},
+		{"DeleteTaskPushNotificationConfig", "DeleteTaskPushNotificationConfig", `{"name":"tasks/t1/pushNotificationConfigs/p1"}`},
+	} {
+		older, _ := grpc.MethodIn(grpc.Service0_3, tt.package0_3)
+		doc := jsondoc.Parse([]byte(tt.text))
+		message := must.Get((&grpc.Codec{Type: older.Request}).Write(doc.Root))(t)
+		if r := (&grpc.Codec{Type: older.Request}).Read(message); r.Err != nil {
+			t.Errorf("%s of 0.3: %v", tt.method, r.Err)
+		}
+		m, _ := grpc.MethodIn(grpc.Service1_0, tt.method)
+		if r := (&grpc.Codec{Type: m.Request}).Read(message); r.Err == nil || r.Limit() || !strings.Contains(r.Err.Error(), "a2a.v1") {
+			t.Errorf("%s of 0.3 is read as one of 1.0: %s, %v", tt.method, r.Text, r.Err)
+		}
+	}
+	for method, text := range map[string]string{
+		"SendMessage": `{"tenant":"tasks/t1","message":{"messageId":"m1"}}`,
+		"GetTask":     `{"tenant":"tasks/t1","id":"t1"}`,
+		"CancelTask":  `{"tenant":"acme"}`,
+	} {
+		m, _ := grpc.MethodIn(grpc.Service1_0, method)
+		doc := jsondoc.Parse([]byte(text))
+		message := must.Get((&grpc.Codec{Type: m.Request}).Write(doc.Root))(t)
+		if r := (&grpc.Codec{Type: m.Request}).Read(message); r.Err != nil {
+			t.Errorf("%s: %v", text, r.Err)
 		}
 	}
 }

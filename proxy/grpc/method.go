@@ -17,14 +17,17 @@ type Method struct {
 // Known reports whether the service has the method.
 func (m *Method) Known() bool { return m.Request != nil }
 
-// The services: what was called a2a.v1 up to the release candidate of 1.0 became lf.a2a.v1 with 1.0.
+// Path returns the path of a request for the method.
+func (m Method) Path() string { return "/" + m.Service + "/" + m.Name }
+
+// The services: a2a.v1, up to the release candidate of 1.0, became lf.a2a.v1 with 1.0.
 const (
 	Service0_3 = "a2a.v1.A2AService"
 	Service1_0 = "lf.a2a.v1.A2AService"
 )
 
-// own are the services that gRPC itself defines for every server: health checks, and reflection, by which tools such as
-// grpcurl learn what there is.
+// own are the services that gRPC itself defines for every server: health checks, and reflection, with which tools such
+// as grpcurl discover services.
 //
 // Sources: gRPC Health Checking Protocol, gRPC Server Reflection Protocol.
 var own = []string{
@@ -36,7 +39,7 @@ func IsOwn(path string) bool {
 	return slices.ContainsFunc(own, func(service string) bool { return strings.HasPrefix(path, service) })
 }
 
-// methods are those of each service: NAME REQUEST ANSWER, with "stream" before the answer if there are many.
+// methods lists the methods of each service: NAME REQUEST RESPONSE, with "stream" before a streamed response.
 //
 // Three have another name since 0.2.5.
 //

@@ -6,13 +6,12 @@ import (
 	"a2atap/proxy/jsondoc"
 )
 
-// maxReplaced is how deep in messages strings are replaced: those of A2A that hold addresses are not as deep.
+// maxReplaced is the nesting depth up to which strings are replaced: A2A's addresses are not nested as deeply.
 const maxReplaced = 16
 
-// Replace returns a message of the type with other strings in the place of those for which with returns one. It is given
-// where the string stands in the JSON that ToJSON makes; strings in maps, and those below google.protobuf's own types,
-// are not asked about. All else stays byte for byte, fields that the type does not have included, and so does a message
-// that is none.
+// Replace returns a message of the type in which with has replaced strings. with receives each string and its JSON
+// Pointer in the output of ToJSON, except strings in maps and below google.protobuf's types. All else stays byte for
+// byte, including fields that the type does not have, and so does an invalid message.
 func (t *Type) Replace(message []byte, with func(pointer, text string) (string, bool)) []byte {
 	out, _ := t.replace(message, "", maxReplaced, with)
 	return out

@@ -21,15 +21,15 @@ type field struct {
 	name     string // in JSON, and in lowerCamelCase
 	kind     kind
 	repeated bool
-	keyed    bool  // a map from strings to what kind says
-	present  bool  // that it is set shows, even where it is set to what it is without
+	keyed    bool  // a map from strings to values of the kind
+	present  bool  // explicit presence: it may be set to its default value
 	oneof    bool  // of the fields of a type that are so, one is set at most
 	of       *Type // messageKind
-	entry    *Type // of what is keyed: a key and what kind says
+	entry    *Type // of a keyed field: a key and a value of the kind
 	words    *enum // enumKind
 }
 
-// kind is what a field holds.
+// kind is the kind of a field's value.
 type kind uint8
 
 const (
@@ -65,15 +65,15 @@ func (e *enum) numberOf(word string) (int32, bool) {
 	return 0, false
 }
 
-// A schema is the types of one package: each by its name, with its fields as text, "NUMBER NAME KIND" and a semicolon
-// between them. A kind is a word of scalars, or the name of an enumeration or a type; "[]" before it makes it a list,
-// "map " a map from strings, "?" a field whose presence shows, and "|" one of those of which one is set.
+// A schema has the types of one package, by name. Their fields are text, "NUMBER NAME KIND", separated by semicolons. A
+// kind is a word of scalars, or the name of an enumeration or a type. The prefix "[]" makes a field a list, "map " a
+// map from strings, "?" a field with explicit presence, and "|" a member of a oneof.
 type schema struct {
 	enums map[string]*enum
 	types map[string]string
 }
 
-// compile reads a schema. What is wrong with it is a mistake in this package, and compile panics.
+// compile reads a schema. It panics on errors, which are mistakes in this package.
 func (s *schema) compile() map[string]*Type {
 	all := make(map[string]*Type, len(s.types))
 	for name := range s.types {
@@ -109,7 +109,7 @@ func (s *schema) field(of, line string, all map[string]*Type) field {
 		}
 	}
 	if !known {
-		panic(fmt.Sprintf("field %s of %s is of no known kind", f.name, of))
+		panic(fmt.Sprintf("field %s of %s has an unknown kind", f.name, of))
 	}
 	if keyed {
 		return mapOf(f)
@@ -117,7 +117,7 @@ func (s *schema) field(of, line string, all map[string]*Type) field {
 	return f
 }
 
-// mapOf returns a field that is a map from strings to what the one given holds.
+// mapOf returns a field that is a map from strings to values of the given field.
 func mapOf(f field) field {
 	held := f
 	held.number, held.name, held.present = 2, "value", true

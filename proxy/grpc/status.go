@@ -2,6 +2,7 @@ package grpc
 
 import (
 	"encoding/base64"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +14,7 @@ import (
 	"a2atap/proxy/jsondoc"
 )
 
-// A Code is how a call came out.
+// A Code is the status code of a call.
 //
 // Source: gRPC, "Status codes and their use in gRPC".
 type Code int
@@ -55,19 +56,19 @@ func ParseCode(name string) (Code, bool) {
 	return Code(i), i >= 0
 }
 
-// The trailers, or fields of the head where there are none, that say how a call came out.
+// The trailers, or header fields if there are no trailers, with the status of a call.
 const (
 	StatusField  = "grpc-status"
 	MessageField = "grpc-message"
 	DetailsField = "grpc-status-details-bin"
 )
 
-// A Status is how a call came out.
+// A Status is the status of a call.
 type Status struct {
 	Code    Code
 	Message string
 	Bad     string // why grpc-status is no code; empty if it is one
-	Detail  error  // why grpc-status-details-bin cannot be read; nil if it can, or is not there
+	Detail  error  // why grpc-status-details-bin cannot be read; nil if it can, or is missing
 
 	details *Detail
 }
@@ -79,20 +80,28 @@ type Detail struct {
 	List    []byte // a JSON array, as google.rpc.Status has it in the answers of HTTP+JSON
 }
 
-// StatusOf reads how a call came out; ok is false where it does not say so.
+// StatusOf reads the status of a call; ok is false if it is missing. Values of a repeated field are joined by commas.
+// Several statuses are invalid, and clients differ in which one they use: if the statuses differ, the code is
+// UnknownError.
 //
-// Source: gRPC over HTTP2, "Responses".
+// Sources: gRPC over HTTP2, "Responses"; RFC 9110 section 5.3.
 func StatusOf(get func(name string) string) (s Status, ok bool) {
 	text := get(StatusField)
 	if text == "" {
 		return s, false
 	}
-	code, err := strconv.Atoi(text)
-	switch s.Code = Code(code); {
-	case err != nil || code < 0 || text[0] == '+':
-		s.Code, s.Bad = UnknownError, "grpc-status is no number"
-	case code >= len(codeNames):
-		s.Bad = "grpc-status is " + strconv.Itoa(code)
+	values := strings.Split(text, ",")
+	for i, value := range values {
+		code, bad := codeOf(strings.TrimSpace(value))
+		switch {
+		case i == 0:
+			s.Code, s.Bad = code, bad
+		case code != s.Code:
+			s.Code = UnknownError
+		}
+	}
+	if len(values) > 1 {
+		s.Bad = "grpc-status has " + strconv.Itoa(len(values)) + " values"
 	}
 	s.Message = unescape(get(MessageField))
 	if details := get(DetailsField); details != "" {
@@ -101,11 +110,27 @@ func StatusOf(get func(name string) string) (s Status, ok bool) {
 	return s, true
 }
 
-// Details returns what grpc-status-details-bin says; nil if there is none, or it cannot be read.
+// codeOf returns the code in a grpc-status, and why it is invalid; "" if it is valid.
+func codeOf(text string) (c Code, bad string) {
+	code, err := strconv.Atoi(text)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return UnknownError, "grpc-status is a number of " + strconv.Itoa(len(strings.TrimLeft(text, "+-"))) + " digits"
+	case err != nil || text[0] == '+':
+		return UnknownError, "grpc-status is not a number"
+	case code < 0:
+		return UnknownError, "grpc-status is " + strconv.Itoa(code)
+	case code >= len(codeNames):
+		return Code(code), "grpc-status is " + strconv.Itoa(code)
+	}
+	return Code(code), ""
+}
+
+// Details returns the contents of grpc-status-details-bin; nil if it is missing or invalid.
 func (s *Status) Details() *Detail { return s.details }
 
-// JSON returns the status as JSON: the google.rpc.Status that it is, with the name of its code beside it, as the
-// answers of HTTP+JSON have it in their member error.
+// JSON returns the status as JSON: its google.rpc.Status and the name of its code, like the member error of HTTP+JSON
+// responses.
 //
 // Source: A2A 1.0 sections 10.6 and 11.6.
 func (s *Status) JSON() []byte {
@@ -128,7 +153,7 @@ func EditMessage(value string, edit func(text string) string) string {
 	return value
 }
 
-// unescape takes the percent-encoding off a grpc-message. What is not properly encoded stands for itself.
+// unescape decodes the percent-encoding of a grpc-message. Invalid escapes stay unchanged.
 //
 // Source: gRPC over HTTP2, "Status-Message".
 func unescape(text string) string {
@@ -149,7 +174,7 @@ func unescape(text string) string {
 	return b.String()
 }
 
-// rpc is the messages of details, as far as A2A says something of them.
+// rpc has the messages of error details, as far as A2A uses them.
 //
 // Source: google/rpc/status.proto and error_details.proto.
 var rpc = (&schema{types: map[string]string{
@@ -191,7 +216,7 @@ func detailOf(text string) (*Detail, error) {
 	return detail, nil
 }
 
-// appendAny adds one detail: with the fields of its type where that is known, else in base64.
+// appendAny adds one detail: with the fields of its type if known, else in base64.
 func appendAny(list, message []byte) ([]byte, error) {
 	d := newDecoder(message, budget.Read)
 	values, err := d.values(rpc["Any"], message, 1)
@@ -226,8 +251,8 @@ func appendAny(list, message []byte) ([]byte, error) {
 	return append(list, '}'), err
 }
 
-// Write says how a call came out in the fields that StatusOf reads. The details are a JSON array as Detail has it; nil
-// writes none.
+// Write writes the status of a call to the fields that StatusOf reads. The details are a JSON array in the form of
+// Detail; nil writes none.
 //
 // Source: gRPC over HTTP2, "Responses".
 func (s *Status) Write(set func(name, value string), details jsondoc.Value) error {
@@ -251,12 +276,12 @@ func (s *Status) Write(set func(name, value string), details jsondoc.Value) erro
 	return nil
 }
 
-// anyOf returns the google.protobuf.Any that a detail in JSON stands for, which is of one of the types of google.rpc.
+// anyOf converts a detail in JSON, which has one of the types of google.rpc, to a google.protobuf.Any.
 func anyOf(detail jsondoc.Value) ([]byte, error) {
 	url := detail.Get("@type").Text()
 	of := rpc[strings.TrimPrefix(url[strings.LastIndexByte(url, '/')+1:], "google.rpc.")]
 	if of == nil {
-		return nil, wrong(detail, "of no type that is known here")
+		return nil, wrong(detail, "of an unknown type")
 	}
 	var held []byte
 	for name, v := range detail.Members() {

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// TimeoutField is the field of a request that says how long its client waits.
+// TimeoutField is the request header field with the client's timeout.
 const TimeoutField = "grpc-timeout"
 
-// units are those of a timeout, the finest first.
+// units are the units of a timeout, finest first.
 var units = []struct {
 	of   time.Duration
 	word byte
@@ -24,8 +24,7 @@ var units = []struct {
 // maxTimeout is the largest number that a timeout can have, of eight digits.
 const maxTimeout = 99_999_999
 
-// FormatTimeout writes a time as grpc-timeout has it, in milliseconds where they can say it. What they cannot is
-// rounded up.
+// FormatTimeout formats a duration as grpc-timeout, in milliseconds if they fit, else in a coarser unit. It rounds up.
 //
 // Source: gRPC over HTTP2, "Requests".
 func FormatTimeout(d time.Duration) string {
@@ -41,7 +40,7 @@ func FormatTimeout(d time.Duration) string {
 	return strconv.Itoa(maxTimeout) + "H"
 }
 
-// ParseTimeout reads a grpc-timeout. It reports false for what is none.
+// ParseTimeout reads a grpc-timeout. It reports false if the text is invalid.
 func ParseTimeout(text string) (time.Duration, bool) {
 	if len(text) < 2 || len(text) > 9 {
 		return 0, false

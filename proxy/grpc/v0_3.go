@@ -1,8 +1,8 @@
 package grpc
 
-// package0_3 is the messages of A2A 0.3: package a2a.v1 of its a2a.proto, to which 0.3 section 3.2.2 leaves them. Some
-// have another name in JSON than in that file, which the file gives them itself. What SDKs of 0.3 have beside it, lists
-// of tasks, is in it too.
+// package0_3 has the messages of A2A 0.3: package a2a.v1 of its a2a.proto, which defines them according to 0.3 section
+// 3.2.2. The file gives some fields a different JSON name. The table also has lists of tasks, which only SDKs of 0.3
+// have.
 var package0_3 = (&schema{
 	enums: map[string]*enum{
 		"TaskState": {[]string{
@@ -15,7 +15,7 @@ var package0_3 = (&schema{
 	types: map[string]string{
 		"Empty": ``,
 
-		// What is said and done.
+		// Messages and tasks.
 		"Task": `1 id string; 2 contextId string; 3 status TaskStatus; 4 artifacts []Artifact; 5 history []Message;
 			6 metadata Struct`,
 		"TaskStatus": `1 state TaskState; 2 message Message; 3 timestamp Timestamp`,
@@ -31,7 +31,7 @@ var package0_3 = (&schema{
 		"TaskArtifactUpdateEvent": `1 taskId string; 2 contextId string; 3 artifact Artifact; 4 append bool;
 			5 lastChunk bool; 6 metadata Struct`,
 
-		// What is asked and answered.
+		// Requests and responses.
 		"SendMessageRequest": `1 message Message; 2 configuration SendMessageConfiguration; 3 metadata Struct`,
 		"SendMessageConfiguration": `1 acceptedOutputModes []string; 2 pushNotification PushNotificationConfig;
 			3 historyLength int32; 4 blocking bool`,

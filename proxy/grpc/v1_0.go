@@ -1,7 +1,7 @@
 package grpc
 
-// package1_0 is the messages of A2A 1.0: package lf.a2a.v1 of its a2a.proto, of which 1.0 section 1.4 says that it lays
-// down the objects, and section 10 what is done with them.
+// package1_0 has the messages of A2A 1.0: package lf.a2a.v1 of its a2a.proto, which defines the objects (1.0 section
+// 1.4) and the operations (section 10).
 var package1_0 = (&schema{
 	enums: map[string]*enum{
 		"TaskState": {[]string{
@@ -14,7 +14,7 @@ var package1_0 = (&schema{
 	types: map[string]string{
 		"Empty": ``,
 
-		// What is said and done.
+		// Messages and tasks.
 		"Task": `1 id string; 2 contextId string; 3 status TaskStatus; 4 artifacts []Artifact; 5 history []Message;
 			6 metadata Struct`,
 		"TaskStatus": `1 state TaskState; 2 message Message; 3 timestamp Timestamp`,
@@ -28,7 +28,7 @@ var package1_0 = (&schema{
 		"TaskArtifactUpdateEvent": `1 taskId string; 2 contextId string; 3 artifact Artifact; 4 append bool;
 			5 lastChunk bool; 6 metadata Struct`,
 
-		// What is asked and answered.
+		// Requests and responses.
 		"SendMessageRequest": `1 tenant string; 2 message Message; 3 configuration SendMessageConfiguration;
 			4 metadata Struct`,
 		"SendMessageConfiguration": `1 acceptedOutputModes []string;

@@ -10,7 +10,7 @@ import (
 	"a2atap/proxy/jsondoc"
 )
 
-// The messages that stand for JSON, and for an instant.
+// The messages for JSON values, and for timestamps.
 //
 // Sources: google/protobuf/struct.proto and timestamp.proto; ProtoJSON Format.
 var (
@@ -38,7 +38,7 @@ func (d *decoder) object(b []byte, depth int) error {
 	return d.entries(&structType.fields[0], values, depth)
 }
 
-// any writes a Value. One that says nothing is null, as most readers take it.
+// any writes a Value. An empty one is null, as in most implementations.
 func (d *decoder) any(b []byte, depth int) error {
 	values, err := d.values(valueType, b, depth)
 	if err != nil {
@@ -152,7 +152,7 @@ func appendNumber(text []byte, n float64) []byte {
 
 func encodeStruct(v jsondoc.Value) ([]byte, error) {
 	if v.Kind() != jsondoc.Object {
-		return nil, wrong(v, "no object")
+		return nil, wrong(v, "not an object")
 	}
 	return encoder{}.field(nil, &structType.fields[0], v)
 }
@@ -177,7 +177,7 @@ func encodeValue(v jsondoc.Value) ([]byte, error) {
 func encodeTimestamp(v jsondoc.Value) ([]byte, error) {
 	at, err := time.Parse(time.RFC3339Nano, v.Text())
 	if err != nil || at.Unix() < firstSecond || at.Unix() > lastSecond {
-		return nil, wrong(v, "no instant of the years 1 to 9999 as of RFC 3339")
+		return nil, wrong(v, "not an RFC 3339 time of the years 1 to 9999")
 	}
 	var b []byte
 	if s := at.Unix(); s != 0 {

@@ -1,6 +1,7 @@
 package hold
 
 import (
+	"bytes"
 	"errors"
 	"net"
 	"os"
@@ -21,20 +22,20 @@ type gathering struct {
 	wire    []byte // that has come
 	at      int    // how much of it was scanned
 	head    []byte
-	body    []byte
+	body    []byte // without framing, if it has any
 	room    *budget.Share
 	full    bool // there was none for it
 }
 
 // answering is the side of answers, for the one goroutine that reads.
 type answering struct {
-	out    []byte     // what is read next
+	out    []byte     // the data to read next
 	err    error      // what follows it
 	gather *gathering // nil if no answer is gathered
 	buffer []byte
 }
 
-// Read returns what the agent sent, when it may go on.
+// Read returns the agent's data once it may continue.
 func (c *conn) Read(p []byte) (int, error) {
 	for {
 		switch {
@@ -42,6 +43,7 @@ func (c *conn) Read(p []byte) (int, error) {
 			n := copy(p, c.out)
 			if c.out = c.out[n:]; len(c.out) == 0 {
 				c.out = nil
+				c.went()
 			}
 			return n, nil
 		case c.err != nil:
@@ -74,7 +76,8 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 }
 
-// awaitSent waits until the request of an exchange goes on, whose agent has closed the connection: another one is there then.
+// awaitSent waits until the request of an exchange whose agent has closed the connection is sent: then there is a new
+// connection.
 func (c *conn) awaitSent(e *exchange) {
 	l := c.line
 	l.desk.agentLeft(e.item)
@@ -108,14 +111,17 @@ func (c *conn) gatherOn() error {
 	return nil
 }
 
-// add adds what has come to the answer that is gathered. It takes room twice: as it came, and without framing.
+// add appends received data to the gathered answer.
 func (c *conn) add(p []byte) {
 	g := c.gather
-	g.full = g.full || !c.line.desk.takeRoom(g.room, 2*len(p))
-	g.wire = append(g.wire, p...)
+	var room bool
+	if g.wire, room = g.room.Append(g.wire, p); !room {
+		c.line.desk.Pass(noRoom)
+		g.wire, g.full = append(g.wire, p...), true
+	}
 }
 
-// broken deals with the end of what the agent sends.
+// broken handles the end of the agent's data.
 func (c *conn) broken(err error) {
 	c.err = err
 	if g := c.gather; g.scanner.UntilClose() {
@@ -127,14 +133,52 @@ func (c *conn) broken(err error) {
 
 // pass has all that was gathered read as it came.
 func (c *conn) pass() {
+	g := c.gather
 	c.line.mu.Lock()
-	c.gather.of.passes = true
+	g.of.passes = true
 	c.line.mu.Unlock()
-	c.gather.room.Close()
-	c.out, c.gather, c.buffer = append(c.out, c.gather.wire...), nil, nil
+	if len(c.out) == 0 {
+		c.out = g.wire
+	} else {
+		c.out = append(c.out, g.wire...)
+	}
+	if len(c.out) > 0 {
+		c.goes(g)
+	} else {
+		g.went()
+	}
+	c.gather, c.buffer = nil, nil
 }
 
-// scan looks at what has come of the answer that is gathered.
+// goes notes that an answer is released. Its room is returned when the client has the answer or the connection is
+// closed.
+func (c *conn) goes(g *gathering) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	select {
+	case <-c.gone:
+		g.went()
+	default:
+		c.going = g
+	}
+}
+
+// went notes that the client has the released answer, if any.
+func (c *conn) went() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.going != nil {
+		c.going.went()
+		c.going = nil
+	}
+}
+
+// went releases the room of an answer.
+func (g *gathering) went() {
+	g.room.Close()
+}
+
+// scan examines the received part of the gathered answer.
 func (c *conn) scan() {
 	g := c.gather
 	if g.full {
@@ -156,14 +200,22 @@ func (c *conn) scan() {
 			g.at = 0
 			continue
 		case what == relay.StretchHead:
-			g.head = b[:n:n]
+			g.head = bytes.Clone(b[:n])
 			if why := holdable(g.head, &g.scanner); why != "" {
 				c.line.desk.Pass(why)
 				c.pass()
 				return
 			}
 		case what == relay.StretchContent:
-			g.body = append(g.body, b[:n]...)
+			if !g.scanner.Chunked() {
+				break
+			}
+			var room bool
+			if g.body, room = g.room.Append(g.body, b[:n]); !room {
+				c.line.desk.Pass(noRoom)
+				c.pass()
+				return
+			}
 		}
 		if g.at += n; g.at > MaxBody {
 			c.line.desk.Pass(tooLong)
@@ -180,6 +232,9 @@ func (c *conn) scan() {
 // complete holds the answer that was gathered, if it is to be, and has it read then.
 func (c *conn) complete() {
 	g, l := c.gather, c.line
+	if !g.scanner.Chunked() {
+		g.body = g.wire[len(g.head):g.at]
+	}
 	l.mu.Lock()
 	x := answered(g.of.known, g.head, g.body)
 	l.mu.Unlock()
@@ -207,7 +262,7 @@ func (c *conn) complete() {
 	}
 }
 
-// await waits for what the user decides, as long as somebody waits for the answer.
+// await waits for the user's decision while the client waits for the answer.
 func (c *conn) await(decided <-chan decision) decision {
 	c.mu.Lock()
 	var late <-chan time.Time

@@ -11,8 +11,8 @@ import (
 	"a2atap/proxy/internal/bottom"
 )
 
-// A conn is the connection to the agent as the relay has it. What the relay writes is requests, in the order in which they
-// began; what it reads are answers.
+// A conn is the relay's connection to the agent. The relay writes requests, in the order in which they began; it reads
+// answers.
 type conn struct {
 	line  *Line
 	dial  func(context.Context) (net.Conn, error)
@@ -24,7 +24,8 @@ type conn struct {
 	gone  chan struct{} // closed when the connection is
 
 	mu       sync.Mutex
-	deadline time.Time // of reads
+	deadline time.Time  // of reads
+	going    *gathering // an answer that continues, and has not been read completely; may be nil
 
 	sending sending
 	answering
@@ -38,11 +39,12 @@ func (c *conn) Close() error {
 	return c.agent().Close()
 }
 
-// isGone notes that the connection is closed: nothing of it is held any more.
+// isGone notes that the connection is closed: none of its messages are held any more.
 func (c *conn) isGone() {
 	c.mu.Lock()
 	c.end.Do(func() { close(c.gone) })
 	c.mu.Unlock()
+	c.went()
 	go func() {
 		s := &c.sending
 		s.mu.Lock()

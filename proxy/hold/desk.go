@@ -11,18 +11,18 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A Want is what is to be held: messages of an exchange that matches, as far as that has come.
+// A Want selects the messages to hold: those of exchanges that match, as far as they have been received.
 type Want struct {
 	Requests, Answers bool
 
-	// Match reports whether a whole message is held. Its exchange has the request as the agent is to get it and, if the
-	// message is an answer, that. It is called by several goroutines.
+	// Match reports whether to hold a complete message. Its exchange has the request as the agent will get it and, if
+	// the message is an answer, the answer. It is called by several goroutines.
 	Match func(*capture.Exchange) bool
-	// May reports whether the answer to a request may be held, whatever it is; nil is always.
+	// May reports whether any answer to a request may be held; nil means always.
 	May func(*capture.Exchange) bool
 }
 
-// A State is what a Desk has, and what it could not hold.
+// A State has the messages that a Desk holds, and reasons why others were not held.
 type State struct {
 	Held   []Message // in the order in which they came
 	Passed []string  // why messages passed that were wanted, each reason once
@@ -44,48 +44,33 @@ type Desk struct {
 // An item is a message that waits for a decision.
 type item struct {
 	Message
-	room   *budget.Share  // that the message takes
+	room   *budget.Share  // that the message uses, until its receiver has it or will not get it
 	decide func(decision) // is called once at most, without the lock, and returns at once
 }
 
-// A decision is what becomes of a message. The zero decision lets it go as it is.
+// A decision determines what happens to a message. The zero decision releases it unmodified.
 type decision struct {
 	drop bool
 	full bool   // there is no room for it any more
-	wire []byte // what goes on in its place; nil is the message itself
+	wire []byte // what is sent instead; nil means the message itself
 	what string // was changed, for people
 }
 
 // ErrGone is returned for a message that is not held any more.
-var ErrGone = errors.New("it is not held any more")
+var ErrGone = errors.New("the message is no longer held")
 
 // NewDesk returns a desk that wants nothing.
 func NewDesk() *Desk {
-	return &Desk{changed: make(chan struct{}, 1), room: budget.NewPool(budget.DeskBytes)}
+	return &Desk{changed: make(chan struct{}, 1), room: budget.HeldRoom}
 }
 
-// takeRoom takes n bytes of the room for a message. Where there are not as many, the oldest messages that are held go on. It
-// reports false if that does not help, so that the message is not held.
-func (d *Desk) takeRoom(room *budget.Share, n int) bool {
-	for !room.Take(n) {
-		d.mu.Lock()
-		if len(d.held) == 0 || d.held[0].room == room {
-			d.mu.Unlock()
-			d.Pass(noRoom)
-			return false
-		}
-		it := d.held[0]
-		d.held = slices.Delete(d.held, 0, 1)
-		d.mu.Unlock()
-		d.Pass(noRoom)
-		it.room.Close()
-		it.decide(decision{full: true})
-		d.tell()
-	}
-	return true
+// letGoFor releases a message, because others need its room.
+func (d *Desk) letGoFor(id uint64) {
+	d.Pass(noRoom)
+	d.decide(id, decision{full: true}) //nolint:errcheck // it goes on already
 }
 
-// Set says what is to be held from now on; nil is nothing. What is held already is let go.
+// Set sets which messages to hold from now on; nil means none. It releases the held messages.
 func (d *Desk) Set(w *Want) {
 	d.mu.Lock()
 	if d.closed {
@@ -101,7 +86,7 @@ func (d *Desk) Set(w *Want) {
 	d.tell()
 }
 
-// Close lets go all that is held. Nothing is held any more.
+// Close releases all held messages. From then on, nothing is held.
 func (d *Desk) Close() {
 	d.mu.Lock()
 	d.closed = true
@@ -109,7 +94,7 @@ func (d *Desk) Close() {
 	d.Set(nil)
 }
 
-// State returns what is held now.
+// State returns the current State.
 func (d *Desk) State() State {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -123,14 +108,14 @@ func (d *Desk) State() State {
 // Changed yields a value when the state has changed since a value was read last.
 func (d *Desk) Changed() <-chan struct{} { return d.changed }
 
-// LetGo lets a message go as it is, or returns ErrGone.
+// LetGo releases a message unmodified, or returns ErrGone.
 func (d *Desk) LetGo(id uint64) error { return d.decide(id, decision{}) }
 
-// Drop takes a message away, and breaks the client's connection off; or it returns ErrGone.
+// Drop discards a message, and breaks the client's connection; or it returns ErrGone.
 func (d *Desk) Drop(id uint64) error { return d.decide(id, decision{drop: true}) }
 
-// Replace lets a message go with another head, which ends with its blank line, and another body; the framing is made for
-// it. It returns ErrGone, or what is wrong with them.
+// Replace releases a message with another head, which includes its blank line, and another body; it adapts the framing.
+// It returns ErrGone, or an error about head and body.
 func (d *Desk) Replace(id uint64, head, body []byte) error {
 	d.mu.Lock()
 	i := d.index(id)
@@ -177,12 +162,14 @@ func (d *Desk) take(w *Want, m Message, room *budget.Share, decide func(decision
 	m.ID, m.Since = d.last, time.Now()
 	it := &item{m, room, decide}
 	d.held = append(d.held, it)
+	room.Offer(func() { d.letGoFor(m.ID) })
 	d.tell()
 	return it
 }
 
-// leave takes a message off the desk without a decision.
+// leave removes a message from the desk without a decision.
 func (d *Desk) leave(it *item) {
+	it.room.Withdraw()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if i := slices.Index(d.held, it); i >= 0 {
@@ -191,7 +178,7 @@ func (d *Desk) leave(it *item) {
 	}
 }
 
-// agentLeft notes that the agent has closed the connection on which a message would go on.
+// agentLeft notes that the agent has closed the connection on which a message would continue.
 func (d *Desk) agentLeft(it *item) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

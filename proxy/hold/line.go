@@ -13,13 +13,13 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// A Line holds what passes on one client connection. It is told what that is as a relay.Observer is, before the relay
-// sends it on, and wraps the connection to the agent.
+// A Line holds messages on one client connection. Like a relay.Observer, it learns of the traffic before the relay
+// forwards it. It wraps the connection to the agent.
 type Line struct {
 	desk  *Desk
 	agent capture.Peer
 	note  func(x int, f capture.Fact)
-	name  func(head []byte) string // of a client; empty if it has none
+	name  func(head []byte) string // of a client; empty if the client has none
 
 	mu      sync.Mutex
 	stream  bool                  // the next exchange is one of HTTP/2
@@ -27,7 +27,7 @@ type Line struct {
 	open    map[int]*exchange     // that have not ended
 	queue   []*exchange           // whose answers have not, in order
 	dropped bool                  // the client's connection is broken off
-	failure *relay.TransportError // why the agent could not be connected to anew; nil if that was not tried, or went well
+	failure *relay.TransportError // why reconnecting to the agent failed; nil if it was not tried, or succeeded
 }
 
 // An exchange is one that the relay has begun. Its fields are guarded by the line's lock.
@@ -35,25 +35,25 @@ type exchange struct {
 	x       int
 	method  string
 	client  string
-	want    *Want             // when it began; nil if it is not looked at any more
+	want    *Want             // when it began; nil if it is no longer checked
 	whole   bool              // the request is complete
 	known   *capture.Exchange // with the request; nil if that is not known
 	started time.Time         // when the request began to wait; zero if it did not
-	sent    bool              // it goes on
+	sent    bool              // the request continues to the agent
 	on      chan struct{}     // closed when it has gone on
 	item    *item             // of the request, on the desk
 	dead    bool              // the agent has closed the connection while it waited
 	passes  bool              // the answer is not held, or not any more
-	room    *budget.Share     // that the request takes
+	room    *budget.Share     // that the request uses
 }
 
-// Line begins to hold what passes between a client and an agent. Note is called with what is to be recorded of an exchange,
-// before the other side can notice it; name says who has sent a request with that head.
+// Line starts to hold messages between a client and an agent. Note is called with the facts to record, before the other
+// side can notice; name returns the client that has sent a request with that head.
 func (d *Desk) Line(agent capture.Peer, note func(x int, f capture.Fact), name func(head []byte) string) *Line {
 	return &Line{desk: d, agent: agent, note: note, name: name, open: make(map[int]*exchange)}
 }
 
-// Stream says that the next exchange is on a stream of HTTP/2, like relay.StreamObserver's.
+// Stream, like relay.StreamObserver's, reports that the next exchange is on an HTTP/2 stream.
 func (l *Line) Stream() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -85,7 +85,7 @@ func (l *Line) Request(x int, head []byte) {
 	e.want, e.method, e.client = w, h.Method, l.name(head)
 }
 
-// RequestEnd says that a request is complete, like relay.Observer's.
+// RequestEnd, like relay.Observer's, reports that a request is complete.
 func (l *Line) RequestEnd(x int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,7 +94,7 @@ func (l *Line) RequestEnd(x int) {
 	}
 }
 
-// AnswerEnd says that an answer is complete, like relay.Observer's.
+// AnswerEnd, like relay.Observer's, reports that an answer is complete.
 func (l *Line) AnswerEnd(x int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -120,18 +120,18 @@ func (l *Line) forget(e *exchange) {
 	e.want, e.known, e.passes = nil, nil, true
 }
 
-// Fault returns what is to be recorded of how an exchange broke: that it was here, if it was.
+// Fault returns the error to record for a broken exchange, which tells whether the Line was the cause.
 func (l *Line) Fault(x int, f relay.TransportError) relay.TransportError {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.open[x]
-	if e != nil && e.waits() { // what is noted when it goes on comes too late
+	if e != nil && e.waits() { // a note after its release would be too late
 		defer l.told(e, "request", e.started, decision{})
 	}
 	switch {
 	case f.Side != relay.SideAgent:
 	case l.dropped:
-		f.Kind, f.Side, f.Detail = capture.KindInjected, relay.SideProxy, "the connection was broken off: a message was dropped"
+		f.Kind, f.Side, f.Detail = capture.KindInjected, relay.SideProxy, "the connection was closed: a message was dropped"
 	case l.failure != nil:
 		f.Kind, f.Side, f.Detail = l.failure.Kind, l.failure.Side, l.failure.Detail
 	case e != nil && e.waits():
@@ -140,11 +140,10 @@ func (l *Line) Fault(x int, f relay.TransportError) relay.TransportError {
 	return f
 }
 
-// waits reports whether the request waits, and nothing of it was sent.
+// waits reports whether the request waits, and no part of it was sent.
 func (e *exchange) waits() bool { return !e.started.IsZero() && !e.sent }
 
-// asked returns the exchange whose request is being sent, what is wanted of it, and whether it is complete; nil wants
-// nothing.
+// asked returns the exchange whose request is being sent, its Want, which may be nil, and whether it is complete.
 func (l *Line) asked() (e *exchange, want *Want, whole bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -165,13 +164,13 @@ func (l *Line) ignore(e *exchange) {
 type fate uint8
 
 const (
-	passes fate = iota // they go on, or an answer begins with them that may be held
-	lost               // they answer nothing: the request is held, and nothing of it was sent
+	passes fate = iota // they continue, or begin an answer that may be held
+	lost               // they answer nothing: the request is held, and no part of it was sent
 	broken             // the client's connection is broken off
 )
 
-// came says what becomes of n bytes that have come from the agent, or of an error that is not a deadline: which exchange
-// they answer, and what is wanted of the answer; nil if it is not held.
+// came decides the fate of n bytes from the agent, or of an error other than a deadline: it returns the exchange that
+// they answer, and the Want for the answer; nil if it is not held.
 func (l *Line) came(n int, deadline bool) (e *exchange, want *Want, what fate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -191,7 +190,7 @@ func (l *Line) came(n int, deadline bool) (e *exchange, want *Want, what fate) {
 	}
 	w := l.desk.want.Load()
 	if w == nil || !w.Answers || e.passes || e.known == nil || w.May != nil && !asks(w.May, e.known) {
-		for _, e := range l.queue { // nobody knows where the next answer begins
+		for _, e := range l.queue { // the start of the next answer is unknown
 			e.passes = true
 		}
 		return e, nil, passes
@@ -209,7 +208,7 @@ func asks(f func(*capture.Exchange) bool, x *capture.Exchange) (holds bool) {
 	return f(x)
 }
 
-// told notes what became of a message that was held.
+// told records the outcome of a held message.
 func (l *Line) told(e *exchange, what string, since time.Time, d decision) {
 	took := time.Since(since).Round(time.Millisecond)
 	words := fmt.Sprintf("held=%v: the %s", took, what)
@@ -225,7 +224,7 @@ func (l *Line) told(e *exchange, what string, since time.Time, d decision) {
 	l.note(e.x, capture.Fact{Note: capture.FaultMadeHere + words})
 }
 
-// Wrap returns a connection to the agent on which messages are held. Dial connects to the agent anew.
+// Wrap returns a connection to the agent on which messages are held. Dial reconnects to the agent.
 func (l *Line) Wrap(below net.Conn, dial func(context.Context) (net.Conn, error)) net.Conn {
 	c := &conn{line: l, dial: dial, left: make(chan struct{}), gone: make(chan struct{})}
 	c.below.Store(&below)

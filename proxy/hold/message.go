@@ -15,37 +15,38 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// MaxBody is how many bytes a message may have that is held, its framing included.
+// MaxBody is the maximum size in bytes of a message to hold, including its framing.
 const MaxBody = 1 << 20
 
-// A Message is one that is held, or was.
+// A Message is a message that is or was held.
 type Message struct {
 	ID       uint64 // counted from 1
 	Answer   bool   // else it is a request
 	Since    time.Time
 	Exchange *capture.Exchange // secrets included
 
-	// AgentLeft says that the agent has closed the connection meanwhile. It is connected to anew when the request goes on.
+	// AgentLeft means that the agent has closed the connection meanwhile. The Line reconnects when the request
+	// continues.
 	AgentLeft bool
 }
 
-// request returns an exchange that has a request, given as it is on the wire.
-func request(wire []byte, agent capture.Peer, client string) *capture.Exchange {
+// request returns an exchange with the request on the wire, and how many bytes of it are copied.
+func request(wire []byte, agent capture.Peer, client string) (x *capture.Exchange, copied int) {
 	head, rest := cutHead(wire)
 	h := capture.ParseRequestHead(head)
 	if strings.EqualFold(h.Fields.Get("Transfer-Encoding"), "chunked") {
 		if body, err := unchunked(wire); err == nil {
-			rest = body
+			rest, copied = body, cap(body)
 		}
 	}
 	return &capture.Exchange{
 		Started: time.Now().UTC(), Ended: capture.NotKnown, State: capture.StateOpen, Agent: agent,
 		Client:  capture.Peer{Name: client},
 		Request: capture.Request{Head: head, Body: whole(rest)},
-	}
+	}, copied
 }
 
-// unchunked returns the body of a request whose pieces have their lengths before them.
+// unchunked returns the body of a chunked request, without chunk framing.
 func unchunked(wire []byte) ([]byte, error) {
 	r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(wire)))
 	if err != nil {
@@ -54,7 +55,7 @@ func unchunked(wire []byte) ([]byte, error) {
 	return io.ReadAll(r.Body)
 }
 
-// cutHead cuts a message behind the blank line of its head.
+// cutHead cuts a message after the blank line of its head.
 func cutHead(wire []byte) (head, rest []byte) {
 	at := 0
 	for at < len(wire) {
@@ -81,8 +82,8 @@ func answered(x *capture.Exchange, head, body []byte) *capture.Exchange {
 	return x
 }
 
-// framed returns the bytes of a message whose head and body were changed: its length is declared, and what was said of
-// another body is left out. The error is for whoever has written the head.
+// framed returns the bytes of a message whose head and body were changed: its length is declared, and header fields
+// about the old body are removed. The error is for the author of the head.
 func framed(head, body []byte, answer bool) ([]byte, error) {
 	what := "request"
 	edit := rawhead.NewEdit(head)
@@ -97,15 +98,15 @@ func framed(head, body []byte, answer bool) ([]byte, error) {
 	case !bytes.HasSuffix(head, []byte("\r\n\r\n")), len(rest) > 0:
 		return nil, fmt.Errorf("the head of the %s does not end with one blank line", what)
 	case answer && (h.Status < 200 || h.Status > 599):
-		return nil, fmt.Errorf("%.60q is no first line of an answer; write HTTP/1.1 CODE REASON, with a code from 200 to 599", h.Line)
+		return nil, fmt.Errorf("%.60q is not a status line; write HTTP/1.1 CODE REASON, with a code from 200 to 599", h.Line)
 	case !answer && (h.Method == "" || h.Target == "" || !strings.HasPrefix(h.Version, "HTTP/1.")):
-		return nil, fmt.Errorf("%.60q is no first line of a request; write METHOD /PATH HTTP/1.1", h.Line)
+		return nil, fmt.Errorf("%.60q is not a request line; write METHOD /PATH HTTP/1.1", h.Line)
 	case len(h.Bad) > 0:
 		return nil, fmt.Errorf("the header %.60q cannot be sent: %s", h.Bad[0].Text, h.Bad[0].Why)
 	case len(body) > 0 && answer && (h.Status == 204 || h.Status == 304):
 		return nil, fmt.Errorf("an answer with the status %d has no body", h.Status)
 	case h.Fields.Has("Upgrade"):
-		return nil, errors.New("a message that changes the protocol cannot be made here; leave the header Upgrade out")
+		return nil, errors.New("an upgrade to another protocol cannot be sent; leave out the header Upgrade")
 	}
 	for _, name := range []string{"Transfer-Encoding", "Content-Encoding", "Trailer", "Content-Length"} {
 		edit.Drop(name)
@@ -117,7 +118,7 @@ func framed(head, body []byte, answer bool) ([]byte, error) {
 	return append(bytes.Clone(edit.Bytes()), body...), nil
 }
 
-// changes says in which parts another head and body differ from those of a message.
+// changes names the parts in which another head and body differ from a message's.
 func changes(m *Message, head, body []byte) string {
 	was, b := m.Exchange.Request.Head, &m.Exchange.Request.Body
 	h := capture.ParseRequestHead(was)
@@ -154,7 +155,7 @@ func afterFirstLine(head []byte) []byte {
 	return rest
 }
 
-// holdable returns why an answer cannot be held, whose head was scanned; "" if it can.
+// holdable returns why an answer with this scanned head cannot be held; "" if it can.
 func holdable(head []byte, s *relay.AnswerScanner) string {
 	h := capture.ParseResponseHead(head)
 	media := h.Fields.MediaType()
@@ -162,12 +163,12 @@ func holdable(head []byte, s *relay.AnswerScanner) string {
 	case media == "text/event-stream":
 		return "streams are not held"
 	case (s.Chunked() || s.UntilClose()) && !rawhead.IsJSON(media):
-		return "answers that do not say how long they are, and are not JSON, are not held"
+		return "answers without a length that are not JSON are not held"
 	}
 	return ""
 }
 
-const tooLong = "messages of more than a mebibyte are not held"
+const tooLong = "messages of more than 1 MiB are not held"
 
-// noRoom says why messages go on that are held.
-const noRoom = "more messages came than there is room for: the oldest went on"
+// noRoom explains why held messages continue.
+const noRoom = "too many messages are held: the oldest one was released"

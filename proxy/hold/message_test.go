@@ -26,10 +26,10 @@ func TestFramed(t *testing.T) {
 		{"HTTP/1.1 101 Other\r\n\r\n", "", true, "a code from 200 to 599"},
 		{"POST / HTTP/1.1\r\n", "", false, "does not end with one blank line"},
 		{"POST / HTTP/1.1\r\n\r\nX: y\r\n\r\n", "", false, "does not end with one blank line"},
-		{"POST\r\n\r\n", "", false, "no first line of a request"},
-		{"POST / HTTP/2\r\n\r\n", "", false, "no first line of a request"},
+		{"POST\r\n\r\n", "", false, "is not a request line"},
+		{"POST / HTTP/2\r\n\r\n", "", false, "is not a request line"},
 		{"POST / HTTP/1.1\r\nno colon\r\n\r\n", "", false, "cannot be sent"},
-		{"POST / HTTP/1.1\r\nUpgrade: x\r\n\r\n", "", false, "changes the protocol"},
+		{"POST / HTTP/1.1\r\nUpgrade: x\r\n\r\n", "", false, "upgrade to another protocol"},
 	} {
 		got, err := framed([]byte(c.head), []byte(c.body), c.answer)
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// sending is the side of requests. What is written to the agent is written under its lock.
+// sending is the side of requests. All writes to the agent hold its lock.
 type sending struct {
 	mu     sync.Mutex
 	wire   []byte    // of the request that is not complete yet
@@ -17,8 +17,7 @@ type sending struct {
 	behind []byte    // what came behind it
 }
 
-// Write passes a request on, or keeps it back: until it is complete where it may have to be held, and then as long as it
-// is.
+// Write forwards a request, or delays it: until it is complete if it may have to be held, and then while it is held.
 func (c *conn) Write(p []byte) (int, error) {
 	s := &c.sending
 	s.mu.Lock()
@@ -33,8 +32,9 @@ func (c *conn) Write(p []byte) (int, error) {
 	case want == nil:
 		return c.agent().Write(p)
 	}
-	room := c.line.desk.takeRoom(e.room, len(p))
-	s.wire, s.kept = append(s.wire, p...), want.Requests
+	var room bool
+	s.wire, room = e.room.Append(s.wire, p)
+	s.kept = want.Requests
 	long := len(s.wire) > MaxBody
 	if !done && !long && room && want.Requests {
 		return len(p), nil
@@ -47,10 +47,17 @@ func (c *conn) Write(p []byte) (int, error) {
 		c.line.ignore(e)
 		switch {
 		case !room:
-			c.line.forget(e)
+			c.line.desk.Pass(noRoom)
+			defer c.line.forget(e) // when the agent has it
+			if want.Requests && len(wire) > 0 {
+				if _, err := c.agent().Write(wire); err != nil {
+					return 0, err
+				}
+			}
+			wire = p
 		case long:
 			c.line.desk.Pass(tooLong)
-			c.line.forget(e)
+			defer c.line.forget(e)
 		case c.hold(e, want, s.wire):
 			return len(p), nil
 		}
@@ -65,7 +72,11 @@ func (c *conn) Write(p []byte) (int, error) {
 // hold holds a complete request, if it is to be, and reports whether it does.
 func (c *conn) hold(e *exchange, want *Want, wire []byte) bool {
 	s, l := &c.sending, c.line
-	x := request(wire, l.agent, e.client)
+	x, copied := request(wire, l.agent, e.client)
+	if !e.room.Take(copied) {
+		l.desk.Pass(noRoom)
+		return false
+	}
 	l.mu.Lock()
 	e.known = x
 	l.mu.Unlock()
@@ -97,14 +108,11 @@ func (c *conn) hold(e *exchange, want *Want, wire []byte) bool {
 	return true
 }
 
-// goOn does with the request that is held what was decided. The lock of sending is held.
+// goOn executes the decision about the held request. The caller holds the lock of sending.
 func (c *conn) goOn(d decision) {
 	s, l := &c.sending, c.line
 	e, wire := s.waits, s.wire
 	l.desk.leave(e.item)
-	if d.full {
-		l.forget(e)
-	}
 	l.told(e, "request", e.started, d)
 	if d.wire != nil {
 		wire = d.wire
@@ -119,19 +127,22 @@ func (c *conn) goOn(d decision) {
 		c.agent().Close()
 	case dead && !c.connect():
 	default:
-		c.agent().Write(wire) //nolint:errcheck // whoever reads will find out
+		c.agent().Write(wire) //nolint:errcheck // reading will report the error
 	}
 	s.waits, s.wire, s.behind = nil, nil, nil
+	if d.full {
+		l.forget(e)
+	}
 	close(e.on)
 }
 
-// dialPatience bounds connecting anew, which bounds itself.
+// dialPatience bounds reconnecting, in addition to its own bounds.
 const dialPatience = time.Minute
 
-// connect connects to the agent anew, and reports whether it could.
+// connect reconnects to the agent, and reports whether it succeeded.
 func (c *conn) connect() bool {
 	select {
-	case <-c.gone: // nobody would read the answer
+	case <-c.gone: // no one would read the answer
 		return false
 	default:
 	}
@@ -167,7 +178,7 @@ func (c *conn) connect() bool {
 	return true
 }
 
-// CloseWrite says that the client sends no more: it may have left, so that what is held goes on.
+// CloseWrite is called when the client sends no more: it may have left, so held messages continue.
 func (c *conn) CloseWrite() error {
 	c.leave.Do(func() { close(c.left) })
 	s := &c.sending
@@ -177,7 +188,7 @@ func (c *conn) CloseWrite() error {
 	case s.waits != nil:
 		c.goOn(decision{})
 	case len(s.wire) > 0 && s.kept: // a request that is not complete
-		c.agent().Write(s.wire) //nolint:errcheck // whoever reads will find out
+		c.agent().Write(s.wire) //nolint:errcheck // reading will report the error
 		s.wire = nil
 	}
 	relay.CloseWrite(c.agent())

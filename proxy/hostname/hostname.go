@@ -1,5 +1,5 @@
-// Package hostname has the one form in which hosts are compared: those of a tap and of its clients, of a tunnel, of a
-// certificate and of an agent's card.
+// Package hostname has the normal form for comparing the hosts of taps and their clients, tunnels, certificates and
+// agent cards.
 //
 // Two spellings of a host have the same form. That form is for comparison, not for dialling: the dot of the root, which
 // it leaves out, keeps a resolver from its list of domains.
@@ -24,8 +24,8 @@ import (
 const maxUnicode = 4 * 253
 
 // Normal returns a host, with or without brackets, in the form in which equal hosts are equal: a name in lower case, in
-// ASCII (RFC 5890 section 2.3.2.1) and without the dot of the root; an address as RFC 5952 writes it, without brackets,
-// one of IPv4 inside IPv6 as that of IPv4. It changes nothing that is in this form.
+// ASCII (RFC 5890 section 2.3.2.1) and without the dot of the root; an address in the form of RFC 5952, without
+// brackets, an IPv4-mapped IPv6 address as IPv4. A host in normal form stays unchanged.
 func Normal(host string) string {
 	if isNormalName(host) {
 		return host
@@ -60,8 +60,8 @@ func Normal(host string) string {
 	return name
 }
 
-// Split reads host[:port] as it stands in a URL or in Host, and returns the host in the form of Normal. An empty port
-// is none (RFC 3986 section 3.2.3). It returns false if there is no host, or one that no URL can hold.
+// Split splits host[:port] from a URL or Host field, and returns the host in the form of Normal. An empty port is the
+// same as none (RFC 3986 section 3.2.3). It returns false if the host is missing, or not valid in a URL.
 func Split(authority string) (host, port string, ok bool) {
 	host = authority
 	if colon := strings.LastIndexByte(authority, ':'); colon > strings.LastIndexByte(authority, ']') {
@@ -85,8 +85,8 @@ func Split(authority string) (host, port string, ok bool) {
 	return host, port, host != "" && host != "."
 }
 
-// Join returns host[:port] as it stands in a URL: an address of IPv6 in brackets, which it may have. An empty port is
-// none.
+// Join returns host[:port] in the form of URLs: an IPv6 address in brackets, which it may already have. An empty port
+// is the same as none.
 func Join(host, port string) string {
 	if strings.IndexByte(host, ':') >= 0 && host[0] != '[' {
 		host = "[" + strings.Replace(host, "%", "%25", 1) + "]" // a zone: RFC 6874 section 2
@@ -122,7 +122,7 @@ func isNormalName(host string) bool {
 	return letter && host[len(host)-1] != '.'
 }
 
-// bracketed returns what stands between the brackets of a host.
+// bracketed returns the text between the brackets of a host.
 func bracketed(host string) (inside string, ok bool) {
 	if len(host) < 2 || host[0] != '[' || host[len(host)-1] != ']' {
 		return "", false

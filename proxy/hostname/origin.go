@@ -5,10 +5,11 @@ import (
 	"net/netip"
 	"net/url"
 	"strconv"
+	"strings"
 )
 
-// An Origin is a host and a port in the form in which they are compared. The scheme does not count: a card that says
-// https where the agent is reached by http means the same agent.
+// An Origin is a host and a port in normal form, for comparison. The scheme does not count: a card with https for an
+// agent that is reached by http means the same agent.
 type Origin struct{ Host, Port string }
 
 // Loopback is the host of all spellings of this machine's loopback address.
@@ -18,6 +19,11 @@ const Loopback = "localhost"
 func OriginOf(u *url.URL) Origin {
 	host, port, _ := net.SplitHostPort(HostPort(u))
 	return NewOrigin(host, port)
+}
+
+// SameOrigin reports whether two URLs have the same scheme and origin.
+func SameOrigin(a, b *url.URL) bool {
+	return strings.EqualFold(a.Scheme, b.Scheme) && OriginOf(a) == OriginOf(b)
 }
 
 // NewOrigin returns the origin of a host, in any spelling, and a port.

@@ -13,8 +13,7 @@ type Pattern struct {
 	port string // "" for any
 }
 
-// ParsePattern reads the value of the flag --tunnel: HOST, *.DOMAIN or *, each with :PORT if only that one is
-// meant.
+// ParsePattern reads the value of the flag --tunnel: HOST, *.DOMAIN or *, each with :PORT to match only that port.
 func ParsePattern(flag string) (Pattern, error) {
 	pattern, ok := parseHostPattern(flag)
 	if !ok {
@@ -24,13 +23,12 @@ func ParsePattern(flag string) (Pattern, error) {
 	return pattern, nil
 }
 
-// ParseAllowed reads the value of the flag --allow-host: HOST or *.DOMAIN, each with :PORT if only that one is
-// meant.
+// ParseAllowed reads the value of the flag --allow-host: HOST or *.DOMAIN, each with :PORT to match only that port.
 func ParseAllowed(flag string) (Pattern, error) {
 	pattern, ok := parseHostPattern(flag)
 	switch {
 	case pattern.host == "*":
-		return Pattern{}, fmt.Errorf("--allow-host %q would let in any page of the web that a browser here shows; "+
+		return Pattern{}, fmt.Errorf("--allow-host %q would admit every web page in a browser on this machine; "+
 			"name the hosts that clients use, or a domain: HOST or *.DOMAIN", flag)
 	case !ok:
 		return Pattern{}, fmt.Errorf("--allow-host %q is not a host; write HOST, HOST:PORT or *.DOMAIN, an IPv6 host "+
@@ -62,7 +60,7 @@ func parseHostPattern(flag string) (Pattern, bool) {
 	return Pattern{host: host, port: port}, true
 }
 
-// Matches reports whether a host in its normal form is meant, at a port. No port is that of http.
+// Matches reports whether the pattern matches a host in its normal form, at a port. An empty port means http's.
 func (h Pattern) Matches(host, port string) bool {
 	named := h.host == "*" || h.host == host || strings.HasPrefix(h.host, ".") && strings.HasSuffix(host, h.host)
 	return named && (h.port == "" || h.port == cmp.Or(port, "80"))

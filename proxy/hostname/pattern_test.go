@@ -71,7 +71,7 @@ func TestParseAllowedHost(t *testing.T) {
 		expect.Equal(t, flag, want, must.Get(ParseAllowed(flag))(t))
 	}
 	for flag, why := range map[string]string{
-		"": "is not a host", "http://a": "is not a host", "a b": "is not a host", "*.": "is not a host", "*": "any page", "*:80": "any page",
+		"": "is not a host", "http://a": "is not a host", "a b": "is not a host", "*.": "is not a host", "*": "every web page", "*:80": "every web page",
 	} {
 		expect.ErrorHas(t, flag, why, expect.Err(ParseAllowed(flag)))
 	}
@@ -87,7 +87,7 @@ func FuzzHostPattern(f *testing.F) {
 	f.Fuzz(func(t *testing.T, flag, authority string) {
 		pattern, err := ParsePattern(flag)
 		host, port, ok := Split(authority)
-		if err != nil || !ok || strings.Contains(host, "*") { // which stands for other hosts in a pattern
+		if err != nil || !ok || strings.Contains(host, "*") { // in a pattern it matches other hosts
 			return
 		}
 		if exact, err := ParsePattern(Join(host, port)); err != nil || !exact.Matches(host, port) {

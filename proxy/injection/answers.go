@@ -10,7 +10,7 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// answers is the reading side of a conn, for one goroutine. What is to be read comes in the order of its first fields.
+// answers is the reading side of a conn, for one goroutine. Its first fields are in the order in which they are read.
 type answers struct {
 	until time.Time // before anything is read
 	out   []byte
@@ -18,7 +18,7 @@ type answers struct {
 	hangs time.Time // then nothing comes until this time; zero if it is not so
 	err   error     // that follows
 
-	in      []byte // that came from the agent and was not looked at
+	in      []byte // from the agent, not yet scanned
 	scanner relay.AnswerScanner
 	raw     bool      // what comes is not followed any more, and passes as it is
 	made    *exchange // in whose answer a fault is made at present; nil for none
@@ -30,8 +30,8 @@ func (a *answers) ready() bool {
 	return !a.until.IsZero() || len(a.out) > 0 || len(a.later) > 0 || !a.hangs.IsZero() || a.err != nil
 }
 
-// scan moves what has come to what is read. Each stretch of an answer with a fault is read before the next one
-// is looked at.
+// scan moves received data to the data to read. Each stretch of an answer with a fault is read before the next one is
+// scanned.
 func (c *conn) scan() {
 	for len(c.in) > 0 {
 		e, known := c.front()
@@ -45,7 +45,7 @@ func (c *conn) scan() {
 		c.scanner.ToHead = e.head.Method == "HEAD"
 		n, what, err := c.scanner.Next(c.in)
 		switch {
-		case err != nil, what == relay.StretchUpgrade: // nobody knows where what follows ends
+		case err != nil, what == relay.StretchUpgrade: // the end of what follows is unknown
 			c.raw = true
 			continue
 		case n == 0:
@@ -180,7 +180,7 @@ func (c *conn) answerEnds() {
 	c.answered()
 }
 
-// ended deals with the end of what the agent sends.
+// ended handles the end of the agent's data.
 func (c *conn) ended(err error) {
 	if c.events != nil {
 		c.changed(c.events.flush())
@@ -192,7 +192,7 @@ func (c *conn) ended(err error) {
 	c.err = err
 }
 
-// fail ends what is read with an error, and the connection to the agent. Where that is the fault, it is told.
+// fail ends reading with an error, and closes the connection to the agent. If that is the fault, it is reported.
 func (c *conn) fail(err error, isFault bool) {
 	c.err, c.events, c.in, c.raw = err, nil, nil, true
 	if isFault {

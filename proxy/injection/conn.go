@@ -1,7 +1,6 @@
 package injection
 
 import (
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -15,10 +14,11 @@ import (
 	"time"
 
 	"a2atap/proxy/internal/bottom"
+	"a2atap/proxy/relay"
 )
 
-// A conn is the connection to the agent as the relay has it. What the relay writes is a request, and each write belongs
-// to one; what it reads are answers.
+// A conn is the relay's connection to the agent. The relay writes requests, where each write belongs to one; it reads
+// answers.
 type conn struct {
 	net.Conn
 	i     *Injector
@@ -26,7 +26,7 @@ type conn struct {
 
 	mu       sync.Mutex
 	deadline time.Time // of reads
-	woken    bool      // a read was interrupted, so that it looks at the queue
+	woken    bool      // a read was interrupted, so that it checks the queue
 
 	leave sync.Once
 	left  chan struct{} // closed when the relay sends no more
@@ -36,7 +36,7 @@ type conn struct {
 	answers
 }
 
-// Write passes on what there is of a request, or keeps it back until it is known whether the agent is to get it.
+// Write forwards a part of a request, or delays it until it is known whether the agent should get it.
 func (c *conn) Write(p []byte) (int, error) {
 	e := c.start()
 	if e == nil {
@@ -66,7 +66,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// wake has a read that waits for the agent look at the queue.
+// wake makes a read that waits for the agent check the queue.
 func (c *conn) wake() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -102,7 +102,7 @@ func (c *conn) SetDeadline(t time.Time) error {
 	return errors.Join(c.SetReadDeadline(t), c.Conn.SetWriteDeadline(t))
 }
 
-// CloseWrite says that the client sends no more, which ends what keeps it waiting.
+// CloseWrite is called when the client sends no more, which ends faults that make it wait.
 func (c *conn) CloseWrite() error {
 	c.leave.Do(func() { close(c.left) })
 	c.i.mu.Lock()
@@ -114,21 +114,8 @@ func (c *conn) CloseWrite() error {
 	if len(held) > 0 {
 		c.Conn.Write(held) //nolint:errcheck // a request that is not complete
 	}
-	return closeWrite(c.Conn)
-}
-
-func closeWrite(c net.Conn) error {
-	half, ok := c.(interface{ CloseWrite() error })
-	if !ok {
-		return c.Close()
-	}
-	err := half.CloseWrite()
-	if secure, ok := c.(*tls.Conn); ok && err == nil {
-		if half, ok := secure.NetConn().(interface{ CloseWrite() error }); ok {
-			err = half.CloseWrite()
-		}
-	}
-	return err
+	relay.CloseWrite(c.Conn)
+	return nil
 }
 
 // Close implements net.Conn.
@@ -145,7 +132,7 @@ func (c *conn) NetConn() net.Conn {
 	})
 }
 
-// wait waits until then, and reports false where the client has left before. The error is that of the read.
+// wait waits until the time, and reports false if the client has left before. The error is for the read.
 func (c *conn) wait(until time.Time) (waited bool, err error) {
 	c.mu.Lock()
 	deadline := c.deadline
@@ -169,7 +156,7 @@ func (c *conn) wait(until time.Time) (waited bool, err error) {
 	return true, nil
 }
 
-// Read returns what the agent sent, with the faults in it.
+// Read returns the agent's data, with the faults in it.
 func (c *conn) Read(p []byte) (int, error) {
 	for {
 		switch {
@@ -248,14 +235,14 @@ func ownAnswer(f *Fault) []byte {
 
 var errReset = &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)}
 
-// answered takes the exchange whose answer is complete off the queue.
+// answered removes the exchange whose answer is complete from the queue.
 func (c *conn) answered() {
 	c.i.mu.Lock()
 	defer c.i.mu.Unlock()
 	c.queue = slices.Delete(c.queue, 0, 1)
 }
 
-// front returns the exchange whose answer is due, and whether its fault is known; nil if none is.
+// front returns the exchange whose answer is due, which may be nil, and whether its fault is known.
 func (c *conn) front() (e *exchange, known bool) {
 	c.i.mu.Lock()
 	defer c.i.mu.Unlock()
@@ -279,12 +266,12 @@ func (c *conn) start() *exchange {
 	return e
 }
 
-// Wrap returns a connection to the agent that has the faults in what is read from it.
+// Wrap returns a connection to the agent with the faults in the data read from it.
 func (i *Injector) Wrap(below net.Conn) net.Conn {
 	return &conn{Conn: below, i: i, left: make(chan struct{}), gone: make(chan struct{})}
 }
 
-// instead answers the exchange whose answer is due, if the agent has not got its request, and reports whether it did.
+// instead answers the exchange whose answer is due, if the agent did not get its request, and reports whether it did.
 func (c *conn) instead() bool {
 	e, known := c.front()
 	if e == nil || !known || e.fault == nil || !e.fault.Kind.keepsRequest() {

@@ -1,10 +1,10 @@
-// Package injection makes faults in the answers of agents, on purpose, to show how a client bears them: an answer that
-// comes late or not at all, a stream that breaks off, a 503.
+// Package injection makes faults in the answers of agents, on purpose, to show how a client handles them: an answer
+// that comes late or not at all, a stream that breaks off, a 503.
 //
-// A [Plan] says which exchanges with one agent get which fault. For each client connection an [Injector] follows, as
-// the relay's Observer does, what is asked, and wraps the connection to the agent: the relay reads from it what the agent
-// sent with the fault already in it, and treats it as it would treat such an agent. So the record has what the client
-// saw, and nothing of the relay is different when there is no plan.
+// A [Plan] decides which exchanges with one agent get which fault. For each client connection, an [Injector] follows
+// the requests, like the relay's Observer, and wraps the connection to the agent: the relay reads the agent's data with
+// the fault already in it, and treats it like data from such an agent. So the record has what the client saw, and
+// without a plan nothing changes in the relay.
 //
 // # What is touched
 //
@@ -18,6 +18,6 @@
 //
 // # HTTP/2
 //
-// There a second relay of package h2 is the wrapper, and a fault is one of its stream: all others go on. An Injector is
-// told the streams, as a relay.StreamObserver is, before their requests.
+// There a second relay of package h2 is the wrapper, and a fault affects one of its streams: all others continue. Like
+// a relay.StreamObserver, an Injector learns of streams before their requests.
 package injection

@@ -18,13 +18,13 @@ const (
 	hang            // nothing comes any more
 )
 
-// delayed is what comes some time after what is before it.
+// delayed is data that comes some time after the data before it.
 type delayed struct {
 	bytes []byte
 	wait  time.Duration
 }
 
-// events changes the content of an event stream. Of a chunked one the chunks are made anew, one for each block.
+// events changes the content of an event stream. A chunked stream gets new chunks, one for each block.
 type events struct {
 	fault    *Fault
 	chunked  bool
@@ -43,10 +43,10 @@ type splitter interface {
 	Flush() []capture.Event
 }
 
-// write returns what becomes of a piece of the content. What follows an action other than goOn is lost.
+// write returns the pieces to send for a piece of the content. After an action other than goOn, the rest is dropped.
 func (s *events) write(p []byte) ([]delayed, action) { return s.pass(s.splitter.Write(p)) }
 
-// flush returns what is left when the content ends.
+// flush returns the rest when the content ends.
 func (s *events) flush() ([]delayed, action) { return s.pass(s.splitter.Flush()) }
 
 func (s *events) pass(blocks []capture.Event) (out []delayed, then action) {
@@ -70,7 +70,7 @@ func (s *events) pass(blocks []capture.Event) (out []delayed, then action) {
 	return out, then
 }
 
-// then says what follows the event that has passed last.
+// then returns the action after the last event that has passed.
 func (s *events) then() action {
 	if s.k < s.fault.Event {
 		return goOn
@@ -97,7 +97,7 @@ func (s *events) framed(p []byte) []byte {
 	return append(out, "\r\n"...)
 }
 
-// end returns what says that the content ends here.
+// end returns the bytes that end the content here.
 func (s *events) end() []byte {
 	if !s.chunked {
 		return nil

@@ -33,10 +33,10 @@ const (
 	DuplicateEvent Kind = "duplicate-event"
 )
 
-// A Description says what a kind of fault is, for people.
+// A Description describes a kind of fault to users.
 type Description struct {
 	Kind  Kind
-	Value string // what it takes, such as "D"; empty if it takes nothing
+	Value string // the name of its value, such as "D"; empty if it has none
 	Does  string
 
 	Optional bool // it may do without the value
@@ -46,25 +46,25 @@ type Description struct {
 func Kinds() []Description { return append([]Description(nil), kinds...) }
 
 var kinds = []Description{
-	{Kind: Delay, Value: "D", Does: "the answer begins D later, such as 2s"},
-	{Kind: Drop, Does: "no answer: the request is kept from the agent until the client gives up"},
+	{Kind: Delay, Value: "D", Does: "the answer starts D later, such as 2s"},
+	{Kind: Drop, Does: "no answer: the request is not sent to the agent, and the client waits until it gives up"},
 	{Kind: Status, Value: "CODE", Does: "the tap answers with this status from 400 to 599, and the agent gets no " +
-		"request; CODE,retry-after=SECONDS says when to try again"},
+		"request; CODE,retry-after=SECONDS adds Retry-After"},
 	{Kind: GRPCStatus, Value: "CODE", Does: "the tap answers a call over gRPC with this status, such as UNAVAILABLE, and " +
 		"the agent gets no request"},
-	{Kind: Reset, Value: "CODE", Optional: true, Does: "the connection is reset in place of the answer, which the agent " +
-		"gave; over HTTP/2 the stream, with CODE, or INTERNAL_ERROR"},
+	{Kind: Reset, Value: "CODE", Optional: true, Does: "the connection is reset instead of the answer, which the agent " +
+		"has sent; over HTTP/2 the stream is reset, with CODE or INTERNAL_ERROR"},
 	{Kind: ResetBody, Value: "CODE", Optional: true, Does: "the same in the middle of the body"},
-	{Kind: GoAway, Value: "CODE", Optional: true, Does: "over HTTP/2 the connection takes no more calls (GOAWAY with CODE, " +
-		"or NO_ERROR); those that are under way are answered"},
-	{Kind: ContentType, Value: "TYPE", Does: "the answer says that it is of the media type TYPE"},
-	{Kind: DelayEvents, Value: "D", Does: "each event of a stream comes D later than it was ready"},
-	{Kind: CutStream, Value: "N", Does: "the connection breaks off after event N of a stream; 0 is before the first; over " +
+	{Kind: GoAway, Value: "CODE", Optional: true, Does: "over HTTP/2 the connection accepts no more calls (GOAWAY with CODE " +
+		"or NO_ERROR); calls in progress are answered"},
+	{Kind: ContentType, Value: "TYPE", Does: "the answer claims the media type TYPE"},
+	{Kind: DelayEvents, Value: "D", Does: "each event of a stream arrives D later"},
+	{Kind: CutStream, Value: "N", Does: "the connection breaks after event N of a stream; 0 is before the first; over " +
 		"HTTP/2 the stream is reset, over gRPC it ends without a status"},
-	{Kind: EndStream, Value: "N", Does: "the stream ends in good form after event N, whatever the agent had to say"},
-	{Kind: StallStream, Value: "N", Does: "nothing comes after event N, and the connection stays open until the client " +
+	{Kind: EndStream, Value: "N", Does: "the stream ends properly after event N, and later events are dropped"},
+	{Kind: StallStream, Value: "N", Does: "nothing arrives after event N, and the connection stays open until the client " +
 		"gives up"},
-	{Kind: DuplicateEvent, Value: "N", Does: "event N of a stream comes twice"},
+	{Kind: DuplicateEvent, Value: "N", Does: "event N of a stream arrives twice"},
 }
 
 // ofStream reports whether the fault is one of event streams.
@@ -79,7 +79,7 @@ func (k Kind) ofStream() bool {
 // keepsRequest reports whether the agent gets no request.
 func (k Kind) keepsRequest() bool { return k == Drop || k == Status || k == GRPCStatus }
 
-// A wire is what a call came over. The later ones are the earlier ones, too.
+// A wire is the transport of a call. Later ones include the earlier ones.
 type wire uint8
 
 const (
@@ -102,14 +102,14 @@ func (k Kind) needs() wire {
 	return overHTTP1
 }
 
-// A Fault is what is done to an answer, and to which.
+// A Fault is a change to answers, and the selection of those.
 type Fault struct {
 	Kind       Kind
 	Delay      time.Duration // of Delay and DelayEvents
 	Status     int           // of Status
 	RetryAfter int           // of Status: seconds, -1 for none
 	GRPC       grpc.Code     // of GRPCStatus
-	Code       string        // of Reset, ResetBody and GoAway: that of HTTP/2, by its name; empty for the usual one
+	Code       string        // of Reset, ResetBody and GoAway: the name of the HTTP/2 error code; empty for the default
 	Type       string        // of ContentType
 	Event      int           // of the faults of streams but DelayEvents
 	When       When
@@ -121,10 +121,10 @@ type Spec struct {
 	Fault Fault
 }
 
-// Parse reads the value of the flag --fault, AGENT:WHAT[@WHEN]. WHAT is the name of a kind of fault, with a value where
-// it takes one (cut-stream=2). See [When] about WHEN.
+// Parse reads the value of the flag --fault, AGENT:WHAT[@WHEN]. WHAT is the name of a kind of fault, with a value if it
+// has one (cut-stream=2). See [When] about WHEN.
 //
-// Its errors say what is allowed instead.
+// Its errors list the valid values.
 func Parse(flag string) (Spec, error) {
 	s, err := parse(flag)
 	if err != nil {
@@ -145,13 +145,13 @@ func parse(flag string) (s Spec, err error) {
 		return s, err
 	}
 	if timed {
-		if s.Fault.When, err = parseWhen(when); err != nil {
+		if s.Fault.When, err = ParseWhen(when); err != nil {
 			return s, err
 		}
 	}
 	if o := s.Fault.When.Operation; s.Fault.Kind.ofStream() && o.String() != "" && !o.Streams() {
-		return s, fmt.Errorf("%s is a fault of streams, and %s has none; write SendStreamingMessage or SubscribeToTask "+
-			"after @, or nothing for both", s.Fault.Kind, o)
+		return s, fmt.Errorf("%s is a fault of streams, but %s has none; write SendStreamingMessage or SubscribeToTask "+
+			"after @, or leave it out for both", s.Fault.Kind, o)
 	}
 	return s, nil
 }
@@ -169,31 +169,31 @@ func parseWhat(text string) (f Fault, err error) {
 	d := f.Kind.describe()
 	switch {
 	case d == nil:
-		return f, fmt.Errorf("no fault %q; did you mean %s? there are %s", name, nearest(name), names())
+		return f, unknown(name)
 	case d.Value == "" && given:
-		return f, fmt.Errorf("%s takes no value; write %s alone", name, name)
+		return f, fmt.Errorf("%s accepts no value; write only %s", name, name)
 	case d.Value != "" && value == "" && (given || !d.Optional):
 		return f, fmt.Errorf("%s needs a value: %s=%s: %s", name, name, d.Value, d.Does)
 	}
 	switch f.Kind {
 	case Delay, DelayEvents:
 		if f.Delay, err = time.ParseDuration(value); err != nil || f.Delay <= 0 || f.Delay > maxDelay {
-			return f, fmt.Errorf("%s takes a time above 0 and up to %v, such as 500ms or 2s, not %q", name, maxDelay, value)
+			return f, fmt.Errorf("%s needs a time above 0 and up to %v, such as 500ms or 2s, not %q", name, maxDelay, value)
 		}
 	case Status:
 		return f, f.parseStatus(value)
 	case GRPCStatus:
 		code, ok := grpc.ParseCode(strings.ToUpper(value))
 		if f.GRPC = code; !ok || code == grpc.OK {
-			return f, fmt.Errorf("%s takes a status of gRPC other than OK, such as UNAVAILABLE, not %q", name, value)
+			return f, fmt.Errorf("%s needs a gRPC status other than OK, such as UNAVAILABLE, not %q", name, value)
 		}
 	case Reset, ResetBody, GoAway:
 		if f.Code = strings.ToUpper(value); f.Code != "" && codeOf(f.Code) == nil {
-			return f, fmt.Errorf("%s takes a code of HTTP/2, such as %s, not %q", name, f.usualCode(), value)
+			return f, fmt.Errorf("%s needs an HTTP/2 error code, such as %s, not %q", name, f.usualCode(), value)
 		}
 	case ContentType:
 		if f.Type = value; !isMediaType(value) {
-			return f, fmt.Errorf("%s takes a media type such as text/html, not %q", name, value)
+			return f, fmt.Errorf("%s needs a media type such as text/html, not %q", name, value)
 		}
 	case CutStream, EndStream, StallStream, DuplicateEvent:
 		least := 0
@@ -201,7 +201,7 @@ func parseWhat(text string) (f Fault, err error) {
 			least = 1
 		}
 		if f.Event, err = strconv.Atoi(value); err != nil || f.Event < least || f.Event > maxNumber {
-			return f, fmt.Errorf("%s takes the number of an event from %d to %d, not %q", name, least, maxNumber, value)
+			return f, fmt.Errorf("%s needs the number of an event from %d to %d, not %q", name, least, maxNumber, value)
 		}
 	}
 	return f, nil
@@ -216,18 +216,18 @@ const (
 func (f *Fault) parseStatus(value string) (err error) {
 	code, option, more := strings.Cut(value, ",")
 	if f.Status, err = strconv.Atoi(code); err != nil || f.Status < 400 || f.Status > 599 {
-		return fmt.Errorf("status takes a code from 400 to 599, such as 503, not %q", code)
+		return fmt.Errorf("status needs a code from 400 to 599, such as 503, not %q", code)
 	}
 	if !more {
 		return nil
 	}
 	name, seconds, _ := strings.Cut(option, "=")
 	if name != "retry-after" {
-		return fmt.Errorf("behind the code only retry-after=SECONDS may stand, such as status=%s,retry-after=2, not %q",
+		return fmt.Errorf("only retry-after=SECONDS may follow the code, as in status=%s,retry-after=2, not %q",
 			code, option)
 	}
 	if f.RetryAfter, err = strconv.Atoi(seconds); err != nil || f.RetryAfter < 0 || f.RetryAfter > maxRetry {
-		return fmt.Errorf("retry-after takes seconds from 0 to %d, not %q", maxRetry, seconds)
+		return fmt.Errorf("retry-after needs seconds from 0 to %d, not %q", maxRetry, seconds)
 	}
 	return nil
 }
@@ -247,6 +247,15 @@ func isToken(s string) bool {
 	})
 }
 
+// unknown returns the error for a name that is no fault's.
+func unknown(name string) error {
+	var words, known []string
+	for _, d := range kinds {
+		words, known = append(words, d.Words()), append(known, string(d.Kind))
+	}
+	return fmt.Errorf("unknown fault %q; use one of %s%s", name, strings.Join(words, ", "), spelling.Hint(name, known))
+}
+
 func (k Kind) describe() *Description {
 	for i := range kinds {
 		if kinds[i].Kind == k {
@@ -256,26 +265,7 @@ func (k Kind) describe() *Description {
 	return nil
 }
 
-func nearest(name string) Kind {
-	best := kinds[0].Kind
-	name = strings.ToLower(name)
-	for _, d := range kinds {
-		if spelling.Distance(name, string(d.Kind)) < spelling.Distance(name, string(best)) {
-			best = d.Kind
-		}
-	}
-	return best
-}
-
-func names() string {
-	var words []string
-	for _, d := range kinds {
-		words = append(words, d.Words())
-	}
-	return strings.Join(words, ", ")
-}
-
-// Words returns the name with what it takes, such as "delay=D" or "reset[=CODE]".
+// Words returns the name with its value, such as "delay=D" or "reset[=CODE]".
 func (d *Description) Words() string {
 	switch {
 	case d.Value == "":
@@ -286,7 +276,7 @@ func (d *Description) Words() string {
 	return string(d.Kind) + "=" + d.Value
 }
 
-// codeOf returns the code of HTTP/2 with a name (RFC 9113 section 7); nil if there is none.
+// codeOf returns the HTTP/2 error code with a name (RFC 9113 section 7), or nil.
 func codeOf(name string) *http2.ErrCode {
 	for c := http2.ErrCodeNo; c <= http2.ErrCodeHTTP11Required; c++ {
 		if c.String() == name {
@@ -296,7 +286,7 @@ func codeOf(name string) *http2.ErrCode {
 	return nil
 }
 
-// usualCode is the code where the fault names none.
+// usualCode is the code if the fault names none.
 func (f *Fault) usualCode() http2.ErrCode {
 	if f.Kind == GoAway {
 		return http2.ErrCodeNo

@@ -18,16 +18,15 @@ import (
 	"a2atap/proxy/relay/h2"
 )
 
-// WrapHTTP2 is Wrap for a connection over which HTTP/2 is spoken. A second relay stands between the two, which makes the
-// faults: the first one gets to see what an agent would send that has them. Closing the connection that is returned
-// closes the other one.
+// WrapHTTP2 is Wrap for an HTTP/2 connection. A second relay in between makes the faults, so the first one sees what an
+// agent with these faults would send. Closing the returned connection closes the other one.
 func (i *Injector) WrapHTTP2(ctx context.Context, agent net.Conn) net.Conn {
 	near, far := join()
 	ctx, stop := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		h2.Serve(ctx, far, nil, relay.Config{ //nolint:errcheck // the first relay sees what is wrong
+		h2.Serve(ctx, far, nil, relay.Config{ //nolint:errcheck // the first relay sees the error
 			Dial: func(context.Context) (net.Conn, error) { return agent, nil }, Editor: &breaker{i},
 		})
 	}()
@@ -52,7 +51,7 @@ func (b *breaker) HoldRequest(int, []byte, []byte, bool) (limit int, patience ti
 	if !b.i.plan.keeps {
 		return 0, 0
 	}
-	return 2 * maxHeld, 0 // more than those have of which it is known what they ask
+	return 2 * maxHeld, 0 // more than requests with a known operation have
 }
 
 // KeepRequest implements relay.RequestEditor.
@@ -125,7 +124,7 @@ func (i *Injector) breakStream(e *exchange) {
 	e.breaks = true
 }
 
-// leave notes that the connection takes no streams beyond one.
+// leave notes the last stream that the connection accepts.
 func (i *Injector) leave(e *exchange, last uint32) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -12,22 +12,22 @@ import (
 )
 
 const (
-	// maxHeld is how many bytes of a request are held, or looked at, to find out what it asks.
+	// maxHeld is how many bytes of a request are held, or examined, to find its operation.
 	maxHeld = 1 << 20
-	// maxDecoded bounds what a compressed one may come to.
+	// maxDecoded bounds the decompressed size of a request.
 	maxDecoded = 4 << 20
-	// hangTime is how long a client waits at most for what never comes.
+	// hangTime is the maximum time that a client waits for an answer that never comes.
 	hangTime = 10 * time.Minute
 )
 
-// A Note tells of a fault: the exchange that it is made in, what is done, and what of the agent's answer was replaced.
+// A Note reports a fault: its exchange, the change, and the replaced part of the agent's answer.
 type Note func(x int, fact capture.Fact)
 
-// A Notice tells the user that a fault is not made in calls that come as one did, and why. It may be told often.
+// A Notice tells the user that a fault is not made in calls over some transport, and why. It may be called often.
 type Notice func(text string)
 
-// An Injector makes the faults of a plan in the exchanges of one client connection. It is told what passes as a
-// relay.Observer is, before the relay sends it on, and wraps the connection to the agent.
+// An Injector makes the faults of a plan in the exchanges of one client connection. Like a relay.Observer, it learns of
+// the traffic before the relay forwards it. It wraps the connection to the agent.
 type Injector struct {
 	plan   *Plan
 	note   Note
@@ -40,12 +40,12 @@ type Injector struct {
 	current *exchange
 	asked   map[int]*exchange // that have not ended
 	broken  *exchange         // in which the connection was broken off; nil if it was not
-	left    *exchange         // in which the client was told that the connection takes no more streams; nil if it was not
-	last    uint32            // the last stream that it took then
+	left    *exchange         // in which the client was told that the connection accepts no more streams; may be nil
+	last    uint32            // the last stream that the connection accepted then
 }
 
-// An exchange is one that the relay has begun. Its fields are guarded by the injector's lock, but for what only the
-// goroutine of its side uses.
+// An exchange is one that the relay has begun. Its fields are guarded by the injector's lock, except those that only
+// the goroutine of its side uses.
 type exchange struct {
 	x      int
 	head   capture.Head // of the request
@@ -57,15 +57,15 @@ type exchange struct {
 	passes bool         // a part of the request went to the agent, or must not be held
 	queued bool         // it is in the queue of a connection
 	held   []byte       // of the request's bytes
-	marked bool         // the fault was told
+	marked bool         // the fault was reported
 	stream uint32       // over HTTP/2
 	breaks bool         // the stream is reset in it
-	ended  bool         // it is over for the client, and its request still on its way to where it is kept from the agent
+	ended  bool         // it is over for the client, and its request was not yet kept from the agent
 	kept   bool         // its request was kept from the agent, over HTTP/2
 }
 
-// New returns an injector. The plan may be shared; note is called with what is to be recorded, before the client can
-// see it.
+// New returns an injector. The plan may be shared; note is called with the fact to record, before the client can see
+// the fault.
 func New(plan *Plan, note Note, notice Notice) *Injector {
 	return &Injector{
 		plan: plan, note: note, notice: notice, hang: hangTime,
@@ -73,7 +73,7 @@ func New(plan *Plan, note Note, notice Notice) *Injector {
 	}
 }
 
-// Stream says on which stream of HTTP/2 the next exchange is, like relay.StreamObserver's.
+// Stream, like relay.StreamObserver's, sets the HTTP/2 stream of the next exchange.
 func (i *Injector) Stream(_ int, id uint32) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -112,7 +112,7 @@ func (i *Injector) RequestBody(x int, p []byte) {
 	}
 }
 
-// RequestEnd says that the request is complete. It decides about its fault.
+// RequestEnd is called when the request is complete. It chooses its fault.
 func (i *Injector) RequestEnd(x int) {
 	i.mu.Lock()
 	e := i.asked[x]
@@ -142,11 +142,11 @@ func (i *Injector) RequestEnd(x int) {
 		i.mark(e, "", nil)
 	}
 	for _, f := range unfit {
-		i.notice(fmt.Sprintf("--fault %s is made in calls over %s alone; a client calls over %s", f, f.Kind.needs(), over))
+		i.notice(fmt.Sprintf("--fault %s applies only to calls over %s; a client calls over %s", f, f.Kind.needs(), over))
 	}
 }
 
-// over returns what a request came over.
+// over returns the transport of a request.
 func (e *exchange) over() wire {
 	switch {
 	case e.stream == 0:
@@ -157,8 +157,8 @@ func (e *exchange) over() wire {
 	return overHTTP2
 }
 
-// Ended forgets an exchange. Over HTTP/2 one whose request the agent must not get is known until that was kept from it,
-// since its client may leave before.
+// Ended forgets an exchange. Over HTTP/2, a request that the agent must not get stays known until it was kept from the
+// agent, since the client may leave before that.
 func (i *Injector) Ended(x int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -170,20 +170,20 @@ func (i *Injector) Ended(x int) {
 	delete(i.asked, x)
 }
 
-// Fault returns what is to be recorded of how an exchange broke: that it was by a fault made here, if it was.
+// Fault returns the error to record for a broken exchange, which tells whether an injected fault was the cause.
 func (i *Injector) Fault(x int, f relay.TransportError) relay.TransportError {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	e, at := i.asked[x], i.broken
-	why := "the connection was broken off"
+	why := "the connection was broken"
 	switch {
 	case f.Side != relay.SideAgent:
 		return f
 	case e != nil && e.breaks:
-		at, why = e, "the stream was broken off"
+		at, why = e, "the stream was reset"
 	case e != nil && i.left != nil && e.stream > i.last:
 		i.spoil(e)
-		at, why = i.left, "the stream was not looked at"
+		at, why = i.left, "the stream was not observed"
 	}
 	if at == nil {
 		return f
@@ -195,7 +195,7 @@ func (i *Injector) Fault(x int, f relay.TransportError) relay.TransportError {
 	return f
 }
 
-// mark tells, once, that an exchange has a fault.
+// mark records, once, that an exchange has a fault.
 func (i *Injector) mark(e *exchange, detail string, rewrites []capture.Rewrite) {
 	if e.marked {
 		return
@@ -223,7 +223,7 @@ func (i *Injector) breakOff(e *exchange) {
 	}
 }
 
-// spoil tells that an exchange cannot come to its end, since the connection was broken off in another. The lock is
+// spoil records that an exchange cannot be completed, because the connection was broken off in another. The lock is
 // held.
 func (i *Injector) spoil(e *exchange) {
 	if !e.marked {
@@ -232,12 +232,12 @@ func (i *Injector) spoil(e *exchange) {
 		if i.broken != nil {
 			by = i.broken
 		}
-		i.note(e.x, capture.Fact{Note: capture.FaultMadeHere + "connection broken off by " + by.fault.String() +
-			" in another exchange of it"})
+		i.note(e.x, capture.Fact{Note: capture.FaultMadeHere + "connection broken by " + by.fault.String() +
+			" in another of its exchanges"})
 	}
 }
 
-// operation returns what a complete request asks; NoOperation if that is not a call of A2A, or several.
+// operation returns the operation of a complete request; NoOperation if it is not an A2A call, or several.
 func (e *exchange) operation() a2a.Operation {
 	body, err := capture.Decode(e.body, e.head.Fields.Codings(), maxDecoded)
 	if err != nil {
@@ -251,7 +251,7 @@ func (e *exchange) operation() a2a.Operation {
 	isGRPC := e.over() == overGRPC
 	request := a2a.Request{
 		Method: e.head.Method, Target: e.head.Target, Header: e.head.Fields.Get,
-		Body: body, HasBody: len(body) > 0, BodyKept: !isGRPC, // whose path says what is asked
+		Body: body, HasBody: len(body) > 0, BodyKept: !isGRPC, // whose path names the operation
 	}
 	if len(body) > 0 && !isGRPC {
 		request.Doc = &doc

@@ -10,16 +10,16 @@ import (
 	"syscall"
 )
 
-// A joint is one end of a connection in memory that ends as one of TCP does: half-way, in good form, or with a reset.
+// A joint is one end of an in-memory connection that can end like TCP: half-closed, in good form, or with a reset.
 type joint struct {
-	net.Conn // what is read; writes go to out
+	net.Conn // for reading; writes go to out
 	out      net.Conn
 	reset    *atomic.Bool // one of the ends was reset
 
 	closed atomic.Bool
 	abrupt atomic.Bool
 	end    sync.Once
-	ended  func() // is called when this end was closed
+	ended  func() // called when this end was closed
 }
 
 // join returns the two ends of a new connection.
@@ -42,7 +42,7 @@ func (j *joint) Write(p []byte) (int, error) {
 	return n, j.reason(err, "write", &net.OpError{Op: "write", Net: "tcp", Err: os.NewSyscallError("write", syscall.EPIPE)})
 }
 
-// reason returns why something failed in the words of TCP. Otherwise is for an end that was closed in good form.
+// reason returns an error in the terms of TCP. otherwise is the error for an end that was closed in good form.
 func (j *joint) reason(err error, op string, otherwise error) error {
 	switch {
 	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrClosedPipe):
@@ -55,10 +55,10 @@ func (j *joint) reason(err error, op string, otherwise error) error {
 	return otherwise
 }
 
-// CloseWrite ends what is written.
+// CloseWrite closes the writing side.
 func (j *joint) CloseWrite() error { return j.out.Close() }
 
-// SetLinger is that of TCP: with 0, Close resets the connection.
+// SetLinger works like TCP's: with 0, Close resets the connection.
 func (j *joint) SetLinger(seconds int) error {
 	j.abrupt.Store(seconds == 0)
 	return nil

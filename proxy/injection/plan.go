@@ -8,21 +8,21 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A Plan is which faults are made in the answers of one agent. It counts calls over all connections, and may be used
-// by several goroutines.
+// A Plan selects the faults for the answers of one agent. It counts calls over all connections, and may be used by
+// several goroutines.
 type Plan struct {
 	mu     sync.Mutex
 	faults []counted
 	keeps  bool // one of them keeps requests from the agent
 }
 
-// counted is a fault, and how many calls it might have been made in.
+// counted is a fault, and the number of calls that could have had it.
 type counted struct {
 	fault Fault
 	calls int
 }
 
-// PlanFor returns the plan for the agent of that name, nil if there is no fault for it.
+// PlanFor returns the plan for the agent of that name, nil if no fault is for it.
 func PlanFor(agent string, specs []Spec) *Plan {
 	p := &Plan{}
 	for _, s := range specs {
@@ -37,8 +37,8 @@ func PlanFor(agent string, specs []Spec) *Plan {
 	return p
 }
 
-// choose counts a call, and returns the fault that is made in its answer; nil if none is. Of several that could be the
-// first counts. Unfit are those that could be made if it had come over another wire.
+// choose counts a call, and returns the fault for its answer; nil for none. If several faults apply, the first counts.
+// unfit has the faults that would apply over another transport.
 func (p *Plan) choose(o a2a.Operation, over wire) (chosen *Fault, unfit []*Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,7 +52,7 @@ func (p *Plan) choose(o a2a.Operation, over wire) (chosen *Fault, unfit []*Fault
 			continue
 		}
 		c.calls++
-		if chosen == nil && c.fault.When.includes(c.calls) {
+		if chosen == nil && c.fault.When.Includes(c.calls) {
 			chosen = &c.fault
 		}
 	}

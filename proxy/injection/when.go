@@ -9,9 +9,9 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A When says which calls of an agent get a fault: those of one operation, or of all, and of them all, or some by their
-// number. The zero When is for all calls; fetches of the public agent card are none, and are chosen only by name. Of
-// the faults of streams it is for all calls that stream.
+// A When selects the calls of an agent that get a fault: calls of one operation, or of all, and among them all, or some
+// by their number. The zero When selects all calls, or for stream faults all calls that stream; it excludes fetches of
+// the public agent card, which are selected only by name.
 //
 // As text it is OPERATION, #N, #N..M, #N.. or #..M, or both: SendStreamingMessage#2. An operation may be written as
 // any dialect calls it (message/stream); N alone is #N. Numbers count, from 1, the calls of the operation to the agent,
@@ -22,22 +22,22 @@ type When struct {
 	Last      int           // 0 is without end
 }
 
-func parseWhen(text string) (w When, err error) {
+// ParseWhen reads the text of a When. Its errors list the valid values.
+func ParseWhen(text string) (w When, err error) {
 	name, numbers, numbered := strings.Cut(text, "#")
 	if !numbered && strings.Trim(name, "0123456789.") == "" {
 		name, numbers, numbered = "", name, true
 	}
 	if name == "" && !numbered || numbered && numbers == "" {
-		return w, errors.New("nothing says when; write OPERATION, #N, #N..M or OPERATION#N after @, or leave @ out for all " +
+		return w, errors.New("nothing follows @ or #; write OPERATION, #N, #N..M or OPERATION#N after @, or leave @ out for all " +
 			"calls")
 	}
 	if name != "" {
-		switch w.Operation = a2a.OperationOf(name); w.Operation {
-		case a2a.NoOperation:
-			return w, fmt.Errorf("unknown operation %q after @; write one such as SendMessage, SendStreamingMessage or "+
-				"GetTask, or #N for the Nth call", name)
-		case a2a.Webhook:
-			return w, errors.New("faults are made in answers of agents, and not in notifications")
+		if w.Operation, err = a2a.ParseOperation(name); err != nil {
+			return w, fmt.Errorf("after @: %w", err)
+		}
+		if w.Operation == a2a.Webhook {
+			return w, errors.New("faults are injected into answers of agents, not into notifications")
 		}
 	}
 	if !numbered {
@@ -93,5 +93,5 @@ func (w When) String() string {
 	return text
 }
 
-// includes reports whether the nth call that counts gets the fault.
-func (w When) includes(n int) bool { return n >= w.First && (w.Last == 0 || n <= w.Last) }
+// Includes reports whether the nth call that counts gets the fault.
+func (w When) Includes(n int) bool { return n >= w.First && (w.Last == 0 || n <= w.Last) }

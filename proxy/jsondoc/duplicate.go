@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// findDuplicates remembers the members of the object of a frame whose name stood there before.
+// findDuplicates records the members of a frame's object that repeat a name.
 func (p *parser) findDuplicates(f frame) {
 	names := p.names[:0]
 	for i, end := f.node+1, p.nodes[f.node].after; i < end; i = p.nodes[i+1].after {

@@ -41,7 +41,7 @@ func readDecimal(raw []byte) decimal {
 	return d
 }
 
-// readExponent reads an exponent of up to nine digits beside leading zeros; longer ones it does not read.
+// readExponent reads an exponent of up to nine digits in addition to leading zeros; it rejects longer ones.
 func readExponent(raw []byte) (int64, bool) {
 	negative := raw[0] == '-'
 	if negative || raw[0] == '+' {
@@ -116,7 +116,7 @@ func (v Value) Int() (int64, bool) {
 	return 0, false
 }
 
-// Fractional reports whether the value is a number that is surely not whole, however it is written: 1.5 and 15e-1 are
+// Fractional reports whether the value is a number that is surely not an integer, in any notation: 1.5 and 15e-1 are
 // such numbers, 1.0 is not.
 func (v Value) Fractional() bool {
 	if v.Kind() != Number {
@@ -126,7 +126,7 @@ func (v Value) Fractional() bool {
 	return d.exact && d.exp < d.count()
 }
 
-// EqualNumber reports whether both values are numbers and equal, whatever their size and however they are written.
+// EqualNumber reports whether both values are numbers and equal, regardless of size and notation.
 func EqualNumber(a, b Value) bool {
 	if a.Kind() != Number || b.Kind() != Number {
 		return false

@@ -17,7 +17,7 @@ import (
 	"a2atap/proxy/budget"
 )
 
-// Bounds of what Parse takes in. Deeper nesting than 10000 levels is refused too.
+// Bounds of the input of Parse. Nesting deeper than 10000 levels is also rejected.
 const (
 	maxTextSize   = 1 << 30 // bytes
 	maxNodes      = budget.ReadNodes
@@ -28,13 +28,13 @@ const (
 type Doc struct {
 	Root        Value        // Absent if Err is not nil, unless the fault is only in what follows the value
 	Err         *SyntaxError // nil if the text is one well-formed JSON value (RFC 8259 §2)
-	Duplicates  []Duplicate  // members whose name stood in their object before; the first 16, inner objects first
+	Duplicates  []Duplicate  // members that repeat a name in their object; the first 16, inner objects first
 	BOM         bool         // the text begins with a byte order mark, which is skipped (RFC 8259 §8.1)
-	InvalidUTF8 int          // offset of the first byte that is not UTF-8; -1 if there is none
+	InvalidUTF8 int          // offset of the first byte that is not UTF-8, or -1
 	Trailing    bool         // something other than white space follows the value
 }
 
-// Size is about how many bytes a Doc takes in memory beside the text.
+// Size is the approximate memory of a Doc in bytes, in addition to the text.
 func (d *Doc) Size() int {
 	if d.Root.tape == nil {
 		return 0
@@ -42,7 +42,7 @@ func (d *Doc) Size() int {
 	return len(d.Root.tape.nodes) * int(unsafe.Sizeof(node{}))
 }
 
-// A SyntaxError says why a text is not well-formed JSON.
+// A SyntaxError is the reason why a text is not well-formed JSON.
 type SyntaxError struct {
 	Offset    int64  // in bytes, where the text stops making sense
 	Reason    string // lower case, no final period
@@ -55,7 +55,7 @@ func (e *SyntaxError) Error() string {
 	return e.Reason + " at byte " + strconv.FormatInt(e.Offset, 10)
 }
 
-// A Duplicate is a member of an object whose name stood there before.
+// A Duplicate is a member of an object that repeats a name.
 type Duplicate struct {
 	Pointer string // of the member; it names the first one with that name just as well
 	Name    string
@@ -65,11 +65,16 @@ var byteOrderMark = []byte("\xEF\xBB\xBF")
 
 var texts atomic.Uint64
 
-// Texts returns how many texts Parse has been given since the program began. What the same text is parsed for twice
-// shows in it.
+// Texts returns the number of calls of Parse since the program started. It shows if a text is parsed twice.
 func Texts() uint64 { return texts.Load() }
 
-// Parse parses a JSON text. The bytes must not be changed as long as the Doc is in use.
+// Looks reports whether a text looks like an object or an array.
+func Looks(text []byte) bool {
+	text = bytes.TrimLeft(text, " \t\r\n")
+	return len(text) > 0 && (text[0] == '{' || text[0] == '[')
+}
+
+// Parse parses a JSON text. The bytes must not be changed while the Doc is in use.
 func Parse(data []byte) Doc {
 	texts.Add(1)
 	doc := Doc{InvalidUTF8: invalidUTF8(data)}
@@ -122,7 +127,7 @@ type parser struct {
 	data       []byte
 	buffer     bytes.Buffer      // over data, which the decoder reads in place
 	decoder    *jsontext.Decoder // made when it is first needed
-	end        int               // of what has been read
+	end        int               // of the input read so far
 	mangled    bool
 	nodes      []node
 	open       []frame
@@ -134,7 +139,7 @@ type parser struct {
 type frame struct {
 	node  uint32
 	name  uint32 // node of the last member name
-	named bool   // the name stands there, its value does not
+	named bool   // the name was read, its value was not
 	count int    // values so far
 }
 
@@ -143,9 +148,9 @@ var parsers = sync.Pool{New: func() any { return &parser{} }}
 // keptNodes is how many nodes a parser has room for at most when it is used again.
 const keptNodes = 64 << 10
 
-// reserve makes room for the rest of the nodes at once, where there are many: to make it as they come would take and
-// leave several times as much. Each value and name in the text from there on stands behind one of four signs, which
-// strings may hold as well.
+// reserve allocates the rest of the nodes at once if there are many: growing step by step would allocate and discard
+// several times as much. Each value and name in the rest of the text comes after one of four characters, which may also
+// occur in strings.
 func (p *parser) reserve(from int) {
 	if len(p.nodes) < keptNodes {
 		return
@@ -162,7 +167,7 @@ func MostNodes(text []byte) int {
 	return n
 }
 
-// take returns the nodes that were read, in a piece of their own. A long one is handed on as it is.
+// take returns the nodes in a separate slice. A long slice is returned without copying.
 func (p *parser) take() []node {
 	if len(p.nodes) <= keptNodes || len(p.nodes) < cap(p.nodes)/2 {
 		return slices.Clone(p.nodes)
@@ -172,7 +177,7 @@ func (p *parser) take() []node {
 	return nodes
 }
 
-// release gives the parser back without what it read.
+// release returns the parser to the pool without its data.
 func (p *parser) release() {
 	if cap(p.nodes) > keptNodes || cap(p.open) > keptNodes || cap(p.names) > keptNodes {
 		return
@@ -186,13 +191,13 @@ func (p *parser) release() {
 	parsers.Put(p)
 }
 
-// restart forgets what was read, so that it can be read again from end on.
+// restart discards the nodes, so that the text can be read again from end on.
 func (p *parser) restart(end int) {
 	p.end = end
 	p.nodes, p.open, p.duplicates = p.nodes[:0], p.open[:0], p.duplicates[:0]
 }
 
-// decode does what scan does, more slowly, and says what is wrong with the text.
+// decode does what scan does, more slowly, and reports the error in the text.
 func (p *parser) decode() *SyntaxError {
 	base := p.end
 	p.buffer = *bytes.NewBuffer(p.data[base:len(p.data):len(p.data)])

@@ -209,7 +209,7 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// The first byte that ends a run of plain ones is found wherever it stands, and no other is taken for it.
+// The first byte that ends a run of plain bytes is found at any position, and no other byte is taken for it.
 func TestPlainEnd(t *testing.T) {
 	ends := func(c byte) bool { return c == '"' || c == '\\' || c < ' ' }
 	for _, around := range []byte{' ', '!', '#', 'a', '[', ']', 0x7f, 0x80, 0xa2, 0xdc, 0xff} {
@@ -268,7 +268,7 @@ func visitDoc(t *testing.T, doc Doc) {
 func visit(t *testing.T, v Value, unique bool) {
 	t.Helper()
 	if !json.Valid(v.Raw()) {
-		t.Fatalf("raw text %q is no JSON", v.Raw())
+		t.Fatalf("raw text %q is not JSON", v.Raw())
 	}
 	visitScalar(t, v)
 	back := Value{v.tape, 0}.At(v.Pointer())

@@ -5,10 +5,10 @@ import (
 	"math/bits"
 )
 
-// scan puts the value that begins at p.end on the tape, and moves p.end behind it. It reports false for what is no
-// well-formed value (RFC 8259), and for what comes near a limit: then the tape is of no use, and decode says why.
+// scan puts the value that begins at p.end on the tape, and moves p.end behind it. It reports false for a value that is
+// not well-formed (RFC 8259), and near a limit: then the tape is unusable, and decode finds the reason.
 //
-// It takes and refuses the same texts as decode, in about half the time.
+// It accepts and rejects the same texts as decode, in about half the time.
 func (p *parser) scan() bool {
 	data := p.data
 	i := p.end
@@ -26,7 +26,7 @@ func (p *parser) scan() bool {
 			if i = skipSpace(data, i+1); i == len(data) {
 				return false
 			}
-			if data[i] != c+2 { // "}" and "]" stand two places after "{" and "["
+			if data[i] != c+2 { // "}" and "]" are two code points after "{" and "["
 				if c == '{' {
 					i, ok = p.memberName(i)
 				}
@@ -59,8 +59,8 @@ func (p *parser) scan() bool {
 	}
 }
 
-// next goes on after a value that ends at i, to where the next one begins: past the ends of objects and arrays, a comma
-// and a name. Done is true if there is no next one, since the whole has ended.
+// next moves from the end of a value, at i, to the beginning of the next one: past the ends of objects and arrays, a
+// comma and a name. Done is true if the text has ended.
 func (p *parser) next(i int) (at int, done, ok bool) {
 	for len(p.open) > 0 {
 		if i = skipSpace(p.data, i); i == len(p.data) {
@@ -168,8 +168,8 @@ func skipSpace(data []byte, i int) int {
 	return i
 }
 
-// plainEnd returns where the bytes end, from i on, that stand for themselves in a string: at a quote, a backslash, a
-// control character or the end of the text.
+// plainEnd returns the end of the plain bytes of a string from i on: at a quote, a backslash, a control character or
+// the end of the text.
 func plainEnd(data []byte, i int) int {
 	for ; i+16 <= len(data); i += 16 {
 		block := data[i : i+16]
@@ -187,8 +187,8 @@ func plainEnd(data []byte, i int) int {
 	return i
 }
 
-// special returns of eight bytes the highest bits of those that do not stand for themselves in a string; 0 if all do.
-// The lowest bit that is set is that of the first of them; those above it may be wrong.
+// special checks eight bytes for those that are not plain in a string, and returns their highest bits; 0 if all are
+// plain. The lowest set bit belongs to the first such byte; bits above it may be wrong.
 func special(x uint64) uint64 {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	low := x ^ ones*('"'^' ') // then a quote comes right behind the control characters
@@ -196,8 +196,8 @@ func special(x uint64) uint64 {
 	return ((low-ones*(' '+1))&^x | (backslash-ones)&^backslash) & highs
 }
 
-// stringEnd returns where the string ends whose first quote is at i, and whether there is an escape in it. Surrogates
-// may stand alone (RFC 8259 section 8.2), and bytes may not be UTF-8.
+// stringEnd returns the end of the string whose first quote is at i, and whether it has an escape. Surrogates may be
+// unpaired (RFC 8259 section 8.2), and bytes may not be UTF-8.
 func stringEnd(data []byte, i int) (end int, escaped, ok bool) {
 	for i++; ; {
 		if i = plainEnd(data, i); i == len(data) {

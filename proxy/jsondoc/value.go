@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A Kind is what a JSON value is, or that there is none.
+// A Kind is the kind of a JSON value, or Absent.
 type Kind uint8
 
 // The kinds of values. Absent is not Null: A2A tells a member that is missing from one that is null.
@@ -35,8 +35,8 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// A tape is a parsed JSON text: its values in the order in which they begin. In an object each name is a node of its
-// own, right before the value.
+// A tape is a parsed JSON text: its values in the order in which they begin. In an object each name is a separate node,
+// right before the value.
 type tape struct {
 	data  []byte
 	nodes []node
@@ -47,12 +47,12 @@ type node struct {
 	start, end uint32 // in data
 	after      uint32 // the first node that is not inside this one
 	kind       Kind
-	escaped    bool // the bytes of the string are not its text: there is an escape, or what is not UTF-8
+	escaped    bool // the bytes of the string are not its text: it has an escape, or invalid UTF-8
 }
 
-// A Value is one value of a parsed JSON text, or the absence of one. The zero Value is Absent, and so is everything
-// that is asked of an Absent Value or of one that is not of the right kind: members of a string, elements of an object.
-// A Value is small, is to be copied, and keeps the text that it is part of alive.
+// A Value is one value of a parsed JSON text, or the absence of one. The zero Value is Absent. Lookups in an Absent
+// Value or in one of the wrong kind return Absent, too: members of a string, elements of an object. A Value is small,
+// should be copied, and keeps the text that it is part of alive.
 type Value struct {
 	tape  *tape
 	index uint32
@@ -60,7 +60,7 @@ type Value struct {
 
 func (v Value) node() *node { return &v.tape.nodes[v.index] }
 
-// Kind returns what the value is.
+// Kind returns the kind of the value.
 func (v Value) Kind() Kind {
 	if v.tape == nil {
 		return Absent
@@ -74,7 +74,7 @@ func (v Value) Exists() bool { return v.tape != nil }
 // IsNull reports whether the value is null, which an Absent one is not.
 func (v Value) IsNull() bool { return v.Kind() == Null }
 
-// Raw returns the bytes of the value as they stand in the text, or nil if it is Absent. They must not be changed.
+// Raw returns the bytes of the value in the text, or nil if it is Absent. They must not be changed.
 func (v Value) Raw() []byte {
 	if v.tape == nil {
 		return nil
@@ -91,8 +91,8 @@ func (v Value) Offset() int {
 	return int(v.node().start)
 }
 
-// Str returns the text of a string without its escapes, and whether the value is a string. What is not UTF-8 is
-// replaced by U+FFFD. The text is a copy.
+// Str returns the text of a string without its escapes, and whether the value is a string. Invalid UTF-8 is replaced
+// with U+FFFD. The text is a copy.
 func (v Value) Str() (string, bool) {
 	if v.Kind() != String {
 		return "", false
@@ -110,8 +110,8 @@ func (v Value) Text() string {
 	return text
 }
 
-// Literal returns the bytes of a string where all stand for themselves, as they lie in the text; ok is false where some
-// do not, and for any other value.
+// Literal returns the bytes of a string without escapes, as they are in the text; ok is false if it has escapes, and
+// for any other value.
 func (v Value) Literal() (text []byte, ok bool) {
 	if v.Kind() != String {
 		return nil, false
@@ -128,8 +128,8 @@ func (v Value) In(set map[string]bool) bool {
 	return set[v.Text()] && v.Kind() == String
 }
 
-// Word returns the text of a string as Text does. Where known maps that text to itself, nothing is copied: so the words
-// that stand in nearly every message cost nothing.
+// Word returns the text of a string as Text does. If known maps that text to itself, nothing is copied, so words that
+// are in nearly every message cost nothing.
 func (v Value) Word(known map[string]string) string {
 	if v.Kind() != String {
 		return ""

@@ -13,12 +13,12 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// A hostList holds the hosts that requests may name which a listener of ours answers or takes to its agent. A page of
-// the web can make its own name lead to this machine (DNS rebinding); its requests then name a host that is not ours.
+// A hostList has the hosts that requests to a listener may name. A web page can make its own host name resolve to this
+// machine (DNS rebinding); its requests then name a host that is not in the list.
 //
-// Let in are the loopback names and addresses, the listening address, as it was asked for and as it is, on a listener
-// for all addresses the one that the client has reached, and what the user names. A port counts only where the user
-// names one, since a container or a tunnel may have mapped ours.
+// It allows the loopback names and addresses; the listening address, as requested and as opened; on a listener for all
+// addresses, the one that the client has connected to; and the hosts that the user allows. A port counts only if the
+// user names one, since a container or a tunnel may have mapped the listener's.
 type hostList struct {
 	what    string   // the listener, for people: "this tap"
 	names   []string // in their normal form
@@ -37,7 +37,7 @@ func newHostList(what, asked string, at *net.TCPAddr, allowed []hostname.Pattern
 	return l
 }
 
-// has reports whether a host, in its normal form, at a port may be named by a client that has reached us at local.
+// has reports whether a client that has connected to local may name a host, in its normal form, and a port.
 func (l *hostList) has(host, port string, local net.Addr) bool {
 	host = withoutZone(host)
 	if hostname.IsLoopback(host) || slices.Contains(l.names, host) {
@@ -54,19 +54,19 @@ func (l *hostList) check(authority string, local net.Addr) error {
 	host, port, ok := hostname.Split(authority)
 	switch {
 	case authority == "":
-		return fmt.Errorf("the request names no host, and %s must know whom it is for (RFC 9110 section 15.5.20); let "+
+		return fmt.Errorf("the request names no host, and %s needs one (RFC 9110 section 15.5.20); let "+
 			"the client name one in Host", l.what)
 	case !ok || len(host) > 255 || strings.ContainsAny(host, "!$%&'()*+,;=~"):
-		return fmt.Errorf("what the request names as its host is not a host, and %s must know whom it is for (RFC 9110 section "+
+		return fmt.Errorf("the request has an invalid host, and %s needs a valid one (RFC 9110 section "+
 			"15.5.20)", l.what)
 	case l.has(host, port, local):
 		return nil
 	}
-	return fmt.Errorf("the request names the host %s, which is not one of %s (RFC 9110 section 15.5.20); if clients are "+
+	return fmt.Errorf("the request names the host %s, which does not belong to %s (RFC 9110 section 15.5.20); if clients are "+
 		"to use it, start a2atap with --allow-host %s", hostname.Join(host, port), l.what, host)
 }
 
-// withoutZone takes the zone off an address of IPv6: it says by which interface to go, on the machine of the client.
+// withoutZone removes the zone from an IPv6 address: it names a network interface of the client's machine.
 func withoutZone(host string) string {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return ip.WithZone("").String()
@@ -74,9 +74,9 @@ func withoutZone(host string) string {
 	return host
 }
 
-// CheckHosts returns a handler that lets a request through to h only if it names a host of the listener, as a tap does:
-// what it allows beyond that is in allowed. Others get 421 with our mark; with the first of them refused is called with what the user
-// should know. The listener was to listen at an address, host:port, and does at another.
+// CheckHosts returns a handler that, like a tap, passes a request to h only if it names a host of the listener, or one
+// in allowed. Others get 421 with a2atap's mark; for the first of them, refused is called with a message for the user.
+// Asked is the requested listening address, host:port; at is the actual one.
 //
 // A request in absolute form is checked by its target, which net/http puts in the place of Host.
 func CheckHosts(h http.Handler, asked string, at net.Addr, allowed []hostname.Pattern, refused func(string)) http.Handler {
@@ -98,7 +98,7 @@ func CheckHosts(h http.Handler, asked string, at net.Addr, allowed []hostname.Pa
 			Kind: relay.KindRefused, Side: relay.SideClient, Status: http.StatusMisdirectedRequest, Detail: err.Error(),
 		})
 		conn, _, err := http.NewResponseController(w).Hijack()
-		if err != nil { // not HTTP/1.1, which is all that we listen for
+		if err != nil { // not HTTP/1.1, the only supported protocol
 			http.Error(w, http.StatusText(http.StatusMisdirectedRequest), http.StatusMisdirectedRequest)
 			return
 		}

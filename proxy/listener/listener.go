@@ -1,15 +1,15 @@
-// Package listener opens the addresses at which clients reach us, and knows what belongs to an address of ours: how a
-// client is to name it, which connections come back to it, and which hosts the requests to it may name.
+// Package listener opens the addresses at which clients connect to a2atap, and knows the properties of such an address:
+// how a client should name it, which connections lead back to it, and which hosts requests to it may name.
 //
-// Taps and the forward proxy stand on it; [CheckHosts] holds a server of net/http to the same hosts.
+// Taps and the forward proxy use it; [CheckHosts] restricts a net/http server to the same hosts.
 //
 // # What it promises
 //
-// An address that other machines reach is opened only where that is asked for. What goes wrong with one connection,
-// such as too many open files, is waited out and said, and does not end the listening.
+// An address that other machines can reach is opened only on request. Errors of accepting, such as too many open files,
+// are reported and retried, and do not end listening.
 //
-// A request that names a host which is not ours is refused: a page of the web can make its own name lead to this
-// machine (DNS rebinding).
+// A request that names another host is refused: a web page can make its own host name resolve to this machine (DNS
+// rebinding).
 package listener
 
 import (
@@ -28,12 +28,12 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// A Spec says what is opened. The texts are parts of what people are told.
+// A Spec describes what to open. The texts are parts of messages to users.
 type Spec struct {
 	Address string // host:port; port 0 is a free one
 
 	What   string // is opened: "tap planner"
-	Itself string // as clients are told of it: "this tap"
+	Itself string // the listener in messages to clients: "this tap"
 	Where  string // another port is chosen: "with --forward (0 is a free one)"
 	Danger string // of an address that other machines reach: "anybody who reaches it reaches the agent"
 
@@ -42,7 +42,7 @@ type Spec struct {
 	AllowHosts  []hostname.Pattern // and those that the user allows
 }
 
-// A Listener is an address at which clients reach us. It may be used by several goroutines.
+// A Listener is an address to which clients connect. It may be used by several goroutines.
 type Listener struct {
 	what     string
 	listener net.Listener
@@ -50,7 +50,7 @@ type Listener struct {
 	hosts    *hostList
 }
 
-// Open opens a listening address. Its errors begin with what was to be opened, and say what to do.
+// Open opens a listening address. Its errors begin with what could not be opened, and suggest what to do.
 func Open(spec Spec) (*Listener, error) {
 	addr, err := net.ResolveTCPAddr("tcp", spec.Address)
 	if err != nil {
@@ -66,10 +66,10 @@ func Open(spec Spec) (*Listener, error) {
 	opened, err := net.ListenTCP("tcp", addr)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("open %s: port %d of %s is in use; stop what listens there, or choose another port "+
+		return nil, fmt.Errorf("open %s: port %d of %s is in use; stop the program that listens there, or choose another port "+
 			"%s: %w", spec.What, addr.Port, addr.IP, spec.Where, err)
 	case errors.Is(err, syscall.EACCES):
-		return nil, fmt.Errorf("open %s: port %d needs a privilege; choose a port from 1024 on: %w", spec.What, addr.Port,
+		return nil, fmt.Errorf("open %s: port %d needs a privilege; choose a port of 1024 or above: %w", spec.What, addr.Port,
 			err)
 	case err != nil:
 		return nil, fmt.Errorf("open %s on %s: %w", spec.What, spec.Address, err)
@@ -83,7 +83,7 @@ func Open(spec Spec) (*Listener, error) {
 	return l, nil
 }
 
-// Close closes the listening address. Connections go on.
+// Close closes the listening address. Connections continue.
 func (l *Listener) Close() error { return l.listener.Close() }
 
 // Addr returns the listening address, host:port.
@@ -97,8 +97,8 @@ func (l *Listener) Origin() hostname.Origin {
 	return hostname.NewOrigin(l.addr.IP.String(), strconv.Itoa(l.addr.Port))
 }
 
-// At returns host:port as a client can use it that has reached us at local. Without local a listener on all addresses
-// has the loopback one.
+// At returns host:port for a client that has connected to local. Without local, a listener on all addresses returns the
+// loopback address.
 func (l *Listener) At(local net.Addr) string {
 	ip := l.addr.IP
 	if ip.IsUnspecified() {
@@ -115,8 +115,8 @@ func (l *Listener) At(local net.Addr) string {
 	return net.JoinHostPort(host, strconv.Itoa(l.addr.Port))
 }
 
-// Authority returns what stands for the listener in a URL: what the client used in Host if that is ours, otherwise what
-// At returns.
+// Authority returns the listener's authority for a URL: the one from the client's Host if it is the listener's,
+// otherwise the result of At.
 func (l *Listener) Authority(used string, local net.Addr) string {
 	host, port, ok := hostname.Split(used)
 	if ok && cmp.Or(port, "80") == strconv.Itoa(l.addr.Port) && l.hosts.has(host, cmp.Or(port, "80"), local) {
@@ -125,7 +125,7 @@ func (l *Listener) Authority(used string, local net.Addr) string {
 	return l.At(local)
 }
 
-// Reaches reports whether a connection from local to remote comes to this listener.
+// Reaches reports whether a connection from local to remote reaches this listener.
 func (l *Listener) Reaches(local, remote net.Addr) bool {
 	from, _ := local.(*net.TCPAddr)
 	to, _ := remote.(*net.TCPAddr)
@@ -137,8 +137,8 @@ func (l *Listener) Reaches(local, remote net.Addr) bool {
 		(ip.Equal(to.IP) || ip.IsUnspecified() && (to.IP.IsLoopback() || to.IP.Equal(from.IP)))
 }
 
-// Accept serves connections, each in a goroutine of the group, until the listening address is closed. What goes wrong
-// with one of them is waited out; notice is told of it.
+// Accept serves connections, each in a goroutine of the group, until the listening address is closed. On an error of
+// accepting, it waits and reports the error to notice.
 func (l *Listener) Accept(ctx context.Context, group *sync.WaitGroup, notice func(string),
 	serve func(context.Context, net.Conn),
 ) {
@@ -154,7 +154,7 @@ func (l *Listener) Accept(ctx context.Context, group *sync.WaitGroup, notice fun
 			return
 		}
 		why := cmp.Or(relay.Exhausted(err), err.Error())
-		notice(fmt.Sprintf("%s cannot accept connections for the moment: %s", l.what, why))
+		notice(fmt.Sprintf("%s currently cannot accept connections: %s", l.what, why))
 		timer := time.NewTimer(pause)
 		select {
 		case <-timer.C:
@@ -166,11 +166,11 @@ func (l *Listener) Accept(ctx context.Context, group *sync.WaitGroup, notice fun
 	}
 }
 
-// Admission returns the relay.Config.Accept of one connection, which has reached us at local: what says why a request
-// must not name an authority. Refused is called with each such answer; it may be nil. What is returned is for one
+// Admission returns the relay.Config.Accept of one connection to local: a function that returns an error if a request
+// must not name an authority. Refused is called with each such error; it may be nil. The returned function is for one
 // goroutine.
 func (l *Listener) Admission(local net.Addr, refused func(error)) func(authority []byte) error {
-	var last []byte // that was let in, since most requests name the same; nil if none was
+	var last []byte // the last accepted one, since most requests name the same; may be nil
 	return func(authority []byte) error {
 		if last != nil && bytes.Equal(authority, last) {
 			return nil

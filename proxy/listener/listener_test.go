@@ -38,7 +38,7 @@ func (l *scantyListener) Accept() (net.Conn, error) {
 func (l *scantyListener) Close() error   { return nil }
 func (l *scantyListener) Addr() net.Addr { return nil }
 
-// Connections are accepted again when there is room for them, and the user is told once what to do.
+// The listener accepts connections again when there is room for them, and tells the user once what to do.
 func TestAcceptGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		noticed := make(map[string]bool)
@@ -61,8 +61,8 @@ func TestAcceptGoesOn(t *testing.T) {
 		synctest.Wait()
 		expect.Equal(t, noticed, 1, len(noticed))
 		for text := range noticed {
-			if !strings.HasPrefix(text, "tap booker cannot accept connections for the moment: this machine allows a2atap no "+
-				"more connections (") || !strings.HasSuffix(text, " open files); raise ulimit -n") {
+			if !strings.HasPrefix(text, "tap booker currently cannot accept connections: this machine allows no "+
+				"more connections for a2atap (") || !strings.HasSuffix(text, " open files); raise ulimit -n") {
 				t.Errorf("noticed %q", text)
 			}
 		}

@@ -1,4 +1,4 @@
-// Package nobody has addresses of agents that are not there.
+// Package nobody provides addresses of agents that do not exist.
 package nobody
 
 import (
@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// Address returns an address of this machine, 127.0.0.1:port, at which nobody listens. As long as the test runs, only who
-// asks for it by its number can: that of a listener that was closed may soon be given to the next.
+// Address returns an address of this machine, 127.0.0.1:port, without a listener. The port stays reserved while the
+// test runs, unless another test requests it by number. The port of a closed listener would soon be given to the next
+// one.
 func Address(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -14,12 +14,12 @@ import (
 	"a2atap/proxy/scheme"
 )
 
-// insecureHelps is the end of what is said of certificates.
-const insecureHelps = "; --insecure takes any certificate"
+// insecureHelps ends messages about certificates.
+const insecureHelps = "; --insecure accepts any certificate"
 
-// Advice says what to do about an error of a connection to an agent at host:port, and with which flag; empty if there is
-// nothing better to say than that the agent should be there. The error may come from Dial, or from reading such a
-// connection: in TLS 1.3 an agent that wants a certificate says so after the handshake (RFC 8446 section 4.4.2.4).
+// Advice suggests what to do about a connection error of an agent at host:port, and with which flag; empty if the only
+// advice is to start the agent. The error may come from Dial, or from reading such a connection: in TLS 1.3, an agent
+// reports a missing certificate after the handshake (RFC 8446 section 4.4.2.4).
 func (d *Dialer) Advice(err error, address string) string {
 	var (
 		via     *ProxyError
@@ -48,73 +48,73 @@ func (d *Dialer) Advice(err error, address string) string {
 	if splitErr != nil || d.Proxy != nil || hostname.IsLoopback(hostname.Normal(host)) || !isNetwork(err) {
 		return ""
 	}
-	return "see that the agent runs and listens there; where a firewall lets only a proxy through, name that with " +
+	return "make sure that the agent runs and listens there; if a firewall lets only a proxy through, name the proxy with " +
 		"--upstream-proxy URL, or --upstream-proxy env"
 }
 
-// advice says what to do about the proxy.
+// advice suggests what to do about the proxy.
 func (e *ProxyError) advice() string {
 	switch {
 	case e.Status == http.StatusProxyAuthRequired:
 		return "give its credentials: --upstream-proxy @FILE, with http://USER:PASSWORD@HOST:PORT in the file"
 	case e.Status != 0:
-		return "see in the proxy's log whether it may connect there, and whether the agent runs"
+		return "check the proxy's log to see whether it may connect there, and that the agent runs"
 	case e.untrusted:
 		return "trust the authority that issued the proxy's certificate with --agent-ca FILE (PEM)"
 	}
-	return "see that the proxy of --upstream-proxy runs there, and whether it lets connections to the agent through"
+	return "make sure that the proxy of --upstream-proxy runs there and allows connections to the agent"
 }
 
-// nameAdvice names what a certificate is for.
+// nameAdvice lists the names in a certificate.
 func nameAdvice(err x509.HostnameError) string {
 	const most = 3
 	var names []string
 	for _, n := range err.Certificate.DNSNames {
-		names = append(names, fmt.Sprintf("%q", n)) // whoever made it chose the bytes
+		names = append(names, fmt.Sprintf("%q", n)) // the certificate's issuer chose the bytes
 	}
 	for _, ip := range err.Certificate.IPAddresses {
 		names = append(names, ip.String())
 	}
 	if len(names) == 0 {
-		return "have its certificate issued for that host: it names none"
+		return "have the certificate issued for that host: it names none"
 	}
 	if len(names) > most {
 		names = append(names[:most], "…")
 	}
-	return "reach it by a name that its certificate is for (" + strings.Join(names, ", ") +
-		"), or have it issued for that host"
+	return "use a name that its certificate is for (" + strings.Join(names, ", ") +
+		"), or have the certificate issued for that host"
 }
 
-// invalidAdvice says what is wrong with a certificate that is not valid in itself.
+// invalidAdvice explains why a certificate is invalid.
 func invalidAdvice(err x509.CertificateInvalidError) string {
 	if err.Reason != x509.Expired || err.Cert == nil {
-		return "have a certificate for servers issued for the agent"
+		return "have a server certificate issued for the agent"
 	}
 	const date = "2 January 2006"
-	return fmt.Sprintf("renew the agent's certificate, which holds from %s to %s, or set this machine's clock",
+	return fmt.Sprintf("renew the agent's certificate, which is valid from %s to %s, or set this machine's clock",
 		err.Cert.NotBefore.UTC().Format(date), err.Cert.NotAfter.UTC().Format(date))
 }
 
-// alertAdvice says what to do about what an agent says of the handshake. What may be about a certificate of ours is
-// taken for that only if the agent asked for one.
+// alertAdvice suggests what to do about a TLS alert from an agent. An alert that may be about the client certificate is
+// interpreted that way only if the agent asked for one.
 func (d *Dialer) alertAdvice(err error) string {
 	var asked *askedError
 	text := err.Error()
 	switch {
 	case errors.As(err, &asked), strings.Contains(text, "certificate required"):
-		return "the agent asks for a client certificate: give one with --client-cert FILE (PEM, certificate and key)"
+		return "the agent requires a client certificate: provide one with --client-cert FILE (PEM, certificate and key)"
 	case d.Certificate != nil && (strings.Contains(text, "certificate") || strings.Contains(text, "handshake failure") ||
 		strings.Contains(text, "access denied")):
-		return "the agent does not take the certificate of --client-cert: give one from an authority that the agent " +
-			"trusts, for this use, and not expired"
+		return "the agent does not accept the certificate of --client-cert: provide one from an authority that the agent " +
+			"trusts, for this purpose, that has not expired"
 	case strings.Contains(text, "protocol version"):
-		return "let the agent speak TLS 1.2 or later"
+		return "let the agent use TLS 1.2 or later"
 	}
 	return ""
 }
 
-// isAlert reports whether the other end of TLS has said what is wrong: RFC 8446 section 6. Package tls has no type for
-// such errors outside of QUIC, and marks them in this way alone.
+// isAlert reports whether an error is a TLS alert from the peer: RFC 8446 section 6. Outside of QUIC, package tls has
+// no type for such errors, and marks them only in this way.
 func isAlert(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "remote error"

@@ -1,18 +1,25 @@
 package outbound
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"strings"
+	"syscall"
+	"time"
+
+	"a2atap/proxy/hostname"
+	"a2atap/proxy/scheme"
 )
 
-// Configure makes a transport of net/http connect to agents as Dial does. A transport keeps its own proxy where there
-// is none on the way.
+// Configure makes a transport of net/http connect to agents as Dial does. A transport keeps its own proxy if the Dialer
+// has none.
 func (d *Dialer) Configure(t *http.Transport) {
 	t.TLSClientConfig = &tls.Config{
 		RootCAs: d.Roots, InsecureSkipVerify: d.Insecure, MinVersion: tls.VersionTLS12,
@@ -27,8 +34,8 @@ func (d *Dialer) Configure(t *http.Transport) {
 	}
 }
 
-// Explain returns an error of a connection to an agent at host:port with what there is to advise at its end, nil for
-// nil. A nil Dialer has the advice of one without options.
+// Explain appends advice to a connection error of an agent at host:port; nil for nil. A nil Dialer advises like one
+// without options.
 func (d *Dialer) Explain(err error, address string) error {
 	if err == nil {
 		return nil
@@ -40,6 +47,31 @@ func (d *Dialer) Explain(err error, address string) error {
 		return &advisedError{err, advice}
 	}
 	return err
+}
+
+// ExplainSilence adds to an error of a plain connection that the agent of a URL closed before it answered whether the
+// agent speaks TLS. It opens one more connection for that, and trusts any certificate, since it sends only a handshake.
+func (d *Dialer) ExplainSilence(ctx context.Context, err error, agent *url.URL) error {
+	if d == nil {
+		d = &Dialer{}
+	}
+	if !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) || agent.Scheme != "http" ||
+		!d.speaksTLS(ctx, hostname.HostPort(agent)) {
+		return err
+	}
+	return &advisedError{err, scheme.SpeaksTLS}
+}
+
+func (d *Dialer) speaksTLS(ctx context.Context, address string) bool {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	conn, err := d.reach(ctx, address, true, nil)
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	err = tls.Client(conn, &tls.Config{InsecureSkipVerify: true}).HandshakeContext(ctx) //nolint:gosec // see above
+	return err == nil || isAlert(err)
 }
 
 // An advisedError is an error with what to do about it.
@@ -54,7 +86,7 @@ func (e *advisedError) Error() string { return e.error.Error() + "; " + e.advice
 // Unwrap returns the error itself.
 func (e *advisedError) Unwrap() error { return e.error }
 
-// AdviceIn returns the advice that Explain has put into an error, empty if there is none.
+// AdviceIn returns the advice that Explain has put into an error; may be empty.
 func AdviceIn(err error) string {
 	if e, ok := errors.AsType[*advisedError](err); ok {
 		return e.advice
@@ -62,7 +94,7 @@ func AdviceIn(err error) string {
 	return ""
 }
 
-// Cause strips the prefix that package net adds to an error, which the caller's message says already. Advice stays.
+// Cause strips the prefix that package net adds to an error, which the caller's message already has. Advice stays.
 func Cause(err error) error {
 	advice := AdviceIn(err)
 	if op, ok := errors.AsType[*net.OpError](err); ok {

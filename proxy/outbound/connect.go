@@ -166,7 +166,7 @@ func (d *Dialer) socks(ctx context.Context, conn net.Conn, via *url.URL, address
 	return err
 }
 
-// there is a dialer whose connection is there.
+// there is a dialer that returns an existing connection.
 type there struct{ net.Conn }
 
 // Dial implements proxy.Dialer.
@@ -175,7 +175,7 @@ func (t there) Dial(string, string) (net.Conn, error) { return t.Conn, nil }
 // DialContext implements proxy.ContextDialer.
 func (t there) DialContext(context.Context, string, string) (net.Conn, error) { return t.Conn, nil }
 
-// proxyError says what went wrong with a proxy.
+// proxyError returns an error about a proxy.
 func proxyError(via *url.URL, what string, err error) *ProxyError {
 	var ne net.Error
 	return &ProxyError{
@@ -185,7 +185,7 @@ func proxyError(via *url.URL, what string, err error) *ProxyError {
 	}
 }
 
-// cause strips what package net says of addresses that the caller names.
+// cause strips the addresses that package net adds, since the caller names them.
 func cause(err error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return op.Err

@@ -1,14 +1,13 @@
-// Package outbound makes the connections to agents: through another proxy if there is one on the way, verified by the
-// authorities that are trusted, and with a client certificate for agents that ask for one. It says which flag helps
-// where a connection fails, so every command with the flags of [a2atap/replay/client/setup.ReachFlags] gives the same
-// advice.
+// Package outbound makes the connections to agents: through an upstream proxy if configured, verified with the trusted
+// authorities, and with a client certificate for agents that ask for one. If a connection fails, it suggests the flag
+// that helps, so every command with the flags of [a2atap/replay/client/setup.ReachFlags] gives the same advice.
 //
 // # What will surprise
 //
-//   - Agents on this machine are reached directly, whatever proxy is named.
+//   - Agents on this machine are reached directly, even if a proxy is named.
 //   - Through an HTTP proxy each connection is a tunnel (CONNECT, RFC 9110 section 9.3.6), also one to an agent without
 //     TLS: the bytes are those that would go to the agent itself.
-//   - No variable of the environment is read unless the proxy is that of the environment ([ParseProxy]).
+//   - No environment variable is read unless the proxy is the environment's ([ParseProxy]).
 package outbound
 
 import (
@@ -25,11 +24,11 @@ import (
 type Dialer struct {
 	Roots       *x509.CertPool   // that certificates are verified against; nil is the system's
 	Insecure    bool             // certificates are not verified
-	Certificate *tls.Certificate // shown to agents that ask for one; nil is none
-	Proxy       *Proxy           // on the way to agents; nil is none
+	Certificate *tls.Certificate // for agents that ask for one; may be nil
+	Proxy       *Proxy           // on the way to agents; may be nil
 
-	// Asked is called when an agent asks for a certificate and there is none, Unverified where Insecure takes a
-	// certificate that is not valid, with the reason. Either may be nil. The address is host:port of the agent.
+	// Asked is called when an agent asks for a certificate and Certificate is nil, Unverified when Insecure accepts an
+	// invalid certificate, with the reason. Either may be nil. The address is the agent's host:port.
 	Asked      func(address string)
 	Unverified func(address string, why error)
 
@@ -37,9 +36,9 @@ type Dialer struct {
 	sessions tls.ClientSessionCache
 }
 
-// Dial connects to an agent at host:port, with TLS for the name if secure. Before any byte is sent, check may say why
-// the connection, which is one to the proxy if there is one on the way, must not be used; nil lets all pass. The context
-// bounds connecting alone. Protocols are what is offered with TLS (RFC 7301), HTTP/1.1 if there are none.
+// Dial connects to an agent at host:port, with TLS for the name if secure. Before any byte is sent, check may return an
+// error to reject the connection, which goes to the proxy if there is one; a nil check accepts all. The context bounds
+// only connecting. Protocols are offered with TLS (RFC 7301), HTTP/1.1 if empty.
 //
 // Errors about the proxy are of [*ProxyError].
 func (d *Dialer) Dial(
@@ -97,7 +96,7 @@ func (d *Dialer) secure(
 		NextProtos:         protocols,
 		InsecureSkipVerify: d.Insecure,
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-			if d.Certificate != nil { // also if the agent names other authorities: it says more of that than we could
+			if d.Certificate != nil { // even if the agent names other authorities: its error is more specific
 				return d.Certificate, nil
 			}
 			asked = true
@@ -125,7 +124,7 @@ func (d *Dialer) secure(
 	return session, nil
 }
 
-// verify does what the handshake does without Insecure.
+// verify verifies a certificate like the handshake without Insecure.
 func (d *Dialer) verify(chain []*x509.Certificate, name string) error {
 	options := x509.VerifyOptions{Roots: d.Roots, DNSName: name, Intermediates: x509.NewCertPool()}
 	for _, c := range chain[1:] {
@@ -135,7 +134,7 @@ func (d *Dialer) verify(chain []*x509.Certificate, name string) error {
 	return err
 }
 
-// An askedError is how a handshake failed after the agent had asked for a certificate, and got none.
+// An askedError is a handshake error after the agent had asked for a certificate, and got none.
 type askedError struct{ error }
 
 // Unwrap returns the error itself.
@@ -147,7 +146,7 @@ type handshakeError struct{ error }
 // Unwrap returns the error itself.
 func (e *handshakeError) Unwrap() error { return e.error }
 
-// InHandshake tells the error from those of connecting.
+// InHandshake distinguishes the error from connection errors.
 func (*handshakeError) InHandshake() bool { return true }
 
 // isUntrusted reports whether a certificate was not taken.
@@ -156,7 +155,7 @@ func isUntrusted(err error) bool {
 	return errors.As(err, &verify)
 }
 
-// isNetwork reports whether an error is of connecting: refused, unreachable, too slow, or a name that nobody knows.
+// isNetwork reports whether an error is from connecting: refused, unreachable, timed out, or an unknown host name.
 func isNetwork(err error) bool {
 	var op *net.OpError
 	var ne net.Error

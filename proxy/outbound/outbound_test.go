@@ -15,6 +15,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -187,7 +188,7 @@ func TestAdvice(t *testing.T) {
 			"not for servers", direct,
 			x509.CertificateInvalidError{Cert: cert, Reason: x509.IncompatibleUsage},
 			"a:443",
-			"certificate for servers",
+			"a server certificate",
 		},
 		{"no TLS", direct, tls.RecordHeaderError{}, "a:443", scheme.SpeaksPlainHTTP},
 		{"no TLS, by package http", direct, http.ErrSchemeMismatch, "a:443", scheme.SpeaksPlainHTTP},
@@ -195,7 +196,7 @@ func TestAdvice(t *testing.T) {
 		{"neither", direct, malformed("SSH-2.0-x"), "a:80", ""},
 		{"certificate wanted", direct, &askedError{alert("bad certificate")}, "a:443", "--client-cert FILE"},
 		{"certificate wanted late", direct, alert("certificate required"), "a:443", "--client-cert FILE"},
-		{"certificate refused", certified, alert("unknown certificate authority"), "a:443", "does not take"},
+		{"certificate refused", certified, alert("unknown certificate authority"), "a:443", "does not accept"},
 		{"old TLS", direct, alert("protocol version not supported"), "a:443", "TLS 1.2"},
 		{"alert", direct, alert("internal error"), "a:443", ""},
 		{"refused", direct, refused, "a.example:443", "--upstream-proxy URL"},
@@ -251,12 +252,12 @@ func TestReadCertificate(t *testing.T) {
 	}{
 		{"both in one", both, "", now, ""},
 		{"apart", file("cert", cert), file("key", key), now, ""},
-		{"no key", file("cert", cert), "", now, "holds no private key"},
-		{"another's key", file("cert", cert), file("other", other), now, "do not go together"},
-		{"encrypted", file("cert", cert), file("encrypted", encrypted), now, "takes the passphrase off"},
+		{"no key", file("cert", cert), "", now, "contains no private key"},
+		{"another's key", file("cert", cert), file("other", other), now, "do not match"},
+		{"encrypted", file("cert", cert), file("encrypted", encrypted), now, "removes the passphrase"},
 		{"not PEM", file("der", []byte{0x30, 0x82}), "", now, "inform der"},
 		{"expired", both, "", now.Add(2 * time.Hour), "expired on"},
-		{"not yet", both, "", now.Add(-2 * time.Hour), "begins on"},
+		{"not yet", both, "", now.Add(-2 * time.Hour), "is not valid before"},
 		{"not there", filepath.Join(dir, "nowhere"), "", now, "no such file"},
 		{"key not there", both, filepath.Join(dir, "nowhere"), now, "read the key"},
 	} {
@@ -272,9 +273,9 @@ func TestReadRoots(t *testing.T) {
 	again, _ := pair(t, time.Now(), time.Now())
 	name := filepath.Join(t.TempDir(), "roots")
 	for want, text := range map[string][]byte{
-		"":                     append(append(bytes.Clone(cert), key...), again...),
-		"holds no certificate": key,
-		"certificate 2 cannot": append(bytes.Clone(cert), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE"})...),
+		"":                        append(append(bytes.Clone(cert), key...), again...),
+		"contains no certificate": key,
+		"certificate 2 cannot":    append(bytes.Clone(cert), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE"})...),
 	} {
 		must.Do(t, os.WriteFile(name, text, 0o600))
 		roots, err := ReadRoots(name)
@@ -302,4 +303,30 @@ func FuzzParseCertificate(f *testing.F) {
 			t.Errorf("the key is in %v", err)
 		}
 	})
+}
+
+// TestExplainSilence asks about agents that close a connection without an answer: one that speaks TLS, one that does not.
+func TestExplainSilence(t *testing.T) {
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	defer secure.Close()
+	mute := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	defer mute.Close()
+	go func() {
+		for conn, err := mute.Accept(); err == nil; conn, err = mute.Accept() {
+			conn.Close()
+		}
+	}()
+	for _, test := range []struct {
+		address, scheme string
+		err             error
+		want            string
+	}{
+		{secure.Listener.Addr().String(), "http", io.EOF, "EOF; this agent speaks TLS; use https://"},
+		{secure.Listener.Addr().String(), "https", io.EOF, "EOF"},
+		{secure.Listener.Addr().String(), "http", io.ErrShortWrite, "short write"},
+		{mute.Addr().String(), "http", io.EOF, "EOF"},
+	} {
+		err := (*Dialer)(nil).ExplainSilence(t.Context(), test.err, &url.URL{Scheme: test.scheme, Host: test.address})
+		expect.Equal(t, test.scheme+" "+test.address, test.want, err.Error())
+	}
 }

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// ReadRoots returns the system's authorities and those of files in PEM, each of which may hold several. Errors name the
+// ReadRoots returns the system's authorities and those in PEM files, each of which may have several. Errors name the
 // file and what to do.
 func ReadRoots(files ...string) (*x509.CertPool, error) {
 	roots, err := x509.SystemCertPool()
 	if err != nil {
-		roots = x509.NewCertPool() // the files alone are what was asked for
+		roots = x509.NewCertPool() // only the files were requested
 	}
 	for _, name := range files {
 		text, err := os.ReadFile(name)
@@ -29,9 +29,9 @@ func ReadRoots(files ...string) (*x509.CertPool, error) {
 	return roots, nil
 }
 
-// errPEM is what errors wrap that are about what a file holds, and not about reading it.
-var errPEM = errors.New("give PEM, which begins with -----BEGIN CERTIFICATE-----; of DER openssl x509 -inform der " +
-	"makes it")
+// errPEM is wrapped by errors about a file's contents, as opposed to reading it.
+var errPEM = errors.New("use PEM, which begins with -----BEGIN CERTIFICATE-----; openssl x509 -inform der " +
+	"converts DER to it")
 
 // addCertificates adds the certificates of a text in PEM. One that cannot be read is an error, and not passed over.
 func addCertificates(roots *x509.CertPool, text []byte) error {
@@ -48,17 +48,17 @@ func addCertificates(roots *x509.CertPool, text []byte) error {
 		roots.AddCert(c)
 	}
 	if n == 0 {
-		return fmt.Errorf("it holds no certificate: %w", errPEM)
+		return fmt.Errorf("it contains no certificate: %w", errPEM)
 	}
 	return nil
 }
 
-// errCertificate ends what is said of client certificates.
-var errCertificate = fmt.Errorf("%w; certificate and key stand in one file, or the key in that of --client-key", errPEM)
+// errCertificate ends errors about client certificates.
+var errCertificate = fmt.Errorf("%w; put certificate and key into one file, or the key into the file of --client-key", errPEM)
 
 // ReadCertificate returns the certificate of a client, with the chain that follows it in the file, and its key, which
 // is in the same file if keyFile is empty. It must be valid at the time now. Errors name the file and what to do, and
-// hold nothing of the key.
+// have no part of the key.
 func ReadCertificate(file, keyFile string, now time.Time) (*tls.Certificate, error) {
 	certificate, err := os.ReadFile(file)
 	if err != nil {
@@ -84,7 +84,7 @@ func ReadCertificate(file, keyFile string, now time.Time) (*tls.Certificate, err
 		return nil, fmt.Errorf("%s: the client certificate expired on %s; have a new one issued", file,
 			c.Leaf.NotAfter.UTC().Format(date))
 	case now.Before(c.Leaf.NotBefore):
-		return nil, fmt.Errorf("%s: the client certificate begins on %s only; set this machine's clock, or have a new "+
+		return nil, fmt.Errorf("%s: the client certificate is not valid before %s; set this machine's clock, or have a new "+
 			"one issued", file, c.Leaf.NotBefore.UTC().Format(date))
 	}
 	return c, nil
@@ -106,22 +106,22 @@ func parseCertificate(certificate, key []byte) (*tls.Certificate, error) {
 	}
 	c, err := tls.X509KeyPair(certificate, key)
 	if err != nil {
-		return nil, keyError{fmt.Errorf("certificate and key do not go together (%w): give the key that the certificate "+
+		return nil, keyError{fmt.Errorf("certificate and key do not match (%w): provide the key that the certificate "+
 			"was issued for", err)}
 	}
 	return &c, nil
 }
 
-// findKey says why a text has no key that can be used.
+// findKey returns why a text has no usable key.
 func findKey(text []byte) error {
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
 		switch {
 		case block.Type == "ENCRYPTED PRIVATE KEY", block.Headers["DEK-Info"] != "":
-			return errors.New("the key is encrypted; give it without a passphrase, in a file that only you can read: " +
-				"openssl pkey -in FILE -out NEW takes the passphrase off")
+			return errors.New("the key is encrypted; provide it without a passphrase, in a file that only you can read: " +
+				"openssl pkey -in FILE -out NEW removes the passphrase")
 		case len(block.Type) >= len("PRIVATE KEY") && block.Type[len(block.Type)-len("PRIVATE KEY"):] == "PRIVATE KEY":
 			return nil
 		}
 	}
-	return fmt.Errorf("it holds no private key; put the key behind the certificate, or give its file with --client-key")
+	return fmt.Errorf("it contains no private key; put the key after the certificate, or name its file with --client-key")
 }

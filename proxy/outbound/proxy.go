@@ -11,22 +11,22 @@ import (
 	"a2atap/proxy/hostname"
 )
 
-// A Proxy stands on the way to agents. A nil one is none.
+// A Proxy is a proxy on the way to agents. A nil Proxy means none.
 type Proxy struct {
 	choose func(*url.URL) (*url.URL, error)
-	fixed  *url.URL // nil for that of the environment
+	fixed  *url.URL // nil for the environment's
 }
 
-// ports are those of proxies whose URL names none.
+// ports are the default ports of proxies.
 var ports = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}
 
-// errProxyURL says how a proxy is named. It does not repeat what was given, which may hold a password.
+// errProxyURL explains the format of proxy URLs. It does not repeat the input, which may have a password.
 var errProxyURL = errors.New("it is not the URL of a proxy; write http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT, " +
-	"with credentials as USER:PASSWORD@HOST:PORT, or env for that of the environment")
+	"with credentials as USER:PASSWORD@HOST:PORT, or env for the proxy of the environment")
 
 // ParseProxy reads the URL of a proxy: http, https or socks5 (RFC 1928; socks5h is the same), with user and password if
-// it asks for them. The word env is what HTTPS_PROXY, HTTP_PROXY and NO_PROXY say, in capitals or not. Errors hold
-// nothing of the value.
+// it asks for them. The word env means HTTPS_PROXY, HTTP_PROXY and NO_PROXY, in upper or lower case. Errors have no
+// part of the value.
 func ParseProxy(value string, getenv func(string) string) (*Proxy, error) {
 	if value == "env" {
 		return environment(getenv)
@@ -75,7 +75,7 @@ func (p *Proxy) String() string {
 	case p == nil:
 		return "none"
 	case p.fixed == nil:
-		return "that of the environment"
+		return "the proxy of the environment"
 	}
 	return (&url.URL{Scheme: p.fixed.Scheme, Host: p.fixed.Host}).String()
 }
@@ -100,10 +100,10 @@ func (p *Proxy) of(address string, secure bool) (*url.URL, error) {
 	return p.For(u)
 }
 
-// A ProxyError says what went wrong with the proxy on the way to an agent. It holds no credentials. It does not unwrap:
-// what a proxy did is not to be taken for what the agent did.
+// A ProxyError is an error of the proxy on the way to an agent. It has no credentials. It does not unwrap, so that a
+// proxy's failure is not mistaken for the agent's.
 type ProxyError struct {
-	Status int // with which an HTTP proxy refused; 0 if it did not get to answer
+	Status int // with which an HTTP proxy refused; 0 without an answer
 
 	text      string
 	timeout   bool

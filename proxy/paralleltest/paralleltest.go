@@ -1,4 +1,4 @@
-// Package paralleltest lets tests that wait run beside each other.
+// Package paralleltest lets tests that wait run in parallel.
 package paralleltest
 
 import (

@@ -1,16 +1,16 @@
-// Package record records the traffic between clients and agents. It puts together taps, a forward proxy, the recorder
-// behind them, redaction and a sink that keeps what is left, in the one order in which no secret gets into the sink, and
-// it ends them in the one order in which nothing that has passed is lost.
+// Package record records the traffic between clients and agents. It combines taps, a forward proxy, the recorder behind
+// them, redaction and a sink, in the order that keeps secrets out of the sink. It closes them in the order that loses
+// no traffic that has passed.
 //
 //	memory := capture.NewMemory(capture.Info{Name: "test"})
 //	r := record.New(memory, record.Options{Proxy: proxy.Options{Taps: taps}})
 //	err := r.Start()
 //	…
-//	err = r.Close(ctx) // memory has all that has passed
+//	err = r.Close(ctx) // memory has all traffic
 //
-// The sink may be anything that takes steps: memory, a store, or what hands them on. Nothing is judged here: who wants
-// that follows the source behind the sink, as any other reader does. Traffic is neither changed, but for what
-// proxy.Options say, nor does it wait, unless recording.Options.IfFull says so.
+// The sink may be anything that accepts steps: memory, a store, or a forwarder. This package does not judge traffic:
+// for that, follow the source behind the sink, like any other reader. Traffic is not changed, except as set in
+// proxy.Options, and does not wait, unless recording.Options.IfFull is set to wait.
 package record
 
 import (
@@ -28,13 +28,13 @@ import (
 	"a2atap/proxy/recording"
 )
 
-// Options say what is recorded, and how. The zero value of each is that of its package.
+// Options configure what is recorded, and how. The zero value of each field is its package's default.
 type Options struct {
-	Proxy    proxy.Options     // what is tapped; its Recorder is that of the recording
-	Recorder recording.Options // what may wait; its Sink is that of the recording, and it stops the recording
+	Proxy    proxy.Options     // what is tapped; its Recorder is the recording's
+	Recorder recording.Options // what may wait; its Sink is the recording's, and it stops the recording
 
-	// Redact says how secrets are hidden. A recording that ends searches what waits for half a second; what is large
-	// is withheld after that.
+	// Redact configures how secrets are hidden. A recording that ends searches the waiting data for half a second;
+	// after that, it withholds large data.
 	Redact redact.Options
 
 	// Around returns a sink that is given all steps first, with their secrets, and hands them on to another. It may be
@@ -51,7 +51,7 @@ type Recording struct {
 	options  proxy.Options
 	proxy    *proxy.Proxy // nil until Start
 	recorder *recording.Recorder
-	first    capture.Sink // what the user gave
+	first    capture.Sink // the caller's sink
 	sink     capture.Sink // with redaction before it
 	passed   tally
 	failed   chan error
@@ -78,8 +78,8 @@ func New(sink capture.Sink, o Options) *Recording {
 	return r
 }
 
-// NewSink returns what a recording has in front of its sink: it hides the secrets in steps that come from elsewhere, such
-// as those of another capture, and hands them on to next. It owns next.
+// NewSink returns the redacting sink that a recording has in front of its sink: it hides the secrets in steps from
+// another source, such as another capture, and forwards the steps to next. It owns next.
 func NewSink(next capture.Sink, o redact.Options) capture.Sink { return redact.New(next, o) }
 
 // Recorder returns what makes steps of the pieces of connections. Connections that no tap accepts are begun there, also
@@ -102,10 +102,13 @@ func (r *Recording) Start() (err error) {
 // themselves.
 func (r *Recording) Taps() []*proxy.Tap { return r.proxy.Taps() }
 
-// Forward returns the forward proxy; nil if there is none.
+// Forward returns the forward proxy, or nil.
 func (r *Recording) Forward() *forward.Proxy { return r.proxy.Forward() }
 
-// Stats returns what has been recorded, and lost, until now; after Close all of it.
+// Tools returns the path of the socket at which tools join the recording; empty if they cannot.
+func (r *Recording) Tools() string { return r.proxy.Tools() }
+
+// Stats returns the recorded and lost amounts until now; after Close, the totals.
 func (r *Recording) Stats() recording.Stats { return r.recorder.Stats() }
 
 // Waiting returns how many bytes wait to be recorded.
@@ -114,7 +117,7 @@ func (r *Recording) Waiting() int64 {
 	return waiting
 }
 
-// Behind returns how long what is recorded next has waited for it.
+// Behind returns how long the next piece has waited to be recorded.
 func (r *Recording) Behind() time.Duration { return r.recorder.Behind() }
 
 // Hinder tells whether the sink cannot store anything at the moment: see recording.Recorder.
@@ -123,7 +126,7 @@ func (r *Recording) Hinder(stuck bool) { r.recorder.Hinder(stuck) }
 // OutOfTime reports whether the recording has been ending for so long that work is left out.
 func (r *Recording) OutOfTime() bool { return r.ending.over() }
 
-// Fail says that the recording cannot go on. Only the first error counts until Failed has yielded it.
+// Fail reports that the recording cannot continue. Only the first error counts until Failed has yielded it.
 func (r *Recording) Fail(err error) {
 	select {
 	case r.failed <- err:
@@ -131,7 +134,7 @@ func (r *Recording) Fail(err error) {
 	}
 }
 
-// Failed yields why the recording cannot go on, where that was to be its end.
+// Failed yields the error that ends the recording.
 func (r *Recording) Failed() <-chan error { return r.failed }
 
 // Passed returns how many exchanges were opened in the record, and how many of them have ended.
@@ -176,11 +179,11 @@ func (r *Recording) Wait(ctx context.Context, duration time.Duration, exchanges 
 	}
 }
 
-// CloseTaps closes the taps and the forward proxy. Exchanges that are open get the time of proxy.Options.Grace. What has
-// passed may still wait to be recorded.
+// CloseTaps closes the taps and the forward proxy. Exchanges that are open get the time of proxy.Options.Grace. Traffic
+// that has passed may still wait to be recorded.
 func (r *Recording) CloseTaps() {
 	r.closing.Do(func() {
-		if s, ok := r.first.(interface{ StopWaiting() }); ok { // first: traffic that waits for the sink goes on
+		if s, ok := r.first.(interface{ StopWaiting() }); ok { // first: traffic that waits for the sink continues
 			s.StopWaiting()
 		}
 		if r.stop != nil {
@@ -191,7 +194,7 @@ func (r *Recording) CloseTaps() {
 	})
 }
 
-// Close closes the taps, if they are not closed yet, waits until what has passed is recorded, at most until the context
+// Close closes the taps, if they are not closed yet, waits until all traffic is recorded, at most until the context
 // ends, and closes the sink.
 func (r *Recording) Close(ctx context.Context) error {
 	r.CloseTaps()
@@ -219,7 +222,7 @@ type tally struct {
 	changed       chan struct{}
 }
 
-// counted is a sink that counts what it was given.
+// counted is a sink that counts its input.
 type counted struct {
 	capture.Sink
 	passed *tally

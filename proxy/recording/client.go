@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"a2atap/proxy/capture"
 	"a2atap/proxy/internal/rawhead"
 	"a2atap/proxy/spelling"
 )
@@ -21,7 +22,7 @@ type ClientPattern struct {
 	prefix netip.Prefix
 }
 
-// What a pattern looks at.
+// The kinds of patterns.
 const (
 	kindUserAgent = "user-agent"
 	kindHeader    = "header"
@@ -31,20 +32,20 @@ const (
 
 var clientKinds = []string{kindUserAgent, kindHeader, kindAddr, kindCert}
 
-// clientForms is how a pattern is written.
+// clientForms explains the format of a pattern.
 const clientForms = "write user-agent:TEXT=NAME, header:FIELD=TEXT=NAME, addr:ADDRESS=NAME or cert:CN=TEXT=NAME, " +
-	"where * in TEXT stands for anything"
+	"where * in TEXT matches anything"
 
 // ParseClient reads the value of the flag --client, PATTERN=NAME. PATTERN is one of
 //
-//	user-agent:TEXT        the User-Agent; without * also its first product, whatever the version
+//	user-agent:TEXT        the User-Agent; without * also its first product, regardless of version
 //	header:FIELD=TEXT      a field of the request's header
 //	addr:ADDRESS           the client's address, or a prefix such as 10.0.0.0/8
-//	cert:CN=TEXT           the name in the client's certificate, where one is asked for
+//	cert:CN=TEXT           the name in the client's certificate, if requested
 //	TEXT                   as user-agent:TEXT
 //
-// TEXT is compared in any case, and * in it stands for any text. The last = begins the name. Errors say what is wrong
-// with which value, without what a header is to contain, and what to write instead.
+// TEXT is compared case-insensitively, and * in it matches any text. The last = begins the name. Errors name the
+// invalid value and the problem, without the header's expected contents, and suggest what to write instead.
 func ParseClient(flag string) (ClientPattern, error) {
 	at := strings.LastIndexByte(flag, '=')
 	if at < 0 {
@@ -69,7 +70,7 @@ func ParseClient(flag string) (ClientPattern, error) {
 	return p, nil
 }
 
-// shown returns what an error may show of a flag: what a field is to contain may be a credential.
+// shown returns the part of a flag that an error may show: the expected contents of a field may be a credential.
 func (p *ClientPattern) shown(flag string) string {
 	if field, _, found := strings.Cut(flag, "="); found && p.kind == kindHeader {
 		return field + "=…"
@@ -103,16 +104,11 @@ func (p *ClientPattern) parse(text string) error {
 	case kindCert:
 		attribute, value, found := strings.Cut(text, "=")
 		if !found || !strings.EqualFold(attribute, "CN") {
-			return errors.New("of a certificate the common name counts; write cert:CN=TEXT=NAME")
+			return errors.New("clients are identified by the common name of a certificate; write cert:CN=TEXT=NAME")
 		}
 		p.glob = strings.ToLower(value)
 	default:
-		for _, kind := range clientKinds {
-			if spelling.Distance(p.kind, kind) <= 2 {
-				return fmt.Errorf("there is no kind of pattern %q; did you mean %s:? Else %s", p.kind, kind, clientForms)
-			}
-		}
-		return fmt.Errorf("there is no kind of pattern %q; %s", p.kind, clientForms)
+		return fmt.Errorf("unknown kind of pattern %q; %s%s", p.kind, clientForms, spelling.Hint(p.kind, clientKinds))
 	}
 	if p.glob == "" {
 		return fmt.Errorf("the pattern is empty; %s", clientForms)
@@ -125,7 +121,7 @@ func isWord(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(c rune) bool { return c != '-' && (c|0x20 < 'a' || c|0x20 > 'z') })
 }
 
-// how is what the record says of a client with the name. What a field contained is not said: it may be a credential.
+// how describes in the record how the client was named. It omits the contents of the field, which may be a credential.
 func (p *ClientPattern) how() string {
 	switch p.kind {
 	case kindHeader:
@@ -157,8 +153,8 @@ func (p *ClientPattern) fits(head []byte, address, certificate string) bool {
 	return false
 }
 
-// globMatches reports whether a text is a pattern, in which * stands for any text. It takes time in proportion to the
-// product of their lengths at most.
+// globMatches reports whether a text matches a pattern, in which * matches any text. Its time is at most proportional
+// to the product of their lengths.
 func globMatches(pattern, text string) bool {
 	first, rest, wild := strings.Cut(pattern, "*")
 	if !wild {
@@ -181,7 +177,7 @@ func globMatches(pattern, text string) bool {
 	}
 }
 
-// ValidName reports whether a name is made of letters, digits, '.', '_' and '-', as those of clients and agents are.
+// ValidName reports whether a name consists of letters, digits, '.', '_' and '-', as names of clients and agents must.
 func ValidName(name string) bool {
 	for _, c := range []byte(name) {
 		switch {
@@ -193,25 +189,29 @@ func ValidName(name string) bool {
 	return name != ""
 }
 
-// How a client's name was found out.
+// The sources of a client's name.
 const (
 	byProxyUser = "proxy-user"
 	byUserAgent = "user-agent"
 	byDefault   = "default"
+	byUnseen    = capture.ByUnseen
 )
 
+// unnamed is the name of a client of which nothing is known.
+const unnamed = "client"
+
 // ClientName names the client after the first product of its User-Agent, without the version: RFC 9110 section 10.1.5.
-// What is not a product there, or a number alone (it may be a process id or a port), names nobody.
+// A text that is not a product, or only a number (it may be a process id or a port), gives no name.
 func ClientName(head []byte) (name, how string) {
 	product := rawhead.Value(head, "User-Agent")
 	if end := bytes.IndexFunc(product, func(c rune) bool { return !rawhead.IsToken(c) }); end >= 0 {
 		product = product[:end]
 	}
 	if len(bytes.Trim(product, "0123456789.-_")) == 0 || len(product) > 64 {
-		return "client", byDefault
+		return unnamed, byDefault
 	}
 	return string(product), byUserAgent
 }
 
-// byWebhook says how a client's name was found out: it uses the address that it was given for a webhook.
+// byWebhook means that a client was recognized by its use of an address that it was given for a webhook.
 const byWebhook = "webhook"

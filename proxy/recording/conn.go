@@ -15,14 +15,15 @@ import (
 type Conn struct {
 	// What follows may be set before the first exchange.
 	Caller      *Caller // whose process is looked for; nil if that is not done
-	OnlyA2A     bool    // bodies of what shows no sign of A2A are not recorded
+	Bodies      Scope   // which exchanges are recorded with their bodies
 	Certificate string  // the common name in the client's certificate; empty if it has shown none
 
 	r      *Recorder
 	client string // the client's address
 	agent  capture.Peer
-	number uint64 // 0 until the first exchange; guarded by the queue's lock, like all below
-	stream uint32 // that the next exchange is on, of HTTP/2
+	number uint64    // 0 until the first exchange; guarded by the queue's lock, like all below
+	stream uint32    // that the next exchange is on, of HTTP/2
+	passed time.Time // of what is reported next; zero if it has passed just now
 	open   map[int]*exchange
 	recent [2]endedExchange // exchanges that have ended last; each side of a connection may still report one
 }
@@ -55,8 +56,8 @@ func (c *Conn) Request(x int, head []byte) {
 	c.RequestTo(x, head, c.agent, "")
 }
 
-// RequestTo is Request for one exchange whose agent is not that of the connection, or whose client has given a name to
-// the proxy; "" is none.
+// RequestTo is Request for one exchange whose agent is not the connection's, or whose client has given the proxy a
+// name; "" means none.
 func (c *Conn) RequestTo(x int, head []byte, agent capture.Peer, client string) {
 	c.lock()
 	defer c.unlock()
@@ -131,7 +132,7 @@ func (c *Conn) end(x int, kind pieceKind, trailer []byte) {
 	if len(trailer) == 0 || !e.note(p, trailer, false) {
 		e.note(p, nil, true)
 	}
-	f.dropped = 0 // already reported; what an upgrade brings is added
+	f.dropped = 0 // already reported; an upgrade adds to it
 }
 
 // Informational implements relay.Observer.
@@ -154,7 +155,7 @@ func (c *Conn) Answer(x int, head []byte) {
 	e.answer.endless = mayStream(head)
 	e.protocol = newProtocol(head)
 	if !e.note(piece{kind: pieceAnswer}, head, false) {
-		e.answer.cut, e.answer.headless = true, true // a body without its head says nothing
+		e.answer.cut, e.answer.headless = true, true // a body without its head is useless
 	}
 }
 
@@ -169,13 +170,43 @@ func (c *Conn) Upgraded(x int) {
 	e.upgraded = true
 	if e.protocol != "" {
 		e.note(piece{kind: pieceFact, note: &capture.Fact{
-			Note: "upgraded to " + e.protocol + ": what follows passes unchanged, and is neither recorded nor observed",
+			Note: "upgraded to " + e.protocol + ": further traffic is forwarded unchanged, and neither recorded nor observed",
 		}}, nil, true)
 	}
 }
 
-// Fact adds something learned on the side: a replacement, a note, the client's name. Like the observer's calls it must
-// not come after Ended.
+// Passed sets when the traffic passed that is reported next, by another process. Without it, traffic passes when it is
+// reported. The record uses the nearest time that does not change the order of what was reported, and is not later than
+// the report.
+func (c *Conn) Passed(at time.Time) {
+	c.lock()
+	defer c.unlock()
+	c.passed = at
+}
+
+// Dropped reports bytes of a body that passed and are not to be recorded, of the answer's or of the request's body.
+func (c *Conn) Dropped(x int, answer bool, n int64) {
+	c.lock()
+	defer c.unlock()
+	if e := c.open[x]; e != nil {
+		f := &e.request
+		if answer {
+			f = &e.answer
+		}
+		f.size += n
+		f.dropped += n
+	}
+}
+
+// Lost reports bytes that passed before they could be reported as an exchange.
+func (c *Conn) Lost(n int64) {
+	c.lock()
+	defer c.unlock()
+	c.r.q.countLoss(n)
+}
+
+// Fact adds something learned outside the traffic: a replacement, a note, the client's name. Like the observer's calls,
+// it must not come after Ended.
 func (c *Conn) Fact(x int, f capture.Fact) {
 	c.lock()
 	defer c.unlock()
@@ -184,7 +215,7 @@ func (c *Conn) Fact(x int, f capture.Fact) {
 	}
 }
 
-// Recognised notes what the search for the client has found. Exchanges that were opened before get the right name.
+// Recognised notes the result of the search for the client. Exchanges that were opened before get the right name.
 func (c *Conn) Recognised() {
 	c.lock()
 	defer c.unlock()
@@ -206,8 +237,8 @@ func (c *Conn) SideEnded(x int, side, how string) {
 	}
 }
 
-// Fault implements relay.Observer. Bytes that belong to no exchange are recorded as one: they are what the user looks
-// for when nothing else arrives.
+// Fault implements relay.Observer. Bytes that belong to no exchange are recorded as one: users look for them when
+// nothing else arrives.
 func (c *Conn) Fault(x int, f relay.TransportError) {
 	c.lock()
 	defer c.unlock()
@@ -231,8 +262,8 @@ func (c *Conn) Fault(x int, f relay.TransportError) {
 	c.ended(x, e)
 }
 
-// faultAfterEnd notes that the last bytes of a message could not be written. As a rule the end is still in the queue
-// then, and takes the fault up.
+// faultAfterEnd notes that the last bytes of a message could not be written. Usually, the end is still in the queue
+// then, and gets the fault.
 func (c *Conn) faultAfterEnd(x int, f *capture.TransportFault) {
 	for _, l := range c.recent {
 		if l.e != nil && l.x == x && !l.e.skipped {
@@ -260,7 +291,7 @@ func (c *Conn) Abandon() int {
 	for x, e := range c.open {
 		fault := &capture.TransportFault{
 			Kind: "abandoned", Side: relay.SideProxy,
-			Detail: "a2atap could not go on observing the connection",
+			Detail: "a2atap could not continue to observe the connection",
 		}
 		e.note(piece{kind: pieceFault, note: fault}, nil, true)
 		c.ended(x, e)
@@ -282,8 +313,8 @@ func (c *Conn) ended(x int, e *exchange) {
 func (c *Conn) lock()   { c.r.q.mu.Lock() }
 func (c *Conn) unlock() { c.r.q.mu.Unlock() }
 
-// newProtocol returns what an answer with status 101 says that the connection goes on in, such as "websocket": RFC 9110
-// section 7.8. It is "" for any other answer, and "another protocol" for one that does not say.
+// newProtocol returns the protocol to which an answer with status 101 switches the connection, such as "websocket": RFC
+// 9110 section 7.8. It is "" for any other answer, and "another protocol" if the answer does not name it.
 func newProtocol(answer []byte) string {
 	if _, status, _ := bytes.Cut(rawhead.StartLine(answer), []byte(" ")); !bytes.HasPrefix(status, []byte("101")) {
 		return ""
@@ -297,7 +328,7 @@ func newProtocol(answer []byte) string {
 	return name
 }
 
-// Protocol returns what an exchange was upgraded to, "" if it was not, and the agent's name.
+// Protocol returns the protocol to which an exchange was upgraded, "" if it was not, and the agent's name.
 func (c *Conn) Protocol(x int) (protocol, agent string) {
 	c.lock()
 	defer c.unlock()
@@ -307,13 +338,32 @@ func (c *Conn) Protocol(x int) (protocol, agent string) {
 	return "", ""
 }
 
-// A Caller is the client of one connection, while somebody finds out who it is.
+// A Caller is the client of one connection during the search for its identity.
 type Caller struct {
-	Until time.Time // that its name is waited for
+	Until   time.Time // that its name is waited for
+	InDoubt bool      // it may be an agent whose process is known, until the search is over
 
 	Done      chan struct{} // closed when the search is over
-	Name, How string        // set before that; empty if it is not an agent that we know
+	Name, How string        // set before that; empty if it is not a known agent
+	Unseen    bool          // set before that: it may be an agent, but was gone when its process was looked for
 	Home      capture.Home  // its ports are set before that too
+}
+
+// name returns the client's name if it is an agent's. It is unseen if it may be one's, so that its User-Agent, which all
+// programs with the same library have, would be a second name. A nil Caller has neither.
+func (c *Caller) name(agent string) (name, how string, unseen bool) {
+	if c == nil {
+		return "", "", false
+	}
+	select {
+	case <-c.Done:
+		if c.Name != agent {
+			name, how = c.Name, c.How
+		}
+		return name, how, c.Unseen
+	default:
+		return "", "", c.InDoubt
+	}
 }
 
 // home returns where the client lives, as far as it is known now.
@@ -336,17 +386,9 @@ func (c *Conn) NameNow(head []byte) string {
 			return p.Name
 		}
 	}
-	if c.Caller != nil {
-		select {
-		case <-c.Caller.Done:
-			if name := c.Caller.Name; name != "" && name != c.agent.Name {
-				return name
-			}
-		default:
-		}
+	name, _, _ := c.Caller.name(c.agent.Name)
+	if product, how := ClientName(head); name == "" && how != byDefault {
+		return product
 	}
-	if name, how := ClientName(head); how != byDefault {
-		return name
-	}
-	return ""
+	return name
 }

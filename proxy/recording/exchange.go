@@ -6,18 +6,18 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// An exchange is one exchange on its way into the capture. The first group of fields is the producers' and guarded by
-// the queue's lock, the second the recording goroutine's.
+// An exchange is one exchange on its way into the capture. The first group of fields belongs to the producers and is
+// guarded by the queue's lock. The second group belongs to the recording goroutine.
 type exchange struct {
 	conn     *Conn
-	agent    capture.Peer // who it is for
+	agent    capture.Peer // the agent that receives it
 	on       uint32       // its stream of HTTP/2; 0 of others
 	client   string       // its client's name, "" if it is to be taken from its head
 	request  flow
 	answer   flow
 	upgraded bool   // what passes now is counted, and not recorded
 	protocol string // that the answer's head has changed to; "" if it has not
-	skipped  bool   // its beginning did not fit into the queue: nothing of it is recorded
+	skipped  bool   // its beginning did not fit into the queue: it is not recorded
 	lost     int64  // bytes that did not fit
 	delivers bool   // it is a notification, and its client the agent that was given the webhook's address
 
@@ -38,7 +38,7 @@ type flow struct {
 
 // body queues a piece of a body, or counts it as dropped. After an upgrade the bytes are not bodies: they are counted.
 func (e *exchange) body(f *flow, kind pieceKind, p []byte) {
-	if !e.skipped && !f.endless { // what is not to be recorded must not take the space of what is
+	if !e.skipped && !f.endless { // data that is not recorded must not use up space
 		room := max(0, e.conn.r.opts.MaxBody-f.size)
 		if beyond := int64(len(p)) - room; beyond > 0 {
 			f.size += beyond

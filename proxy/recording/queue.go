@@ -12,7 +12,7 @@ type piece struct {
 	at      time.Duration // since the queue's base
 	data    []byte        // in the segment's buffer
 	size    int64         // of an end: the bytes of the body that passed
-	dropped int64         // of an end: those of them that are not in the pieces before it
+	dropped int64         // of an end: the part of size that is not in the pieces before it
 	lost    int64         // of pieceEnded: bytes that the queue had no room for
 	note    any           // *capture.Fact, *capture.SideEnd, *capture.TransportFault, or *capture.Peer
 }
@@ -36,7 +36,7 @@ const (
 )
 
 const (
-	pieceWeight = 112      // what one piece costs beside its bytes
+	pieceWeight = 112      // the cost of one piece in addition to its bytes
 	segmentSize = 32 << 10 // bytes in the buffer of a segment
 
 	gatherTime  = 2 * time.Millisecond // that a piece may wait for others, to be recorded together
@@ -71,6 +71,7 @@ type queue struct {
 	closed   bool
 	flushNow chan struct{} // take should not wait for more; capacity 1
 	pressed  chan struct{} // so much waits that names of clients are not waited for; capacity 1
+	latest   time.Duration // of the last piece
 	held     time.Duration // that the oldest piece has waited for the name of a client
 
 	first, last *segment
@@ -78,7 +79,7 @@ type queue struct {
 	lost        lossCount // exchanges of which nothing is in the queue, not yet reported
 }
 
-// A lossCount says what passed unrecorded.
+// A lossCount counts the traffic that passed unrecorded.
 type lossCount struct{ exchanges, bytes int64 }
 
 func newQueue(limit int64, wait bool) *queue {
@@ -110,6 +111,10 @@ func (q *queue) add(p piece, data []byte, must bool) bool {
 	s.buf = append(s.buf, data...)
 	p.data = s.buf[start:len(s.buf):len(s.buf)]
 	p.at = time.Since(q.base)
+	if at := p.x.conn.passed; !at.IsZero() {
+		p.at = min(p.at, max(q.latest, at.Sub(q.base)))
+	}
+	q.latest = p.at
 	s.pieces = append(s.pieces, p)
 	s.weight += weight
 	q.used += weight
@@ -188,8 +193,8 @@ func (q *queue) countLoss(bytes int64) {
 	q.ready.Signal()
 }
 
-// take waits for pieces and returns the first segment, nil where there is none, with what was lost until now. It
-// returns false when the queue is closed and empty. The segment stays counted until it is released.
+// take waits for pieces and returns the first segment, which may be nil, and the losses until now. It returns false
+// when the queue is closed and empty. The segment stays counted until it is released.
 //
 // When it had to wait it waits a moment longer for more: to wake this goroutine for each piece would cost those who add
 // them, which are in the path of the traffic, more than all the rest.
@@ -222,7 +227,7 @@ func (q *queue) take() (*segment, lossCount, bool) {
 	return s, loss, s != nil || loss != (lossCount{})
 }
 
-// release gives back a segment that was recorded.
+// release returns a recorded segment.
 func (q *queue) release(s *segment) {
 	q.mu.Lock()
 	q.used -= s.weight
@@ -245,7 +250,7 @@ func (q *queue) stopWaiting() {
 	q.room.Broadcast()
 }
 
-// hinder makes producers wait that may, whatever room there is, or lets them go on.
+// hinder makes producers that may wait do so, regardless of the room, or lets them continue.
 func (q *queue) hinder(stuck bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -264,7 +269,7 @@ func (q *queue) close() {
 	q.room.Broadcast()
 }
 
-// stop refuses all but the ends of what is in the queue already.
+// stop refuses all pieces except the ends of exchanges in the queue.
 func (q *queue) stop() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

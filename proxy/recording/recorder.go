@@ -26,7 +26,7 @@ const (
 	DefaultMaxEvent   = capture.DefaultBlockLimit
 )
 
-// A Policy says what happens to traffic that the capture cannot take in time.
+// A Policy is what happens to traffic that the capture cannot store in time.
 type Policy uint8
 
 // The policies.
@@ -39,11 +39,11 @@ const (
 // ErrBehind is the cause given to Options.OnLoss and OnStop when the queue was full.
 var ErrBehind = errors.New("the capture cannot keep up with the traffic")
 
-// Options say where and how a Recorder records. Only Sink is required.
+// Options configure where and how a Recorder records. Only Sink is required.
 type Options struct {
 	Sink capture.Sink // appended to by one goroutine; the recorder never closes it
 
-	// Seq and Conn are the last numbers that the capture has used already; numbering goes on after them.
+	// Seq and Conn are the last numbers that the capture has used; numbering continues after them.
 	Seq, Conn uint64
 
 	QueueBytes int64 // bytes that may wait to be recorded; 0 is DefaultQueueBytes
@@ -54,22 +54,22 @@ type Options struct {
 
 	Clients []ClientPattern // names that the user gives to clients; the first that fits counts
 
-	// OutOfTime reports whether there is no time left to decode streams that are compressed: the recording ends. It may be
-	// nil.
+	// OutOfTime reports whether there is no time left for streams that are compressed, or have very many events: the
+	// recording ends. It may be nil.
 	OutOfTime func() bool
 
 	// Urgency is set while so much waits to be recorded that it cannot give way to traffic any more. It may be nil.
 	Urgency *background.Urgency
 
-	// OnLoss is called once for each cause that something could not be recorded: ErrBehind, or the Sink's first error.
-	// OnStop is called once, with the same, when recording has ended for that reason (policy Stop); the caller then
-	// ends the whole. Both are called in a goroutine of their own and may be nil.
+	// OnLoss is called once for each cause of a loss: ErrBehind, or the Sink's first error. OnStop is called once, with
+	// the same error, when recording has ended for that reason (policy Stop); the caller should then shut down. Both
+	// are called in separate goroutines and may be nil.
 	OnLoss func(error)
 	OnStop func(error)
 }
 
-// A Recorder makes steps of what the relays tell it and appends them to a Sink. It has one queue and one goroutine for
-// all connections, so that the capture has one order, that of arrival.
+// A Recorder converts the relays' reports to steps and appends them to a Sink. It has one queue and one goroutine for
+// all connections, so that the capture has one order, the order of arrival.
 type Recorder struct {
 	opts  Options
 	q     *queue
@@ -80,14 +80,15 @@ type Recorder struct {
 	stopOnce sync.Once
 	calls    sync.WaitGroup
 
-	// The rest belongs to the recording goroutine, but for stats.
+	// The rest belongs to the recording goroutine, except for stats.
 	seq        uint64
 	open       map[uint64]*exchange // by seq: opened in the capture and not closed
 	agents     knownAgents
-	unreported lossCount      // what no Lost step says yet
+	products   products
+	unreported lossCount      // losses without a Lost step yet
 	reason     error          // why
 	retry      []capture.Step // ends whose batch the sink refused
-	batch      []stepLoss     // of the batch at hand
+	batch      []stepLoss     // of the current batch
 	random     *bufio.Reader  // what ids are made of
 	work       background.Work
 
@@ -96,7 +97,7 @@ type Recorder struct {
 	err   error // the sink's first
 }
 
-// Stats count what a Recorder has recorded.
+// Stats count the data that a Recorder has recorded.
 type Stats struct {
 	Exchanges     uint64 // opened in the capture
 	Open          int    // of those, not yet closed
@@ -105,7 +106,7 @@ type Stats struct {
 	LostExchanges int64  // exchanges of which nothing was recorded
 	LostBytes     int64  // bytes that passed unrecorded since the capture failed or was behind; limits are not counted
 
-	// Of those, what the sink has not taken as a Lost step: known after Close.
+	// Of those, the number that the sink has not accepted as a Lost step: known after Close.
 	UnreportedExchanges, UnreportedBytes int64
 }
 
@@ -127,7 +128,7 @@ func New(opts Options) *Recorder {
 		work:   background.Work{Urgency: opts.Urgency},
 		seq:    opts.Seq,
 		open:   make(map[uint64]*exchange),
-		agents: make(knownAgents),
+		agents: make(knownAgents), products: make(products),
 		random: bufio.NewReaderSize(rand.Reader, 1<<10),
 	}
 	r.conns.Store(opts.Conn)
@@ -135,23 +136,23 @@ func New(opts Options) *Recorder {
 	return r
 }
 
-// Stats returns what was recorded until now. After Close it is final.
+// Stats returns the counts until now. After Close, they are final.
 func (r *Recorder) Stats() Stats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.stats
 }
 
-// Close ends the recording: what is in the queue is recorded, and exchanges that are still open are marked as
-// interrupted. What connections tell afterwards is ignored. It does not close the Sink.
+// Close ends the recording: it records the rest of the queue, and marks open exchanges as interrupted. Later reports of
+// connections are ignored. It does not close the Sink.
 //
-// It returns the Sink's first error, or that of the context if the Sink has not taken everything until it ends.
+// It returns the Sink's first error, or the context's error if it ends before the Sink has accepted everything.
 func (r *Recorder) Close(ctx context.Context) error {
 	r.q.close()
 	select {
 	case <-r.done:
 	case <-ctx.Done():
-		return fmt.Errorf("end the recording: the capture has not taken what was left: %w", ctx.Err())
+		return fmt.Errorf("end the recording: the capture did not accept the rest: %w", ctx.Err())
 	}
 	r.calls.Wait()
 	r.mu.Lock()
@@ -162,7 +163,8 @@ func (r *Recorder) Close(ctx context.Context) error {
 // Of small pieces so many take a few microseconds, and asking the clock after each would take as much as they do.
 const few, smallPiece = 8, 512
 
-// manySteps is how many steps are handed on before more pieces are recorded: a few coded ones may be many events.
+// manySteps bounds the steps of a batch: if there are more, they are appended before more pieces are recorded. A few
+// compressed pieces may have many events.
 const manySteps = 4096
 
 // run records until the queue is closed and empty.
@@ -197,7 +199,7 @@ func (r *Recorder) run() {
 	r.interrupt()
 }
 
-// interrupt closes what is still open when the recording ends: nobody saw the rest of it.
+// interrupt closes the exchanges that are open when the recording ends, since the rest of them was not seen.
 func (r *Recorder) interrupt() {
 	var steps []capture.Step
 	for _, seq := range slices.Sorted(maps.Keys(r.open)) {
@@ -213,15 +215,15 @@ func (r *Recorder) interrupt() {
 		steps = r.close(steps, x, x.last, capture.Closed{Interrupted: true, Dropped: missing})
 	}
 	r.append(steps)
-	r.append(nil) // what the sink has just refused gets a last chance
+	r.append(nil) // losses that the sink has just refused get a last chance
 	r.count(func(s *Stats) { s.UnreportedExchanges, s.UnreportedBytes = r.unreported.exchanges, r.unreported.bytes })
 }
 
-// StopWaiting makes traffic that waits for room under the policy Wait go on, unrecorded, from now on.
+// StopWaiting lets traffic that waits for room under the policy Wait continue, unrecorded, from now on.
 func (r *Recorder) StopWaiting() { r.q.stopWaiting() }
 
-// Hinder tells whether the sink cannot store anything at the moment. While it cannot, under the policy Wait, traffic
-// waits at once, rather than when there is no room for it any more.
+// Hinder sets whether the sink is currently unable to store anything. While it is, and the policy is Wait, traffic
+// waits at once instead of waiting until the queue is full.
 func (r *Recorder) Hinder(stuck bool) { r.q.hinder(stuck) }
 
 // AsksForCertificates reports whether a client's name may depend on its certificate, which it shows only if it is
@@ -263,23 +265,23 @@ func (r *Recorder) stop(err error) {
 	})
 }
 
-// Waiting returns how many bytes wait to be recorded, those included that are being recorded now, and how many may. The
-// first is small while recording keeps up with the traffic. It may be called at any time, by several goroutines.
+// Waiting returns how many bytes are waiting to be recorded, including those being recorded now, and the limit. bytes
+// stays small while recording keeps up with the traffic. Waiting may be called at any time, by several goroutines.
 func (r *Recorder) Waiting() (bytes, limit int64) {
 	r.q.mu.Lock()
 	defer r.q.mu.Unlock()
 	return r.q.used, r.q.limit
 }
 
-// Behind returns how long the oldest of what waits to be recorded has waited: what passed before is with the sink. It
-// may be called at any time, by several goroutines.
+// Behind returns how long the oldest piece in the queue has waited. Everything that passed before that is with the
+// sink. Behind may be called at any time, by several goroutines.
 func (r *Recorder) Behind() time.Duration {
 	r.q.mu.Lock()
 	defer r.q.mu.Unlock()
 	return r.q.behind()
 }
 
-// A progress is what the recording goroutine knows of an exchange.
+// A progress is the recording goroutine's state of an exchange.
 type progress struct {
 	seq        uint64
 	started    time.Duration // since the queue's base
@@ -290,7 +292,8 @@ type progress struct {
 	ends       []capture.SideEnd
 	taken      taken        // by a client that half-closed
 	peer       capture.Peer // the client, as it was recorded last
-	unrecorded bool         // the sink refused its beginning: nothing of it is in the capture
+	product    capture.Peer // the client from its User-Agent, if it was unseen
+	unrecorded bool         // the sink refused its beginning: it is not in the capture
 	truncated  bool         // the sink refused a part of it: no more of its bodies is recorded
 	missing    int64        // bytes the sink refused
 
@@ -298,7 +301,7 @@ type progress struct {
 	seeker   // while that is undecided
 }
 
-// steps appends what one piece comes to, of an exchange that has been opened.
+// steps appends the steps for one piece of an exchange that has been opened.
 func (r *Recorder) steps(steps []capture.Step, p *piece) []capture.Step {
 	x := p.x
 	if x.unrecorded {
@@ -342,6 +345,9 @@ func (r *Recorder) steps(steps []capture.Step, p *piece) []capture.Step {
 		add(*p.note.(*capture.Fact))
 	case pieceNamed:
 		to := *p.note.(*capture.Peer)
+		if to.Name == "" && x.peer.How == byUnseen { // it is no agent
+			to.Name, to.How = x.product.Name, x.product.How
+		}
 		if !x.peer.Anonymous() || to.Name == "" || to.Name == x.agent.Name { // it was given a name that comes first
 			to.Name, to.How = x.peer.Name, x.peer.How
 		}
@@ -398,13 +404,13 @@ func (r *Recorder) answerBody(steps []capture.Step, x *exchange, at time.Duratio
 		return steps
 	}
 	if r.opts.OutOfTime != nil && r.opts.OutOfTime() {
-		x.stream.stop()
+		x.stream.hurry()
 	}
 	events, err := x.stream.write(p)
 	steps = appendEvents(steps, x, at, events)
 	if err != nil {
 		steps = append(steps, capture.Step{Seq: x.seq, Offset: at, What: capture.Fact{
-			Note: "the event stream could not be decoded, the rest of it is not recorded: " + err.Error(),
+			Note: "the event stream could not be decoded, and its rest is not recorded: " + err.Error(),
 		}})
 	}
 	if n := x.stream.undecoded(); n > 0 {
@@ -413,7 +419,7 @@ func (r *Recorder) answerBody(steps []capture.Step, x *exchange, at time.Duratio
 	return steps
 }
 
-// limit returns what of a piece is to be recorded, owned, and how many bytes after that are not.
+// limit returns the part of a piece to record, as an owned copy, and how many bytes after it are not recorded.
 func (r *Recorder) limit(x *exchange, p []byte, side int) (data []byte, dropped int64) {
 	if x.truncated {
 		x.missing += int64(len(p))
@@ -427,7 +433,7 @@ func (r *Recorder) limit(x *exchange, p []byte, side int) (data []byte, dropped 
 	return owned(p[:n]), int64(len(p)) - n
 }
 
-// endStream ends the stream of an answer: what was not dispatched by a blank line is its last event.
+// endStream ends the stream of an answer: the rest that no blank line has ended is its last event.
 func (r *Recorder) endStream(steps []capture.Step, x *exchange, at time.Duration) []capture.Step {
 	if x.stream == nil {
 		return steps
@@ -481,8 +487,8 @@ func owned(p []byte) []byte {
 	return bytes.Clone(p)
 }
 
-// A stepLoss is what is lost with one step if the sink refuses its batch. It is noted beforehand, since steps belong to
-// the sink once they are appended.
+// A stepLoss is the loss of one step if the sink refuses its batch. It is noted beforehand, since steps belong to the
+// sink once they are appended.
 type stepLoss struct {
 	seq    uint64
 	bytes  int64
@@ -526,7 +532,7 @@ func (r *Recorder) append(steps []capture.Step) {
 	r.count(func(s *Stats) { s.Exchanges += opened; s.Bytes += size; s.Open = len(r.open) })
 }
 
-// appendTo calls the sink. A panic in it is an error of the capture like any other: traffic must not end for it.
+// appendTo calls the sink. It turns a panic into an error of the capture, so that traffic continues.
 func appendTo(sink capture.Sink, steps []capture.Step) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -561,8 +567,9 @@ func lossOf(s *capture.Step) stepLoss {
 	return l
 }
 
-// refused counts what was in a batch that the sink did not take. Exchanges that began in it are lost as a whole, and
-// their numbers are used again, so that the capture has no gap; others have a gap, which is recorded when they close.
+// refused counts the contents of a batch that the sink refused. Exchanges that began in it are lost completely, and
+// their numbers are reused, so that the capture's numbers have no gap; others have a gap, which is recorded when they
+// close.
 func (r *Recorder) refused(err error) {
 	r.count(func(s *Stats) {
 		if r.err == nil {
@@ -613,7 +620,7 @@ func (r *Recorder) refused(err error) {
 	}
 }
 
-// countLoss counts what is lost as a whole, to be recorded with the next steps.
+// countLoss counts complete losses, which are recorded with the next steps.
 func (r *Recorder) countLoss(n lossCount, why error) {
 	if n == (lossCount{}) {
 		return
@@ -624,8 +631,8 @@ func (r *Recorder) countLoss(n lossCount, why error) {
 	r.count(func(s *Stats) { s.LostExchanges += n.exchanges; s.LostBytes += n.bytes })
 }
 
-// nameClient returns the name of an exchange's client, and how it was found out. What its process is can come from a
-// search that goes on: the record waits for it, the traffic does not.
+// nameClient returns the name of an exchange's client, and how it was found out. The client's process may depend on a
+// running search: the record waits for it, the traffic does not.
 func (r *Recorder) nameClient(x *exchange, head []byte) (name, how string) {
 	switch {
 	case x.delivers:
@@ -640,36 +647,46 @@ func (r *Recorder) nameClient(x *exchange, head []byte) (name, how string) {
 	}
 	if c := x.conn.Caller; c != nil {
 		r.q.hold(c.Done, c.Until)
-		select {
-		case <-c.Done:
-			if c.Name != "" && c.Name != x.agent.Name {
-				return c.Name, c.How
-			}
-		default:
-		}
 	}
-	return ClientName(head)
+	product, by := ClientName(head)
+	name, how, unseen := x.conn.Caller.name(x.agent.Name)
+	if by == byUserAgent {
+		r.products.note(product, x.conn.Caller)
+	}
+	switch {
+	case name != "":
+		return name, how
+	case unseen && (by != byUserAgent || r.products[product]):
+		x.product = capture.Peer{Name: product, How: by}
+		return unnamed, byUnseen
+	}
+	return product, by
 }
 
-// record appends to steps what one piece comes to, as far as it is to be recorded.
+// record appends the steps for one piece, as far as the piece is to be recorded.
 func (r *Recorder) record(steps []capture.Step, p *piece) []capture.Step {
 	x := p.x
 	if p.kind == pieceOpened {
 		steps = append(steps, r.begin(x, p))
-		if x.conn.OnlyA2A && !r.agents.has(x.agent) {
-			x.relation = relationOf(p.data)
+		if r.opts.Seq > 0 && x.seq == r.opts.Seq+1 {
+			steps = append(steps, capture.Step{Seq: x.seq, What: capture.Fact{Note: capture.Resumed}})
 		}
-		if x.conn.OnlyA2A && x.relation == related {
+		if x.conn.Bodies != Everything && !r.agents.has(x.agent) {
+			x.relation = x.relationOf(p.data, x.conn.Bodies)
+		}
+		if x.conn.Bodies != Everything && x.relation == related {
 			r.agents.add(x.agent)
 		}
 		return steps
 	}
-	if x.relation == related || x.unrecorded {
+	if x.relation <= adjacent || x.unrecorded {
 		return r.steps(steps, p)
 	}
 	if x.relation == undecided {
-		if x.relation = x.decide(p); x.relation == related {
-			r.agents.add(x.agent)
+		if x.relation = x.decide(p); x.relation <= adjacent {
+			if x.relation == related {
+				r.agents.add(x.agent)
+			}
 			steps = append(steps, x.held...)
 			x.seeker = seeker{}
 			return r.steps(steps, p)

@@ -6,39 +6,59 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/neighbor"
 )
 
-// relation is whether an exchange has to do with A2A. Through a forward proxy goes whatever a program has to say to
-// anybody, such as what it asks a language model; where it shows no sign of A2A, its bodies are not for the record.
+// A Scope is which exchanges are recorded with their bodies. A forward proxy gets all traffic of a program.
+type Scope uint8
+
+// The scopes.
+const (
+	Everything Scope = iota // all, as on a tap
+	Recognized              // A2A, and the calls of models, MCP servers and other JSON-RPC services
+	OnlyA2A
+)
+
+// relation tells whether an exchange is recorded with its bodies.
 type relation uint8
 
 const (
-	related   relation = iota // it is recorded whole, like all that passes a tap
-	undecided                 // no sign yet: what is recorded of it is held back
+	related   relation = iota // A2A: it is recorded completely, like all traffic of a tap
+	adjacent                  // a call in scope that is not A2A: it is recorded completely, too
+	undecided                 // no sign yet: its steps are held back
 	unrelated                 // of its bodies the sizes are recorded
 )
 
 // maxSought bounds how much of an exchange is searched for a sign, in bytes of its bodies.
 const maxSought = 64 << 10
 
-// signs are names of members and values that stand in what agents and clients say to each other in every dialect, and
-// hardly elsewhere. One is enough: what is kept although it was not A2A does less harm than what is missing.
+// signs are names of members and values that are in the messages of every dialect, and hardly elsewhere. One is enough:
+// recording an exchange outside A2A does less harm than missing an A2A exchange.
 var signs = [][]byte{
-	[]byte(`"jsonrpc"`), []byte(`"messageId"`), []byte(`"message_id"`), []byte(`"contextId"`), []byte(`"context_id"`),
+	[]byte(`"messageId"`), []byte(`"message_id"`), []byte(`"contextId"`), []byte(`"context_id"`),
 	[]byte(`"taskId"`), []byte(`"task_id"`), []byte(`"statusUpdate"`), []byte(`"status-update"`),
 	[]byte(`"artifactUpdate"`), []byte(`"artifact-update"`), []byte(`"artifacts"`), []byte(`"TASK_STATE_`),
-	[]byte(`"pushNotificationConfig"`), []byte(`"sessionId"`), []byte(`"defaultInputModes"`), // that of every card
+	[]byte(`"pushNotificationConfig"`), []byte(`"sessionId"`), []byte(`"defaultInputModes"`), // in every card
+	envelope,
 }
+
+// envelope is the sign of JSON-RPC, which MCP and others have, too.
+var envelope = []byte(`"jsonrpc"`)
 
 // headSigns are beginnings of header fields that only A2A has.
 var headSigns = [][]byte{[]byte("\na2a-"), []byte("\nx-a2a-")}
 
 // A seeker looks for signs of A2A in an exchange.
 type seeker struct {
-	held   []capture.Step
-	sought int    // bytes of bodies
-	tail   []byte // of what was searched last: a sign may be cut in two
-	noted  bool   // the record says that bodies are missing
+	held    []capture.Step
+	head    []byte   // of the request
+	codings []string // of the body that is being searched
+	coded   []byte   // the body, if it is coded
+	sought  int      // bytes of bodies
+	tail    []byte   // of the last searched piece: a sign may be split
+	rpc     bool     // it is JSON-RPC, and the end of its request tells of which protocol
+	noted   bool     // the record has a note that bodies are missing
 }
 
 // longestSign is the length of the longest sign.
@@ -49,18 +69,28 @@ var longestSign = func() (n int) {
 	return n
 }()
 
-// relationOf tells what the head of a request shows.
-func relationOf(head []byte) relation {
+// relationOf returns the relation that a request's head shows.
+func (s *seeker) relationOf(head []byte, in Scope) relation {
 	h := capture.ParseRequestHead(head)
 	path, _, _ := strings.Cut(h.Target, "?")
 	_, route := a2a.RoutePrefix(path)
+	_, overGRPC := h.GRPC()
 	switch {
-	case route, a2a.IsCardPath(path), strings.Contains(path, "jwks"), h.Method == "CONNECT", hasHeadSign(head):
+	case route, overGRPC, a2a.IsCardPath(path), strings.Contains(path, "jwks"), h.Method == "CONNECT", hasHeadSign(head):
 		return related
-	case h.Fields.Get("Content-Encoding") != "": // what it says cannot be seen
-		return related
+	case neighbor.ByHead(&h) != neighbor.Other:
+		return in.ofNeighbor()
 	}
+	s.head, s.codings = bytes.Clone(head), h.Fields.Codings()
 	return undecided
+}
+
+// ofNeighbor returns the relation of a recognized call that is not A2A.
+func (in Scope) ofNeighbor() relation {
+	if in == OnlyA2A {
+		return unrelated
+	}
+	return adjacent
 }
 
 func hasHeadSign(head []byte) bool {
@@ -73,54 +103,118 @@ func hasHeadSign(head []byte) bool {
 	return false
 }
 
-// answers tells what the head of an answer adds: what is neither JSON nor an event stream is not A2A.
+// answers returns the relation that the head of an answer shows: an answer that is neither JSON nor an event stream is
+// not A2A.
 func (s *seeker) answers(head []byte) relation {
 	h := capture.ParseResponseHead(head)
 	kind := capture.MediaType(h.Fields.Get("Content-Type"))
+	s.tail, s.coded, s.codings = nil, nil, h.Fields.Codings()
 	switch {
 	case hasHeadSign(head):
 		return related
 	case kind != "" && kind != "application/json" && !strings.HasSuffix(kind, "+json") && kind != streamType:
 		return unrelated
-	case len(h.Fields.Codings()) > 0:
+	}
+	return undecided
+}
+
+// reads returns the relation that a piece of a body shows. What is coded is searched when enough of it has come.
+func (s *seeker) reads(p []byte, in Scope) relation {
+	s.sought += len(p)
+	if len(s.codings) > 0 {
+		if s.coded = append(s.coded, p...); s.sought <= maxSought {
+			return undecided
+		}
+		return s.decoded(in)
+	}
+	return s.search(p, in)
+}
+
+// decoded returns the relation that the coded body shows, as far as it has come.
+func (s *seeker) decoded(in Scope) relation {
+	if len(s.coded) == 0 {
+		return undecided
+	}
+	text, _ := capture.Decode(s.coded, s.codings, maxSought) // what came before a fault is enough
+	s.coded = nil
+	return s.search(text, in)
+}
+
+// search looks for signs in a piece of a body.
+func (s *seeker) search(p []byte, in Scope) relation {
+	text := append(s.tail, p...) //nolint:gocritic // it becomes the tail
+	s.tail = bytes.Clone(text[max(0, len(text)-longestSign+1):])
+	for _, sign := range signs {
+		if !bytes.Contains(text, sign) {
+			continue
+		}
+		if &sign[0] != &envelope[0] {
+			return related
+		}
+		if s.rpc = true; in == Recognized {
+			return adjacent // or A2A; the next exchange with the agent has to show a sign, too
+		}
+	}
+	switch {
+	case s.sought <= maxSought:
+		return undecided
+	case s.rpc:
+		return related
+	}
+	return unrelated
+}
+
+// asked returns the relation that a whole request shows.
+func (s *seeker) asked(in Scope) relation {
+	if now := s.decoded(in); now != undecided {
+		return now
+	}
+	s.codings = nil
+	h := capture.ParseRequestHead(s.head)
+	var body capture.Body
+	for i := range s.held {
+		if piece, ok := s.held[i].What.(capture.RequestBody); ok {
+			body.Data = append(body.Data, piece.Data...)
+		}
+	}
+	body.Size, body.Complete = int64(len(body.Data)), true
+	text, _ := body.DecodeUpTo(maxSought, &h)
+	request := neighbor.Request{Method: h.Method, Target: h.Target, Fields: h.Fields}
+	if doc := jsondoc.Parse(text); doc.Err == nil {
+		request.Body = doc.Root
+	}
+	switch near := neighbor.Recognize(request, 0); {
+	case near != nil && near.Kind != neighbor.Other:
+		return in.ofNeighbor()
+	case s.rpc:
 		return related
 	}
 	return undecided
 }
 
-// reads tells what a piece of a body adds.
-func (s *seeker) reads(p []byte) relation {
-	text := append(s.tail, p...) //nolint:gocritic // it becomes the tail
-	s.sought += len(p)
-	s.tail = bytes.Clone(text[max(0, len(text)-longestSign+1):])
-	for _, sign := range signs {
-		if bytes.Contains(text, sign) {
-			return related
-		}
-	}
-	if s.sought > maxSought {
-		return unrelated
-	}
-	return undecided
-}
-
-// decide tells what a piece shows about its exchange. At the end nothing has shown a sign.
+// decide returns the relation that a piece shows. At the end, an exchange without a sign is unrelated.
 func (x *exchange) decide(p *piece) relation {
+	in := x.conn.Bodies
 	switch p.kind {
 	case pieceRequestBody:
-		return x.reads(p.data)
+		return x.reads(p.data, in)
+	case pieceRequestEnd:
+		return x.asked(in)
 	case pieceAnswer:
-		x.tail = nil
 		return x.answers(p.data)
 	case pieceAnswerBody:
-		return x.reads(p.data)
+		return x.reads(p.data, in)
 	case pieceAnswerEnd, pieceEnded:
+		if now := x.decoded(in); now != undecided {
+			return now
+		}
 		return unrelated
 	}
 	return undecided
 }
 
-// withoutBodies appends what was held back of an exchange that is not A2A: its heads, and of its bodies the sizes.
+// withoutBodies appends the steps of an exchange outside A2A that were held back: its heads, and the sizes of its
+// bodies.
 func (r *Recorder) withoutBodies(steps []capture.Step, x *exchange) []capture.Step {
 	for _, s := range x.held {
 		withheld := true
@@ -144,13 +238,13 @@ func (r *Recorder) withoutBodies(steps []capture.Step, x *exchange) []capture.St
 		}
 		steps = append(steps, s)
 	}
-	x.held, x.tail = nil, nil
+	x.seeker = seeker{noted: x.noted}
 	x.request.full.Store(true) // no more of it is sent here
 	x.answer.full.Store(true)
 	return steps
 }
 
-// knownAgents are those that have been spoken to in A2A: whatever else is said to them is recorded, too.
+// knownAgents are the agents that have received A2A requests: all other traffic with them is recorded, too.
 type knownAgents map[capture.Peer]struct{}
 
 // maxKnownAgents bounds how many are known. Later ones have to show a sign in each exchange.

@@ -8,15 +8,15 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// A taken says how much of an answer a client has taken that has half-closed its connection.
+// A taken is how much of an answer a client has read after it half-closed its connection.
 type taken struct {
 	size  int64         // bytes of the body
 	since time.Duration // when more came, which it is not known to have taken; 0 if none did
 }
 
-// sideEnded notes that a side has ended its part, and returns what is to be recorded of that, if it is new. What is found
-// out later about the same end leaves its time and its position. A client that half-closed leaves by another end: after
-// what it took, and before what it did not.
+// sideEnded notes that a side has ended its part, and returns the step to record, if the end is new. Later information
+// about the same end does not change its time and position. A client that half-closed leaves by another end: after the
+// data that it read, and before the rest.
 func (x *progress) sideEnded(e capture.SideEnd, at time.Duration) (end capture.SideEnd, isNew bool) {
 	e.At = at
 	i := len(x.ends) - 1
@@ -43,7 +43,7 @@ func (x *progress) sideEnded(e capture.SideEnd, at time.Duration) (end capture.S
 	return e, true
 }
 
-// timedFault returns the fault of an exchange. That of a client says when the client left, on the client's own clock:
+// timedFault returns the fault of an exchange. A client's fault includes when the client left, by the time of its side:
 // the answer may have come long after that.
 func (x *progress) timedFault() *capture.TransportFault {
 	if x.fault == nil || x.fault.Side != relay.SideClient || x.fault.Kind != relay.KindClientLeft && x.fault.Kind != relay.KindReset {

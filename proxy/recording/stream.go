@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"a2atap/proxy/budget"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/internal/rawhead"
 )
@@ -15,29 +16,30 @@ type stream struct {
 	split     splitter
 	decoder   *capture.StreamDecoder // nil without a content coding
 	failed    bool
-	lost      int64 // bytes on the wire since the decoder failed and not yet counted
+	hurried   bool  // there is no time left for very many events
+	lost      int64 // bytes on the wire since the stream failed and not yet counted
 	expansion expansion
 }
 
-// A splitter cuts a body into events. What a call returns is valid until the next.
+// A splitter splits a body into events. The result of a call is valid until the next call.
 type splitter interface {
 	Write(p []byte) []capture.Event
 	Flush() []capture.Event
 	Fields(i int) *capture.EventFields
 }
 
-// An expansion is what a coded stream has come to so far. A few kilobytes can claim to be gigabytes, or millions of
-// events, all of which would be in memory at once: where that begins, decoding ends.
+// An expansion has the sizes of a compressed stream so far. A few kilobytes can expand to gigabytes, or millions of
+// events, all in memory at once: decoding stops before that.
 type expansion struct{ wire, decoded, events int64 }
 
-// What a coded stream may come to: some for a start, and then so much for each byte on the wire. Events that are not coded
-// have some eight bytes at least.
+// Bounds of a compressed stream: a fixed amount, plus an amount for each byte on the wire. Uncompressed events have at
+// least about eight bytes.
 const (
 	expansionBytes, expansionRatio = 16 << 20, 100
 	expansionEvents, wirePerEvent  = 20_000, 8
 )
 
-var errExpansion = errors.New("it becomes too large when decoded")
+var errExpansion = errors.New("it is too large after decoding")
 
 func (s *expansion) excessive() bool {
 	return s.decoded > expansionBytes+expansionRatio*s.wire || s.events > expansionEvents+s.wire/wirePerEvent
@@ -59,14 +61,14 @@ func mayStream(head []byte) bool {
 	}
 }
 
-// around reports whether a place in a text stands between these words, in any case.
+// around reports whether a place in a text is between these words, case-insensitively.
 func around(text []byte, at int, before, after string) bool {
 	from, to := at-len(before), at+len(after)
 	return from >= 0 && to <= len(text) && bytes.EqualFold(text[from:at], []byte(before)) &&
 		bytes.EqualFold(text[at:to], []byte(after))
 }
 
-// openStream returns a stream if the answer with this head is one, else nil. One in a coding that nobody here knows is
+// openStream returns a stream if the answer with this head is one, else nil. A stream with an unknown content coding is
 // recorded like any other body.
 func openStream(head []byte, limit int) *stream {
 	switch kind := capture.MediaType(string(rawhead.Value(head, "Content-Type"))); {
@@ -87,15 +89,20 @@ func openStream(head []byte, limit int) *stream {
 	return s
 }
 
-// write takes the next bytes and returns the blocks that they complete. The error is returned once; the bytes in which
+// write adds the next bytes and returns the blocks that they complete. The error is returned once; the bytes in which
 // it happened, and what comes after them, are counted.
 func (s *stream) write(p []byte) (events []event, err error) {
 	switch {
-	case s.decoder == nil:
-		return s.read(nil, s.split.Write(p)), nil
 	case s.failed:
 		s.lost += int64(len(p))
 		return nil, nil
+	case s.decoder == nil:
+		found := s.split.Write(p)
+		if s.hurried && len(found)*budget.EndEvent > len(p)+budget.EndFreeBytes {
+			s.failed, s.lost = true, int64(len(p))
+			return nil, nil
+		}
+		return s.read(nil, found), nil
 	}
 	s.expansion.wire += int64(len(p))
 	if err = s.guarded(func() error { return s.decoder.Write(p, s.into(&events)) }); err != nil {
@@ -104,14 +111,14 @@ func (s *stream) write(p []byte) (events []event, err error) {
 	return events, err
 }
 
-// flush ends the stream and returns what was left of it. Where decoding has failed that is nothing: the block at hand
-// was broken off by us, not by the agent.
+// flush ends the stream and returns the rest. It returns nothing if decoding has failed: a2atap, not the agent, cut the
+// current block.
 func (s *stream) flush() (events []event) {
 	if s.failed {
 		return nil
 	}
 	if s.decoder != nil {
-		// The exchange says if its stream broke off.
+		// The exchange records whether its stream was cut.
 		_ = s.guarded(func() error { return s.decoder.Flush(s.into(&events)) })
 	}
 	return s.read(events, s.split.Flush())
@@ -131,7 +138,7 @@ func (s *stream) read(events []event, found []capture.Event) []event {
 	return events
 }
 
-// into returns what takes decoded bytes and appends the events that they complete.
+// into returns a function that receives decoded bytes and appends the events that they complete.
 func (s *stream) into(events *[]event) func(decoded []byte) {
 	return func(decoded []byte) {
 		found := s.split.Write(decoded)
@@ -144,7 +151,7 @@ func (s *stream) into(events *[]event) func(decoded []byte) {
 	}
 }
 
-// guarded runs the decoder over bytes of the network: whatever they make of it must not end the recording.
+// guarded runs the decoder over untrusted bytes: a panic must not end the recording.
 func (s *stream) guarded(decode func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -155,8 +162,8 @@ func (s *stream) guarded(decode func() error) (err error) {
 	return decode()
 }
 
-// stop lets no more of a stream be decoded.
-func (s *stream) stop() { s.failed = s.failed || s.decoder != nil }
+// hurry lets no more of a stream be decoded, and ends it at very many events.
+func (s *stream) hurry() { s.failed, s.hurried = s.failed || s.decoder != nil, true }
 
 // undecoded returns how many bytes were not decoded since it was last asked.
 func (s *stream) undecoded() int64 {

@@ -1,9 +1,9 @@
 package relay
 
-// endRefusedSession puts 502 in the place of the answer that is due, where the agent ends the TLS session before it has
-// sent anything. In TLS 1.3 an agent that wants another certificate of the client says so only after the handshake, as
-// for the client it is over before (RFC 8446 section 4.4.2.4). The exchange lasts until the request is complete: what
-// was asked for belongs to the record. It reports false where a part of an answer has passed.
+// endRefusedSession answers with 502 if the agent ends the TLS session before it has sent anything. In TLS 1.3, an
+// agent that requires another certificate of the client reports it only after the handshake, since the handshake is
+// over earlier for the client (RFC 8446 section 4.4.2.4). The exchange lasts until the request is complete, so that the
+// record has the whole request. endRefusedSession reports false if a part of an answer has passed.
 func (a *answers) endRefusedSession(err error) bool {
 	x := a.front()
 	if x == nil || a.x != nil || len(a.in.Unread()) > 0 || !a.takeTurn(x, false) {

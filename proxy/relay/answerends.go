@@ -10,7 +10,7 @@ import (
 	"a2atap/proxy/scheme"
 )
 
-// refuse puts 502 in the place of an answer that cannot be framed, whose head is the first n bytes, and breaks off.
+// refuse replaces an answer that cannot be framed with 502 and breaks off. The answer's head is the first n bytes.
 func (a *answers) refuse(x *exchange, n int, err error) {
 	if scheme.IsTLSRecord(a.in.Unread()) {
 		a.refuseTLS(x)
@@ -24,28 +24,28 @@ func (a *answers) refuse(x *exchange, n int, err error) {
 	a.writeFinal(OwnAnswer(a.cfg.Mark, f))
 }
 
-// refuseTLS puts 502 in the place of a TLS record, which is no answer. The user learns what to do.
+// refuseTLS replaces a TLS record, which is not an answer, with 502. The user learns what to do.
 func (a *answers) refuseTLS(x *exchange) {
 	f := SpeaksTLS()
-	a.advise(f, a.authority) // which the user reads
+	a.advise(f, a.authority) // for the user
 	a.noteCause(x.n, f)
 	a.fault(x, f)
 	Reset(a.agent)
 	a.writeFinal(OwnAnswer(a.cfg.Mark, f))
 }
 
-// unsolicited passes bytes that answer no request. Blank lines between answers do no harm; after anything else nobody
-// can know which answer belongs to which request. It reports whether an answer may follow.
+// unsolicited forwards bytes that answer no request. Blank lines between answers do no harm; after anything else, no
+// one can tell which answer belongs to which request. It reports whether an answer may follow.
 func (a *answers) unsolicited() bool {
 	b := a.in.Unread()
 	blank := len(bytes.Trim(b, "\r\n")) == 0
 	a.mu.Lock()
-	if a.answersEnd || a.replaced() || a.due() != nil { // our own answer was the last, or a request came meanwhile
+	if a.answersEnd || a.replaced() || a.due() != nil { // the relay's own answer was the last, or a request came meanwhile
 		over := a.answersEnd || a.replaced()
 		a.mu.Unlock()
 		return !over
 	}
-	f := TransportError{Kind: KindUnsolicited, Side: SideAgent, Detail: "bytes that answer no request (RFC 9112 section 9.3)"}
+	f := TransportError{Kind: KindUnsolicited, Side: SideAgent, Detail: "bytes that belong to no answer (RFC 9112 section 9.3)"}
 	if !blank {
 		a.agentUnsolicited = true
 		a.setCause(-1, f)
@@ -66,13 +66,13 @@ func (a *answers) unsolicited() bool {
 	return false
 }
 
-// readFailed deals with the end of what the agent sends.
+// readFailed handles the end of the agent's data.
 func (a *answers) readFailed(err error) {
 	if a.giveOurs() {
 		return
 	}
 	if errors.Is(err, net.ErrClosed) {
-		return // by us: the reason is known
+		return // by the relay: the reason is known
 	}
 	if isAlert(err) && a.endRefusedSession(err) {
 		return
@@ -108,7 +108,7 @@ func (a *answers) readFailed(err error) {
 	a.endAnswers()
 	a.endUnfinished(false) // before the client can notice, and try again
 	if err == io.EOF || truncated && !untilClose {
-		CloseWrite(a.client)
+		endSending(a)
 	} else {
 		Reset(a.client)
 	}
@@ -145,7 +145,7 @@ func (a *answers) endByClose() {
 	a.mu.Lock()
 	a.agentEnds = true
 	a.mu.Unlock()
-	CloseWrite(a.client)
+	endSending(a)
 	a.written(a.x)
 }
 

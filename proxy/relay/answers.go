@@ -13,7 +13,7 @@ import (
 // answers reads the agent.
 type answers struct {
 	*pair
-	agent     net.Conn // its own, while that of the pair may be the next one already
+	agent     net.Conn // its own: the pair's may be the next one already
 	authority string   // that names it in messages; "" if its name is not known
 	in        inflow.Buffer
 	find      headFinder
@@ -21,17 +21,20 @@ type answers struct {
 	body      body
 	trailer   []byte
 	held      *held       // the answer waits to be complete
+	released  *held       // the answer does not wait any more, and is not sent yet
 	by        Change      // the content is changed while it passes; nil if it is not
 	unproven  []*exchange // whose answer was complete after the client had ended its sending
 	taking    Taking      // Refused or TakenThenReset once the client accepts no more, else TakingUnknown
-	sentWhole bool        // it has taken what was written to it after it had ended its sending
+	sentWhole bool        // the client has received what was written to it after it had ended its sending
 	sentAt    time.Time   // when that was
+	mark      Mark        // of that
+	alerted   bool        // a closing alert followed before the result was known
 }
 
 // run relays answers until the agent has ended its sending or the connection is broken.
 func (a *answers) run() {
 	defer a.in.Release()
-	defer func() { a.held.end() }()
+	defer func() { a.held.end(); a.released.end() }()
 	if a.cfg.AnswerTimeout > 0 && !a.setReadDeadline() {
 		a.tooLate()
 	} else {
@@ -155,8 +158,8 @@ func (a *answers) fill() bool {
 	}
 }
 
-// pass describes what there is of the answer, head bytes of which are its head, and forwards it. It reports whether the
-// answer may go on.
+// pass describes the bytes of the answer read so far, of which the first head bytes are its head, and forwards them. It
+// reports whether the answer may continue.
 func (a *answers) pass(head int) bool {
 	a.lookAtClient()
 	unread := a.in.Unread()
@@ -177,7 +180,7 @@ func (a *answers) pass(head int) bool {
 		out = a.changed(unread[:head], before, b)
 	}
 	if look.done() {
-		a.complete() // before the client can have the end, after which it may leave
+		a.complete() // before the client can see the end, after which it may leave
 	}
 	if !a.send(out) {
 		return false
@@ -232,9 +235,11 @@ func (a *answers) send(b []byte) bool {
 		a.sentAfterEnd.Store(true)
 	}
 	_, err := a.client.Write(b)
+	a.released.end()
+	a.released = nil
 	if err == nil {
 		if a.sentAfterEnd.Load() {
-			a.sentAt, a.sentWhole = time.Now(), false
+			a.sentAt, a.sentWhole, a.mark = time.Now(), false, MarkOf(a.client)
 			a.lookAtClient()
 		}
 		return true
@@ -255,7 +260,7 @@ func (a *answers) send(b []byte) bool {
 	return false
 }
 
-// decide notes what became of a wish to upgrade, before the client can learn of it.
+// decide notes the decision about an upgrade, before the client can learn of it.
 func (a *answers) decide(x *exchange, taken bool) {
 	if !x.upgrade && !taken {
 		return
@@ -271,8 +276,8 @@ func (a *answers) decide(x *exchange, taken bool) {
 	a.decided.Broadcast()
 }
 
-// upgrade relays what the agent sends when it has taken an upgrade. It is reported before it is done, so that nothing
-// the client then sends can be reported first.
+// upgrade relays the agent's data after it has accepted an upgrade. It reports the upgrade before it forwards it, so
+// that no later data of the client can be reported first.
 func (a *answers) upgrade(x *exchange, head int) bool {
 	raw := a.in.Unread()[:head]
 	a.obs.Answer(x.n, raw)
@@ -288,8 +293,8 @@ func (a *answers) upgrade(x *exchange, head int) bool {
 	return false
 }
 
-// hold keeps bytes of the body back, which was in that state before them. It returns what is to be sent now: the whole
-// answer, edited, when it is complete, or as it came when it has grown too large.
+// hold holds back bytes of the body; before is the state of the body before them. It returns the bytes to send now: the
+// whole answer, edited, when it is complete, or as it came when it has grown too large.
 func (a *answers) hold(before body, b []byte) []byte {
 	if !a.held.add(before, b) {
 		a.edit.TooLarge(a.x.n)
@@ -304,7 +309,7 @@ func (a *answers) hold(before body, b []byte) []byte {
 	return nil
 }
 
-// limitHold bounds the next read of the agent by the time in which an answer may be held, and reports whether it does.
+// limitHold limits the next read of the agent to the time in which an answer may be held, and reports whether it does.
 func (a *answers) limitHold() bool {
 	if !a.held.limited() {
 		return false
@@ -313,7 +318,7 @@ func (a *answers) limitHold() bool {
 	return true
 }
 
-// endHold ends the holding of an answer that takes too long, and returns what is to be sent of it.
+// endHold ends the holding of an answer that takes too long, and returns the bytes to send.
 func (a *answers) endHold() []byte {
 	a.edit.TooSlow(a.x.n, a.held.body)
 	return a.unlimited()
@@ -325,7 +330,7 @@ func (a *answers) unlimited() []byte {
 	return a.releaseHeld()
 }
 
-// liftLimit ends the bound that limitHold has set.
+// liftLimit removes the limit that limitHold has set.
 func (a *answers) liftLimit() {
 	switch {
 	case !a.held.limited():
@@ -335,12 +340,11 @@ func (a *answers) liftLimit() {
 	}
 }
 
-// edited ends the holding of a complete answer and returns what is to be sent of it.
+// edited ends the holding of a complete answer and returns the bytes to send.
 func (a *answers) edited() []byte {
 	a.liftLimit()
 	if out := a.edit.Answer(a.x.n, a.held.head, a.held.body, a.held.trailer); out != nil {
-		a.held.end()
-		a.held = nil
+		a.released, a.held = a.held, nil
 		return out
 	}
 	return a.releaseHeld()
@@ -352,12 +356,12 @@ func (a *answers) releaseHeld() []byte {
 	if a.held = nil; h == nil {
 		return nil
 	}
-	h.end()
+	a.released = h
 	return h.wire
 }
 
-// changed returns what is to be sent of an answer whose content is changed while it passes: its head, if that is there,
-// and of the bytes b of its body, which was in that state before them, what the Change makes of the content.
+// changed returns the bytes to send of an answer whose content is changed while it passes: its head, if it has just
+// arrived, and the Change's result for the bytes b of its body. before is the state of the body before b.
 func (a *answers) changed(head []byte, before body, b []byte) []byte {
 	out := append([]byte(nil), head...)
 	for len(b) > 0 {
@@ -379,7 +383,7 @@ func (a *answers) changed(head []byte, before body, b []byte) []byte {
 	return append(out, "\r\n"...)
 }
 
-// framed appends a piece of content to out as the framing of the answer asks.
+// framed appends a piece of content to out in the framing of the answer.
 func (a *answers) framed(out, p []byte) []byte {
 	if len(p) == 0 {
 		return out
@@ -393,7 +397,7 @@ func (a *answers) framed(out, p []byte) []byte {
 	return append(out, "\r\n"...)
 }
 
-// unchanged ends the changing of an answer and returns what was kept back, framed.
+// unchanged ends the changing of an answer and returns the bytes that were held back, framed.
 func (a *answers) unchanged() []byte {
 	by := a.by
 	a.by = nil

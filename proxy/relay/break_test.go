@@ -49,7 +49,7 @@ func TestClientResets(t *testing.T) {
 	wantFault(t, w.ended(0).Fault, KindReset, SideClient)
 }
 
-// TestClientLeavesBusyStream closes the client while the agent goes on writing: it must find out by its writes.
+// TestClientLeavesBusyStream closes the client while the agent keeps writing: the relay must notice by its writes.
 func TestClientLeavesBusyStream(t *testing.T) {
 	bothWires(t, func(t *testing.T, secure bool) {
 		w := newWire(t, secure, nil)
@@ -284,7 +284,7 @@ func quietStream(t *testing.T, w *wire) {
 	wantFault(t, w.ended(2).Fault, KindTimeout, SideClient)
 }
 
-// TestPanics lets the code of others panic: traffic goes on, and Serve says what happened.
+// TestPanics makes the callers' code panic: traffic continues, and Serve reports what happened.
 func TestPanics(t *testing.T) {
 	tests := map[string]func(*Config){
 		"observer": func(c *Config) { c.Observer = panicker{} },

@@ -1,10 +1,10 @@
 package relay
 
-// refuseRest ends a request in whose body something is malformed, when the agent has a part of it. Where the agent has
-// not begun to answer, the client gets our own answer, after those that are due before it; else both connections are
-// broken off.
+// refuseRest ends a request whose body is malformed when the agent already has a part of it. If the agent has not begun
+// to answer, the client gets the relay's own answer, after the answers due before it. Otherwise both connections are
+// reset.
 func (r *requests) refuseRest(err error) {
-	if r.agent == nil { // which the client is told, or was
+	if r.agent == nil { // the client has the error already, or gets it here
 		if r.refusal != nil {
 			r.reply(*r.refusal)
 		}

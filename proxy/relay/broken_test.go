@@ -65,7 +65,7 @@ func TestBrokenChunkBehindAnswer(t *testing.T) {
 	}
 }
 
-// TestBrokenChunkToNobody breaks a request for which there is no agent, which is what the client is told.
+// TestBrokenChunkToNobody breaks a request whose agent cannot be reached. The client gets the error about the agent.
 func TestBrokenChunkToNobody(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]string{"in one piece": chunkedPost + noChunk, "in two": chunkedPost} {

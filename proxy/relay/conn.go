@@ -35,7 +35,7 @@ func CloseWrite(c net.Conn) {
 		return
 	}
 	if half.CloseWrite() != nil {
-		return // the other end has closed; whoever reads will find out
+		return // the other end has closed; the next read will find out
 	}
 	if _, ok := c.(*tls.Conn); ok {
 		if half, ok := base(c).(interface{ CloseWrite() error }); ok {
@@ -53,8 +53,8 @@ func Reset(c net.Conn) {
 	below.Close()
 }
 
-// WriteFinal writes an answer of ours and closes the connection, so that the client gets to read it: RFC 9112 section
-// 9.6.
+// WriteFinal writes one of the relay's own answers and closes the connection in such a way that the client can read the
+// answer: RFC 9112 section 9.6.
 func WriteFinal(client net.Conn, answer []byte) {
 	client.SetDeadline(time.Now().Add(LingerTime))
 	if _, err := client.Write(answer); err == nil {

@@ -67,7 +67,7 @@ func (a *answers) tooLate() {
 	f := TransportError{
 		Kind: KindTimeout, Side: SideAgent, Status: 504,
 		Detail: fmt.Sprintf("no head of an answer within %v (RFC 9110 section 15.6.5)", a.cfg.AnswerTimeout),
-		advice: "see what keeps the agent, or give it more time",
+		advice: "check why the agent is slow, or allow more time",
 	}
 	if b := a.in.Unread(); len(b) > 0 {
 		a.obs.Answer(x.n, b)

@@ -11,7 +11,7 @@ type Edited struct {
 // On reports whether there is an Editor to be asked.
 func (e *Edited) On() bool { return e.By != nil && !e.Broken() }
 
-// Request returns the head to send in place of head.
+// Request returns the head to send instead of head.
 func (e *Edited) Request(x int, head []byte) (edited []byte) {
 	edited = head
 	if e.On() {
@@ -53,7 +53,7 @@ func (e *Edited) RequestTooSlow(x int) {
 	}
 }
 
-// HeldRequest returns all bytes to send in place of a held request, nil for what came.
+// HeldRequest returns all bytes to send instead of a held request; nil means the request as it came.
 func (e *Edited) HeldRequest(x int, head, body, trailer []byte) (edited []byte) {
 	if e.On() {
 		defer e.Recover("editor")
@@ -71,7 +71,7 @@ func (e *Edited) Hold(x int, head []byte) (limit int) {
 	return limit
 }
 
-// Answer returns all bytes to send in place of a held answer, nil for what came.
+// Answer returns all bytes to send instead of a held answer; nil means the answer as it came.
 func (e *Edited) Answer(x int, head, body, trailer []byte) (edited []byte) {
 	if e.On() {
 		defer e.Recover("editor")
@@ -89,7 +89,7 @@ func (e *Edited) Change(x int, head []byte) (by Change) {
 	return by
 }
 
-// Next returns what to send in place of a piece of content.
+// Next returns the bytes to send instead of a piece of content.
 func (e *Edited) Next(by Change, p []byte, last bool) (out []byte) {
 	out = p
 	if e.On() {

@@ -32,7 +32,7 @@ func (u upperCaser) Answer(x int, head, body, trailer []byte) []byte {
 
 func (u upperCaser) TooLarge(x int) { u.tooLarge <- x }
 
-// A requestUpperCaser also holds requests: not those that say go on.
+// A requestUpperCaser also holds requests, except those with "go on" in their body.
 type requestUpperCaser struct {
 	upperCaser
 	patience time.Duration

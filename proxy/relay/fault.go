@@ -37,17 +37,18 @@ const (
 	SideProxy  = "proxy"
 )
 
-// A TransportError says how an exchange broke, or what arrived that belongs to no exchange. An HTTP status of 500 is
-// not a fault. Bytes are valid during the call only.
+// A TransportError describes how an exchange broke, or bytes that belong to no exchange. An HTTP status of 500 is not a
+// fault. Bytes are valid during the call only.
 type TransportError struct {
 	Kind   string // one of the Kind constants
 	Side   string // one of the Side constants: who did it
 	Detail string // for people: what was seen, with RFC and section where one was violated
-	Status int    // status of our own answer to the client, 0 if there was none
-	// where the exchange is -1 what arrived, after a refused head what followed it: the first 64 KiB at most
+	Status int    // status of the relay's own answer to the client, 0 without one
+	// with exchange -1, the bytes that arrived; after a refused head, the bytes that followed it: the first 64 KiB at
+	// most
 	Bytes []byte
 
-	advice string // for our own answer: what to do, where it does not follow from the rest
+	advice string // for the relay's own answer: what to do, if it does not follow from the rest
 }
 
 // Error returns the side, the kind and the detail.
@@ -55,7 +56,7 @@ func (f TransportError) Error() string {
 	return f.Side + " " + f.Kind + ": " + f.Detail
 }
 
-// Advised returns the fault with what to do about it, for our own answer; empty changes nothing.
+// Advised returns the fault with advice on what to do, for the relay's own answer; an empty advice changes nothing.
 func (f TransportError) Advised(advice string) TransportError {
 	if advice != "" {
 		f.advice = advice
@@ -63,13 +64,14 @@ func (f TransportError) Advised(advice string) TransportError {
 	return f
 }
 
-// stopped is the TransportError of what is in flight when the context of Serve ends.
+// stopped is the TransportError of exchanges in flight when the context of Serve ends.
 var stopped = TransportError{Kind: KindShutdown, Side: SideProxy, Detail: "the proxy was stopped"}
 
-// DialFault classifies an error of Config.Dial, and says which status the client gets: RFC 9110 sections 15.6.3 (502)
-// and 15.6.5 (504).
+// DialFault classifies an error of Config.Dial, and chooses the status that the client gets: RFC 9110 sections 15.6.3
+// (502) and 15.6.5 (504).
 //
-// A machine that gives us no more descriptors is not a fault of the agent: the side is SideProxy then, the status 503.
+// If this machine has no more file descriptors, the agent is not at fault: then the side is SideProxy and the status
+// 503.
 func DialFault(err error, authority string) TransportError {
 	if why := Exhausted(err); why != "" {
 		return TransportError{Kind: KindUnreachable, Side: SideProxy, Detail: why, Status: http.StatusServiceUnavailable}
@@ -90,8 +92,7 @@ func DialFault(err error, authority string) TransportError {
 	return f
 }
 
-// isHandshake reports whether an error of Config.Dial says that there was a connection, and that the TLS handshake on it
-// failed.
+// isHandshake reports whether an error of Config.Dial came from the TLS handshake on an established connection.
 func isHandshake(err error) bool {
 	var h interface{ InHandshake() bool }
 	return errors.As(err, &h) && h.InHandshake()
@@ -101,7 +102,7 @@ func isHandshake(err error) bool {
 func SpeaksTLS() TransportError {
 	return TransportError{
 		Kind: KindTLS, Side: SideAgent, Status: http.StatusBadGateway,
-		Detail: scheme.SpeaksTLS + " (a TLS record answers a request without TLS)",
+		Detail: scheme.SpeaksTLS + " (a plain request was answered with a TLS record)",
 		advice: scheme.SpeaksTLS,
 	}
 }
@@ -119,7 +120,7 @@ func isTLS(err error) bool {
 		errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &invalid)
 }
 
-// Reason says in few words why a network operation failed, without the ephemeral ports that make equal errors differ.
+// Reason explains briefly why a network operation failed, without the ephemeral ports that make equal errors differ.
 func Reason(err error) string {
 	var (
 		op     *net.OpError
@@ -142,15 +143,14 @@ func Reason(err error) string {
 	}
 }
 
-// isAlert reports whether the other end of TLS has said what is wrong (RFC 8446 section 6), which package tls marks in
-// no other way.
+// isAlert reports whether the other end of TLS has sent an alert (RFC 8446 section 6), which package tls marks in no
+// other way.
 func isAlert(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "remote error"
 }
 
-// Exhausted returns what to tell the user if an error says that this machine gives us no more descriptors; "" if it
-// does not.
+// Exhausted returns the message for the user if an error means that this machine has no more file descriptors; else "".
 func Exhausted(err error) string {
 	switch {
 	case isErrno(err, syscall.EMFILE):
@@ -158,7 +158,7 @@ func Exhausted(err error) string {
 		if n := openFileLimit(); n > 0 {
 			limit = fmt.Sprintf(" (%d open files)", n)
 		}
-		return "this machine allows a2atap no more connections" + limit + "; raise ulimit -n"
+		return "this machine allows no more connections for a2atap" + limit + "; raise ulimit -n"
 	case isErrno(err, syscall.ENFILE):
 		return "this machine allows no more connections (its table of open files is full); close other programs, or " +
 			"raise its limit"

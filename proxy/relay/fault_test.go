@@ -20,7 +20,7 @@ func TestExhausted(t *testing.T) {
 		err  error
 		says string
 	}{
-		"process":      {op(syscall.EMFILE), "this machine allows a2atap no more connections ("},
+		"process":      {op(syscall.EMFILE), "this machine allows no more connections for a2atap ("},
 		"its resolver": {&net.DNSError{Err: "dial udp 192.0.2.1:53: socket: too many open files"}, "raise ulimit -n"},
 		"machine":      {op(syscall.ENFILE), "its table of open files is full"},
 	}

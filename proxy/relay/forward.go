@@ -11,7 +11,7 @@ type destination struct {
 	Target
 	authority string // as it is written in the request
 	rest      string // what follows it
-	at        int    // where the target stands in the head
+	at        int    // the target's offset in the head
 	length    int    // of the target
 }
 

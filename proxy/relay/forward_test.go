@@ -170,8 +170,8 @@ func forwardByteForByte(t *testing.T, seed uint64) {
 	w.passed(sent, requests, answers)
 }
 
-// forwardGenerated makes a request with its target in absolute form, its answer, the agent it is for, and what that one
-// is to see of it.
+// forwardGenerated makes a request with its target in absolute form, its answer, the agent it is for, and the part that
+// the agent must see.
 func forwardGenerated(g generator, last bool) (q, a generated, host, seen string) {
 	host = g.pick("a.example", "a.example", "b.example", "c.example:81")
 	var method string
@@ -293,7 +293,7 @@ func TestForwardWaitsForAnswers(t *testing.T) {
 	}
 }
 
-// An agent that breaks off takes the requests that wait for another one with it, as nobody can answer them any more.
+// If an agent breaks off, the requests that wait for another agent fail as well, as they cannot be answered any more.
 func TestForwardAgentBreaksWhileOthersWait(t *testing.T) {
 	for name, end := range map[string]func(net.Conn) error{
 		"close": net.Conn.Close,

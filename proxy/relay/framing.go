@@ -2,11 +2,11 @@ package relay
 
 import "bytes"
 
-// A framing says how the end of a body is found: RFC 9112 section 6.3.
+// A framing is the method by which the end of a body is found: RFC 9112 section 6.3.
 type framing uint8
 
 const (
-	framedNone    framing = iota // there is no body
+	framedNone    framing = iota // no body
 	framedLength                 // a number of bytes
 	framedChunked                // chunks
 	framedClose                  // until the agent closes
@@ -25,7 +25,7 @@ func newBody(f framing, length int64, limit int) body {
 	return body{framing: f, left: length, chunks: chunks{trailer: limit}}
 }
 
-// done reports whether the body is complete. One that lasts until close never is.
+// done reports whether the body is complete. A body that lasts until close never is.
 func (b *body) done() bool {
 	switch b.framing {
 	case framedNone:
@@ -55,8 +55,8 @@ func (b *body) next(p []byte) (n int, kind pieceKind, err error) {
 	}
 }
 
-// begun returns what p, which follows the head, holds of a body of known length that has not begun, and whether that is
-// the whole of it. Of a body of another framing it returns nothing.
+// begun returns the part of a body of known length in p, the bytes that follow the head, and whether it is the whole
+// body. For a body of another framing it returns nothing.
 func (b *body) begun(p []byte) (begun []byte, whole bool) {
 	if b.framing != framedLength {
 		return nil, b.framing == framedNone
@@ -65,7 +65,7 @@ func (b *body) begun(p []byte) (begun []byte, whole bool) {
 	return p[:n], n == b.left
 }
 
-// skip takes all bytes of the body from the beginning of p and says how many they are. With an error it is the number
+// skip consumes the bytes of the body at the beginning of p and returns their number. With an error, it is the number
 // of bytes before the wrong one.
 func (b *body) skip(p []byte) (n int, err error) {
 	for n < len(p) && !b.done() {
@@ -78,7 +78,7 @@ func (b *body) skip(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// describe reports the body bytes p, and returns the trailer section as far as it is there.
+// describe reports the body bytes p, and returns the trailer section as far as it has arrived.
 func describe(x int, b *body, bytes, trailer []byte, observe func(int, []byte)) []byte {
 	for len(bytes) > 0 {
 		n, kind, err := b.next(bytes)
@@ -99,14 +99,14 @@ func describe(x int, b *body, bytes, trailer []byte, observe func(int, []byte)) 
 // requestHead is what the relay needs to know of a request head.
 type requestHead struct {
 	method            method
-	hostStart, hostTo int // the value of Host in the head; equal to 0 if there is none
+	hostStart, hostTo int // the value of Host in the head; equal to 0 without Host
 	hasHost           bool
 	body              body
 	upgrade           bool // asks for another protocol
 	expect            bool // may wait for 100 before it sends its body
 }
 
-// A method is a request method, as far as it decides the framing of the answer.
+// A method is a request method, as far as it affects the framing of the answer.
 type method uint8
 
 const (
@@ -152,7 +152,7 @@ func scanRequest(head []byte, limit int) (h requestHead, err error) {
 	return h, nil
 }
 
-// scanAnswer reads a complete answer head in place and says how its body is framed, given the method it answers.
+// scanAnswer reads a complete answer head in place and returns its body's framing, given the method that it answers.
 func scanAnswer(head []byte, m method, limit int) (status int, b body, err error) {
 	line, at := firstLine(head)
 	status, minor, err := statusLine(line)
@@ -179,7 +179,7 @@ func scanAnswer(head []byte, m method, limit int) (status int, b body, err error
 	}
 }
 
-// firstLine returns the start line of a head, after any blank lines, and where the line after it begins.
+// firstLine returns the start line of a head, after any blank lines, and the index of the line after it.
 func firstLine(head []byte) (line []byte, next int) {
 	rest := head
 	for len(line) == 0 && len(rest) > 0 {

@@ -22,8 +22,8 @@ const (
 // A step is something that one end sends and the other receives.
 type step struct{ client, agent string }
 
-// TestFraming plays conversations in which one party waits for the other, so that a relay which looked for the end of
-// a message in the wrong place would stand still.
+// TestFraming plays conversations in which one party waits for the other. A relay that looked for the end of a message
+// in the wrong place would hang.
 func TestFraming(t *testing.T) {
 	tests := map[string][]step{
 		"keep-alive":    {{client: get}, {agent: ok}, {client: post}, {agent: ok}},
@@ -144,8 +144,8 @@ func play(t *testing.T, secure bool, steps []step) {
 	}
 }
 
-// TestPipelinedAfterUpgrade sends a request behind one that asks for an upgrade. Until the agent has decided, nobody
-// can know whether it is HTTP.
+// TestPipelinedAfterUpgrade sends a request behind one that asks for an upgrade. Until the agent has decided, the
+// second request may or may not be HTTP.
 func TestPipelinedAfterUpgrade(t *testing.T) {
 	w := newWire(t, false, nil)
 	client := w.client()
@@ -270,8 +270,8 @@ func TestIdleClose(t *testing.T) {
 	})
 }
 
-// TestAgentClosesWhileAsked lets the agent answer and close before it has read the request: the client gets the whole
-// answer, and may go on sending for as long as the agent takes it.
+// TestAgentClosesWhileAsked lets the agent answer and close before it has read the request. The client gets the whole
+// answer, and may keep sending while the agent accepts data.
 func TestAgentClosesWhileAsked(t *testing.T) {
 	t.Parallel()
 	w := newWire(t, false, nil)

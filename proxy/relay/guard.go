@@ -6,8 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// A Guard keeps a panic of somebody else's code away from the traffic. After the first one that code is not called
-// again.
+// A Guard keeps a panic in a caller's code away from the traffic. After the first panic, that code is not called again.
 type Guard struct {
 	broken atomic.Bool
 	err    atomic.Pointer[error]
@@ -16,7 +15,7 @@ type Guard struct {
 // Recover is deferred around each call.
 func (g *Guard) Recover(who string) {
 	if v := recover(); v != nil {
-		err := fmt.Errorf("%s panicked, it is not called again on this connection: %v\n%s", who, v, debug.Stack())
+		err := fmt.Errorf("%s panicked, and is not called again on this connection: %v\n%s", who, v, debug.Stack())
 		g.err.CompareAndSwap(nil, &err)
 		g.broken.Store(true)
 	}

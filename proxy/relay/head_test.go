@@ -13,7 +13,7 @@ func TestCutField(t *testing.T) {
 		{"host: a", "host", "a", nil},
 		{"X-A:\t b \t", "X-A", "b", nil},
 		{"A:", "A", "", nil},
-		{"a@b:c", "a@b", "c", nil}, // no token, but nobody can misread it
+		{"a@b:c", "a@b", "c", nil}, // not a token, but it cannot be misread
 		{" A: b", "", "", errFold},
 		{"\tb", "", "", errFold},
 		{"A", "", "", errNoColon},

@@ -50,8 +50,8 @@ func (f *headFinder) startLine(b []byte) (line []byte, whole bool) {
 	return bytes.TrimSuffix(b[:i], crByte), true
 }
 
-// earlyRequest finds fault with a request head that is not complete, so that nobody waits for the end of what is no
-// HTTP.
+// earlyRequest returns an error if an incomplete request head is already malformed, so that the relay does not wait for
+// the end of bytes that are not HTTP.
 func (f *headFinder) earlyRequest(b []byte) error {
 	line, whole := f.startLine(b)
 	if whole {

@@ -12,9 +12,10 @@ type held struct {
 	limit   int    // bytes of body that may be held
 	head    []byte // as it would be sent
 	wire    []byte // head and body as they would be sent
-	body    []byte // without framing
+	body    []byte // without framing; it is part of wire if plain
+	plain   bool   // the body has no framing
 	trailer []byte
-	until   time.Time // when it goes on as it came; zero if it may take as long as it does
+	until   time.Time // when it is forwarded as it came; zero means no limit
 	room    *budget.Share
 }
 
@@ -27,7 +28,10 @@ func newHeld(limit int, head []byte, b body) *held {
 		return nil
 	}
 	head = bytes.Clone(head)
-	return &held{limit: limit, head: head, wire: head[:len(head):len(head)], room: HeldRoom()}
+	return &held{
+		limit: limit, head: head, wire: head[:len(head):len(head)], plain: b.framing != framedChunked,
+		room: budget.HeldRoom.Share(),
+	}
 }
 
 // end gives up the room of the message, if there is one.
@@ -40,17 +44,24 @@ func (h *held) end() {
 // add takes bytes of the body, whose state is a copy, and reports whether the message is still within its limit, and there
 // is room for it.
 func (h *held) add(b body, p []byte) bool {
-	room := h.room.Take(2 * len(p)) // as they came, and without framing
-	h.wire = append(h.wire, p...)
-	for len(p) > 0 {
+	var room bool
+	if h.wire, room = h.room.Append(h.wire, p); !room {
+		h.wire = append(h.wire, p...)
+		return false
+	}
+	if h.plain {
+		h.body = h.wire[len(h.head):len(h.wire):len(h.wire)]
+		return len(h.body) <= h.limit
+	}
+	for len(p) > 0 && room {
 		n, kind, err := b.next(p)
 		switch {
 		case err != nil || n == 0:
-			return room
+			return true
 		case kind == pieceData:
-			h.body = append(h.body, p[:n]...)
+			h.body, room = h.room.Append(h.body, p[:n])
 		case kind == pieceTrailer:
-			h.trailer = append(h.trailer, p[:n]...)
+			h.trailer, room = h.room.Append(h.trailer, p[:n])
 		}
 		p = p[n:]
 	}

@@ -45,7 +45,7 @@ var (
 	errNotAbsolute = bad("request target is not an absolute http or https URL, as a forward proxy needs it " +
 		"(RFC 9112 section 3.2.2)")
 	errScheme = bad("the scheme of the request target is neither http nor https, and nothing else says where the request " +
-		"goes: Host is ignored beside an absolute target (RFC 9112 section 3.2.2); WebSockets are opened through CONNECT")
+		"goes: Host is ignored next to an absolute target (RFC 9112 section 3.2.2); WebSockets are opened through CONNECT")
 	errUserInformation = bad("user information in a request target (RFC 9110 section 4.2.4)")
 	errBadTarget       = bad("malformed authority or fragment in a request target (RFC 9112 section 3.2)")
 	errNoPort          = bad("CONNECT without a port (RFC 9110 section 9.3.6)")
@@ -53,7 +53,7 @@ var (
 	errConnect     = &malformed{"CONNECT to a listener that is not a forward proxy (RFC 9110 section 9.3.6)", 501}
 	errLateConnect = &malformed{"CONNECT on a connection that has carried other requests; open a new one for it", 501}
 	errVersion     = &malformed{"version of HTTP other than 1.x (RFC 9110 section 15.6.6)", 505}
-	errHeadHuge    = &malformed{"head is longer than this proxy takes (RFC 6585 section 5)", 431}
+	errHeadHuge    = &malformed{"head is longer than this proxy accepts (RFC 6585 section 5)", 431}
 	errHeadTimeout = &malformed{"head was not complete in time (RFC 9110 section 15.5.9)", 408}
 
 	errProxyCredentials = &malformed{"proxy credentials are missing or wrong (RFC 9110 section 15.5.8)", 407}

@@ -2,56 +2,57 @@ package relay
 
 import "time"
 
-// An Observer is called with what passes on one pair of connections.
+// An Observer is called with the traffic of one pair of connections.
 //
 // Each call names its exchange by number, counted from 0 on this client connection. Request, RequestBody and RequestEnd
 // come from one goroutine; Informational, Answer, Upgraded, AnswerBody and AnswerEnd from another; within each side
 // they come in the order of the bytes. Request comes before any other call for its exchange, Ended after all others,
-// and both exactly once. Fault comes at most once for an exchange, from either goroutine, before Ended; only where the
-// very last bytes of a complete message could not be written does it come after Ended.
+// and both exactly once. Fault comes at most once for an exchange, from either goroutine, before Ended. It comes after
+// Ended only if the very last bytes of a complete message could not be written.
 //
-// The order of calls is causal, over all connections: each is made before what it reports can be noticed at the other
-// end, be it bytes, the end of a connection or its break. So whatever is done because of it is reported after it. What
-// could then not be written is reported as a TransportError. One call comes late: if the client had ended its sending
-// before an answer was complete, Ended waits, for LingerTime at most, until the client has acknowledged or refused the
-// answer.
+// The order of calls is causal, over all connections: the relay makes each call before the other end can notice what
+// the call reports, be it bytes, the end of a connection or its break. So any reaction is reported later. If the relay
+// then fails to write those bytes, it reports a TransportError. One call comes late: if the client had ended its
+// sending before an answer was complete, Ended waits, for LingerTime at most, until the client has acknowledged or
+// refused the answer.
 //
-// Slices belong to the relay and are valid during the call only. A call stands in the path of the traffic: copy and
-// return. A call that panics ends the observation of this connection; traffic goes on.
+// Slices belong to the relay and are valid during the call only. A call blocks the traffic: copy and return. A call
+// that panics ends the observation of this connection; traffic continues.
 type Observer interface {
-	// Request gives the head of a request as the client sent it, blank line included. Of a request that was refused or
-	// broke off it may be a part.
+	// Request reports the head of a request as the client sent it, including the blank line. If the request was refused
+	// or broke off, head may be incomplete.
 	Request(x int, head []byte)
-	// RequestBody gives a piece of the body without chunk framing, as it passed.
+	// RequestBody reports a piece of the body without chunk framing, as it passed.
 	RequestBody(x int, p []byte)
-	// RequestEnd says that the request is complete. The trailer holds the raw field lines after a chunked body without
-	// the closing blank line; it is nil if there are none.
+	// RequestEnd reports that the request is complete. The trailer holds the raw field lines after a chunked body
+	// without the closing blank line; it is nil without such lines.
 	RequestEnd(x int, trailer []byte)
 
-	// Informational gives the head of an interim answer (1xx other than 101), as the agent sent it.
+	// Informational reports the head of an interim answer (1xx other than 101), as the agent sent it.
 	Informational(x int, head []byte)
-	// Answer gives the head of the final answer as the agent sent it, blank line included. Of an answer that was
-	// refused or broke off it may be a part.
+	// Answer reports the head of the final answer as the agent sent it, including the blank line. If the answer was
+	// refused or broke off, head may be incomplete.
 	Answer(x int, head []byte)
-	// Upgraded says that the answer was 101: from here RequestBody (even after RequestEnd, which is not repeated) and
-	// AnswerBody carry the raw bytes of the other protocol, and AnswerEnd says that the agent's direction has ended.
+	// Upgraded reports that the answer was 101. From then on, RequestBody (even after RequestEnd, which is not
+	// repeated) and AnswerBody carry the raw bytes of the other protocol, and AnswerEnd reports the end of the agent's
+	// direction.
 	Upgraded(x int)
-	// AnswerBody gives a piece of the answer's body without chunk framing, as it passed.
+	// AnswerBody reports a piece of the answer's body without chunk framing, as it passed.
 	AnswerBody(x int, p []byte)
-	// AnswerEnd says that the answer is complete; see RequestEnd about the trailer.
+	// AnswerEnd reports that the answer is complete; see RequestEnd about the trailer.
 	AnswerEnd(x int, trailer []byte)
 
-	// Fault says how an exchange broke. With x = -1 it is about bytes that belong to no exchange: see
+	// Fault reports how an exchange broke. With x = -1 it is about bytes that belong to no exchange: see
 	// [TransportError].Bytes.
 	Fault(x int, f TransportError)
-	// Ended says that nothing more will be reported about the exchange, complete or not.
+	// Ended reports that no call about the exchange follows, whether it was complete or not.
 	Ended(x int)
 }
 
-// A StreamObserver is an Observer that is also told the streams of HTTP/2.
+// A StreamObserver is an Observer that also learns the streams of HTTP/2.
 type StreamObserver interface {
 	Observer
-	// Stream gives the number of the stream (RFC 9113 section 5.1.1) of an exchange, just before its Request.
+	// Stream reports the number of the stream (RFC 9113 section 5.1.1) of an exchange, just before its Request.
 	Stream(x int, id uint32)
 }
 
@@ -59,10 +60,13 @@ type StreamObserver interface {
 type EndObserver interface {
 	Observer
 	// SideEnded reports, before the answer of an exchange is complete, that a side has ended its sending, closed or
-	// reset its connection, or reset its stream of HTTP/2: one of the Side constants, and one of the End constants. For
-	// one side it may come again with more that is known: EndFIN, and when more of the answer was written,
-	// EndClose or EndHalfClose. EndHalfClose comes each time that the client is known to have taken all that was written
-	// so far, and EndClose or EndReset may follow. It comes from either goroutine. A call that crosses Ended says nothing.
+	// reset its connection, or reset its stream of HTTP/2. side is one of the Side constants, and how one of the End
+	// constants.
+	//
+	// SideEnded may be called again for a side when more is known: after EndFIN, when more of the answer was written,
+	// EndClose or EndHalfClose. EndHalfClose comes each time that the client is known to have received all that was
+	// written so far, and EndClose or EndReset may follow. SideEnded comes from either goroutine. A call that crosses
+	// Ended has no meaning.
 	SideEnded(x int, side, how string)
 }
 
@@ -99,73 +103,74 @@ func (Discard) Fault(int, TransportError) {}
 // Ended does nothing.
 func (Discard) Ended(int) {}
 
-// An Editor changes the few messages that must not pass as they came: a request head, and an answer that names
+// An Editor changes the few messages that must not pass as they came: a request head, and an answer that contains
 // addresses, such as an agent card. It is called from the goroutine of the side that it edits. The Observer always gets
-// what came, never what the Editor made of it.
+// the original, never the Editor's result.
 //
-// Slices belong to the relay and are valid during the call. What an Editor returns must be framed as HTTP/1.1 asks,
-// must frame the same body unless it returns the whole message, and must not be changed before the next call on that
-// side. An Editor that panics is not asked again on this connection; messages then pass as they came.
+// Slices belong to the relay and are valid during the call. The result of an Editor must be framed as HTTP/1.1
+// requires, and must frame the same body unless it is the whole message. The Editor must not change it before the next
+// call on that side. After an Editor has panicked, it is not called again on this connection; messages then pass as
+// they came.
 type Editor interface {
-	// Request returns the head to send in place of head, which has its Host replaced already; or head itself.
+	// Request returns the head to send instead of head, whose Host is already replaced; or head itself.
 	Request(x int, head []byte) []byte
-	// Hold is asked when the head of a final answer is there. It returns how many body bytes may be held back to give
-	// the complete answer to Answer; 0 passes the answer on as it comes.
+	// Hold is called when the head of a final answer has arrived. It returns how many body bytes may be held back to
+	// give the complete answer to Answer; 0 passes the answer on as it comes.
 	Hold(x int, head []byte) int
-	// Answer is given a held, complete answer, its body without chunk framing. It returns all bytes to send in its
-	// place, head and body; nil sends the answer as it came.
+	// Answer receives a held, complete answer, its body without chunk framing. It returns all bytes to send instead,
+	// head and body; nil sends the answer as it came.
 	Answer(x int, head, body, trailer []byte) []byte
-	// TooLarge says that an answer had more bytes than Hold allowed, and is passed on as it came.
+	// TooLarge reports that an answer had more bytes than Hold allowed, and passes as it came.
 	TooLarge(x int)
 }
 
 // A RequestEditor is an Editor that also changes complete requests, such as one that names a webhook.
 type RequestEditor interface {
 	Editor
-	// HoldRequest is asked when a request head is there, given as Request returned it, of a request with a body. Of a
-	// body whose length is declared begun is what has come along with the head, and whole says that this is all of it.
-	// It returns how many body bytes may be held back to give the complete request to HeldRequest; 0 passes the request
-	// on as it comes. A request that outgrows the number passes as it came, and so do, whatever is returned, one with
-	// Expect, whose client may wait for a word from the agent, and one with Upgrade. A request that is not complete
-	// when the patience is over passes as it came, too; 0 is as long as the request takes.
+	// HoldRequest is called when the head of a request with a body has arrived; head is the result of Request. If the
+	// body declares its length, begun is the part that came along with the head, and whole reports that begun is the
+	// whole body. HoldRequest returns how many body bytes may be held back to give the complete request to HeldRequest;
+	// 0 passes the request on as it comes. A request with more bytes than limit passes as it came. So does, whatever
+	// HoldRequest returns, a request with Upgrade, or one with Expect, whose client may wait for an answer from the
+	// agent. A request that is not complete when patience is over passes as it came, too; a patience of 0 has no limit.
 	HoldRequest(x int, head, begun []byte, whole bool) (limit int, patience time.Duration)
-	// KeepRequest is given what there is of the body of a held request, without chunk framing, each time there is more
-	// and it is not complete; where it returns false, the request passes on as it came, and the agent can answer it.
+	// KeepRequest receives the body of a held request so far, without chunk framing, each time more has arrived and it
+	// is not complete. If KeepRequest returns false, the request passes as it came, and the agent can answer it.
 	KeepRequest(x int, body []byte) bool
-	// RequestTooSlow says that a held request was not complete in time, or that there was no room for it, and that it
-	// passes on as it came.
+	// RequestTooSlow reports that a held request was not complete in time, or that there was no room for it, and that
+	// it passes as it came.
 	RequestTooSlow(x int)
-	// HeldRequest is given a held, complete request, its head as Request returned it and its body without chunk
-	// framing. It returns all bytes to send in its place; nil sends the request as it came.
+	// HeldRequest receives a held, complete request, its head as Request returned it and its body without chunk
+	// framing. It returns all bytes to send instead; nil sends the request as it came.
 	HeldRequest(x int, head, body, trailer []byte) []byte
 }
 
-// A DoubtfulEditor is an Editor that also holds answers of which only the body shows whether they are to be edited.
-// Such an answer goes on as it came as soon as it shows that it is not, or takes too long.
+// A DoubtfulEditor is an Editor that also holds answers that it may turn out not to edit, which only their body shows.
+// Such an answer is forwarded as it came as soon as the Editor is sure that it will not edit it, or after its patience.
 type DoubtfulEditor interface {
 	Editor
-	// Patience is asked when Hold has let an answer be held, and returns how long that may last from its head on; 0 is
-	// as long as the answer takes.
+	// Patience is called when Hold has let an answer be held. It returns how long the answer may be held, from its head
+	// on; 0 means no limit.
 	Patience(x int) time.Duration
-	// Keep is given what there is of the body of a held answer, without chunk framing, each time there is more and it
-	// is not complete; where it returns false, the answer passes on as it came.
+	// Keep receives the body of a held answer so far, without chunk framing, each time more has arrived and it is not
+	// complete. If Keep returns false, the answer passes as it came.
 	Keep(x int, body []byte) bool
-	// TooSlow says that an answer was not complete in time and passes on as it came, and what there was of its body.
+	// TooSlow reports that an answer was not complete in time and passes as it came. body is the part that had arrived.
 	TooSlow(x int, body []byte)
 }
 
 // A ContentEditor is an Editor that also changes answers while they pass, such as event streams.
 type ContentEditor interface {
 	Editor
-	// Change is asked when the head of a final answer is there that declares no length and is not held. It returns what
-	// changes the content of the answer; nil passes it as it came.
+	// Change is called when the head of a final answer has arrived that declares no length and is not held. It returns
+	// the Change for the content of the answer; nil passes the answer as it came.
 	Change(x int, head []byte) Change
 }
 
-// A Change changes the content of one answer, its body without chunk framing. Of a chunked answer the chunks are made
-// anew, one for each piece that is sent.
+// A Change changes the content of one answer, its body without chunk framing. A chunked answer gets new chunks, one for
+// each piece that is sent.
 type Change interface {
-	// Next is given the next piece of the content and returns what to send now, which is valid until the next call and
-	// may be empty. With last it returns all that it has kept back; no call follows.
+	// Next receives the next piece of the content and returns the bytes to send now, which are valid until the next
+	// call and may be empty. With last, it returns all bytes that it has kept back; no call follows.
 	Next(p []byte, last bool) []byte
 }

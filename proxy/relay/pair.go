@@ -14,8 +14,8 @@ import (
 
 // A pair is one client connection and the connection to the agent that belongs to it.
 //
-// The goroutine of serve reads the client; a second one, begun when the agent has been dialled, reads the agent. Each
-// writes to the other's connection, with one exception: where no answer is due, the first writes our own.
+// The goroutine of serve reads the client. A second goroutine, begun when the agent has been dialed, reads the agent.
+// Each writes to the other's connection, with one exception: if no answer is due, the first writes the relay's own.
 type pair struct {
 	cfg  Config
 	obs  Observed
@@ -37,12 +37,12 @@ type pair struct {
 	firstFault error           // the first one of an exchange
 
 	inRequest        bool      // a request is under way: begun, not complete
-	sendBlocked      bool      // the agent takes no more of what comes from the client
+	sendBlocked      bool      // the agent accepts no more of what comes from the client
 	agentEnds        bool      // the agent has ended its sending, and the client is about to learn of it
 	agentReset       bool      // the agent has reset its connection, as a write to it found out
 	requestsEnd      bool      // no request will follow
 	answersEnd       bool      // nothing more will be written to the client
-	agentUnsolicited bool      // the agent sends what answers no request
+	agentUnsolicited bool      // the agent sends bytes that answer no request
 	tunnel           *exchange // the one whose upgrade the agent took
 	answersWritten   bool      // and all is written
 	refusing         bool      // a request was refused whose end is reported, and its answer is not yet due
@@ -70,21 +70,21 @@ type exchange struct {
 	answerDone     bool      // the answer is complete and written
 	ended          bool      // Ended was called
 	faulted        bool      // its fault was reported
-	refused        bool      // the agent has ended the session before it, and the client has our own answer
-	ownAnswer      []byte    // ours in place of the agent's, due when those before it are done
+	refused        bool      // the agent has ended the session before it, and the client has the relay's own answer
+	ownAnswer      []byte    // the relay's own answer instead of the agent's, due after the answers before it
 	clientEnded    bool      // the client had ended its part before the answer was complete
 	openEnded      bool      // the answer declares no length
 	unproven       bool      // its answer is complete, and it is not known yet whether the client had left
 }
 
-// A turn says who answers an exchange.
+// A turn is the source of an exchange's answer.
 type turn uint8
 
 const (
-	turnOpen    turn = iota // nobody yet
+	turnOpen    turn = iota // undecided
 	turnInterim             // the agent, with an interim answer that is being passed on
 	turnAgent               // the agent
-	turnOurs                // we do, since the rest of the request cannot be framed
+	turnOurs                // the relay, since the rest of the request cannot be framed
 )
 
 func newPair(client net.Conn, cfg Config) *pair {
@@ -106,7 +106,7 @@ func newPair(client net.Conn, cfg Config) *pair {
 	return p
 }
 
-// serve relays until both directions have ended, and reports how the exchanges broke that had not ended.
+// serve relays until both directions have ended, and reports how the unfinished exchanges broke.
 func (p *pair) serve(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, p.shutdown)
 	defer stop()
@@ -118,7 +118,7 @@ func (p *pair) serve(ctx context.Context) error {
 	return p.end()
 }
 
-// end waits for the answers, closes both connections and returns what went wrong.
+// end waits for the answers, closes both connections and returns the first error.
 func (p *pair) end() error {
 	p.reader.Wait()
 	p.client.Close()
@@ -133,8 +133,9 @@ func (p *pair) end() error {
 	return errors.Join(p.firstFault, p.obs.Failure(), p.edit.Failure())
 }
 
-// endUnfinished reports the fault and the end of exchanges that will not be finished, since no answers follow: of those
-// whose request is complete, or, when no more of a request follows either, of all.
+// endUnfinished reports the fault and the end of exchanges that will not be finished, since no answers follow. Those
+// are the exchanges whose request is complete. With all, when no more of a request follows either, those are all
+// exchanges.
 func (p *pair) endUnfinished(all bool) {
 	p.mu.Lock()
 	var broken []*exchange
@@ -174,13 +175,13 @@ func (p *pair) endUnfinished(all bool) {
 	}
 }
 
-// shutdown breaks off what is in flight, so that no client takes it for complete, and closes what is idle. Of what the
-// Observer was told that it has ended, the client still gets the last bytes.
+// shutdown breaks off exchanges in flight, so that no client takes them for complete, and closes idle connections. If
+// the Observer already knows that an exchange has ended, the client still gets its last bytes.
 func (p *pair) shutdown() {
 	p.mu.Lock()
-	p.shutDown = true // no request is taken any more
+	p.shutDown = true // no request is accepted any more
 	p.waitWhile(p.owesBytes, p.cfg.linger)
-	for range 10 { // as long as the client goes on sending: to close then could cost it our answer
+	for range 10 { // while the client keeps sending: closing now could cost it the relay's answer
 		taken := p.drained
 		if p.waitWhile(p.lingers, p.cfg.linger/10); p.drained == taken {
 			break
@@ -202,8 +203,7 @@ func (p *pair) shutdown() {
 // inAnswer reports whether an answer has begun that will not be finished.
 func (x *exchange) inAnswer() bool { return !x.ended && !x.unproven && x.turn != turnOpen }
 
-// owesBytes reports whether the client has not yet been sent all of an exchange whose end was reported. The lock is
-// held.
+// owesBytes reports whether the client still has to get a part of an exchange whose end was reported. The lock is held.
 func (p *pair) owesBytes() bool {
 	if p.answersWritten || p.over {
 		return false
@@ -213,10 +213,10 @@ func (p *pair) owesBytes() bool {
 	})
 }
 
-// lingers reports whether the client was sent all that it will get, and may still have to read it. The lock is held.
+// lingers reports whether the client was sent everything, and may still have to read it. The lock is held.
 func (p *pair) lingers() bool { return p.answersWritten && !p.over }
 
-// waitWhile returns when a condition is over, or a time. The lock is held, but for the time of waiting.
+// waitWhile returns when a condition is over, or after a time. The lock is held, except while it waits.
 func (p *pair) waitWhile(condition func() bool, most time.Duration) {
 	late := false
 	timer := time.AfterFunc(most, func() {
@@ -231,8 +231,8 @@ func (p *pair) waitWhile(condition func() bool, most time.Duration) {
 	}
 }
 
-// noteCause notes why the connection will break, unless a reason is known already. It must come before the closing that
-// makes the other goroutine fail. The exchange is -1 where the reason is about all of them.
+// noteCause notes why the connection will break, unless a reason is known already. Call it before the close that makes
+// the other goroutine fail. x is -1 if the reason is about all exchanges.
 func (p *pair) noteCause(x int, f TransportError) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -312,8 +312,8 @@ func (p *pair) tunnelled(x *exchange) {
 	p.finish(x)
 }
 
-// answerReported notes that the Observer knows the whole answer, before the last bytes of it are written: whoever has
-// read them finds the exchange ended.
+// answerReported notes that the Observer knows the whole answer. It is called before the last bytes of the answer are
+// written, so a client that has read them finds the exchange ended.
 func (p *pair) answerReported(x *exchange) {
 	p.mu.Lock()
 	x.answerReported = true
@@ -324,7 +324,7 @@ func (p *pair) answerReported(x *exchange) {
 	}
 }
 
-// endOnce reports, once, that both directions of an exchange have come to their end.
+// endOnce reports, once, that both directions of an exchange have ended.
 func (x *exchange) endOnce() bool {
 	if !x.requestDone || !x.answerReported || x.ended {
 		return false
@@ -361,7 +361,7 @@ func (p *pair) finish(x *exchange) {
 	}
 }
 
-// endAnswers notes that nothing more will be written to the client, and lets what it still sends run out.
+// endAnswers notes that nothing more will be written to the client, and limits how long the client may still send.
 func (p *pair) endAnswers() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -380,5 +380,5 @@ func (p *pair) limitLinger() bool {
 	return true
 }
 
-// isTimeout reports whether an error comes from a deadline that we set.
+// isTimeout reports whether an error comes from a deadline that the relay set.
 func isTimeout(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }

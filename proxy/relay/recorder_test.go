@@ -30,7 +30,7 @@ type recorded struct {
 type recorder struct {
 	t  testing.TB
 	mu sync.Mutex
-	// changed is closed and made anew with each call.
+	// changed is closed and replaced with each call.
 	changed         chan struct{}
 	exchanges       map[int]*recorded
 	withoutExchange []TransportError // those of no exchange

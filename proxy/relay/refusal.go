@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// maxFaultBytes is how much of what belongs to no exchange is kept for the record.
+// maxFaultBytes is how many bytes that belong to no exchange are kept for the record.
 const maxFaultBytes = 64 << 10
 
-// connect dials the agent for the first request, and reports whether this one may go on. If there is no agent, the
-// client gets an error, and the request is read and described all the same.
+// connect dials the agent for the first request, and reports whether this request may continue. If the agent cannot be
+// reached, the client gets an error, and the request is still read and described.
 func (r *requests) connect(ctx context.Context) bool {
 	r.mu.Lock()
 	agent, over := r.agent, r.answersEnd
@@ -63,7 +63,7 @@ func (r *requests) dial(ctx context.Context) (net.Conn, error) {
 	return r.cfg.Dial(ctx)
 }
 
-// authority names that agent in messages; "" if its name is not known.
+// authority returns the name of that agent in messages; "" if the name is unknown.
 func (r *requests) authority() string {
 	if r.cfg.Forward != nil || r.routed {
 		return r.to.Authority()
@@ -71,8 +71,8 @@ func (r *requests) authority() string {
 	return r.cfg.Authority
 }
 
-// refuse answers a request ourselves that the agent shall not see, and records what follows it. The first n bytes
-// that are there are its head, or what there is of it.
+// refuse answers a request that the agent must not see with the relay's own answer, and records what follows it. The
+// first n unread bytes are its head, or the part that has arrived.
 func (r *requests) refuse(n int, err error) {
 	why := err.(*malformed)
 	f := TransportError{Kind: KindRefused, Side: SideClient, Detail: why.detail, Status: why.status}
@@ -114,7 +114,7 @@ func (r *requests) refused(head []byte, f TransportError) {
 	r.endUnnumbered(x, f)
 }
 
-// endUnnumbered records how an exchange ended that never was in the order of answers.
+// endUnnumbered records the end of an exchange that was never in the order of answers.
 func (r *requests) endUnnumbered(x int, f TransportError) {
 	r.mu.Lock()
 	if r.firstFault == nil {
@@ -129,7 +129,7 @@ func (r *requests) endUnnumbered(x int, f TransportError) {
 	}
 }
 
-// number takes the number of an exchange.
+// number returns the number of the next exchange, and counts it.
 func (p *pair) number() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -138,14 +138,14 @@ func (p *pair) number() int {
 	return n
 }
 
-// mayReply reports whether the client can be given an answer of our own.
+// mayReply reports whether the client can get one of the relay's own answers.
 func (r *requests) mayReply() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return !r.answersEnd && !r.agentUnsolicited
 }
 
-// unanswered reports the end of an exchange that gets no answer but our own.
+// unanswered reports the end of an exchange that gets only the relay's own answer.
 func (p *pair) unanswered(x *exchange) {
 	p.mu.Lock()
 	over := !x.ended
@@ -156,8 +156,8 @@ func (p *pair) unanswered(x *exchange) {
 	}
 }
 
-// reply gives the client our own answer, at once if no other is due, else after those. It returns false if there can
-// be none.
+// reply sends the client the relay's own answer, at once if no other answer is due, else after those. It returns false
+// if the client cannot get it.
 func (r *requests) reply(f TransportError) bool {
 	own := OwnAnswer(r.cfg.Mark, f)
 	r.mu.Lock()
@@ -180,7 +180,7 @@ func (r *requests) reply(f TransportError) bool {
 	return true
 }
 
-// writeFinal writes our own answer and ends our sending to the client.
+// writeFinal writes the relay's own answer and ends the sending to the client.
 func (p *pair) writeFinal(own []byte) {
 	p.client.SetWriteDeadline(time.Now().Add(p.cfg.linger))
 	p.client.Write(own)
@@ -188,7 +188,7 @@ func (p *pair) writeFinal(own []byte) {
 	p.endAnswers()
 }
 
-// drain reads what the client still sends, until it ends or the time to linger is over, and returns the first of it.
+// drain reads what the client still sends, until it ends or the linger time is over, and returns the beginning of it.
 func (r *requests) drain() (first []byte) {
 	r.find, r.since = headFinder{}, time.Time{}
 	for {
@@ -204,8 +204,8 @@ func (r *requests) drain() (first []byte) {
 	}
 }
 
-// OwnAnswer returns a whole answer of ours, with the status of the fault. It says who speaks, what happened and what to
-// do next. An empty mark is "a2atap".
+// OwnAnswer returns a complete answer of the relay's own, with the status of the fault. It names its sender, what
+// happened and what to do next. An empty mark means "a2atap".
 func OwnAnswer(mark string, f TransportError) []byte {
 	mark = cmp.Or(mark, "a2atap")
 	type problem struct {
@@ -229,7 +229,7 @@ func OwnAnswer(mark string, f TransportError) []byte {
 		f.Status, http.StatusText(f.Status), mark, f.Kind, challenge, len(body), body)
 }
 
-// Message says in a sentence what happened and what to do.
+// Message describes in a sentence what happened and what to do.
 func Message(f TransportError) string {
 	switch {
 	case f.advice != "" && strings.Contains(f.Detail, f.advice):
@@ -243,13 +243,13 @@ func Message(f TransportError) string {
 	case f.Kind == KindTimeout && f.Side == SideClient:
 		return f.Detail + "; send the head in one go"
 	case f.Kind == KindUnreachable, f.Kind == KindTimeout:
-		return f.Detail + "; see that the agent runs and listens there"
+		return f.Detail + "; make sure that the agent runs and listens there"
 	case f.Kind == KindTLS:
-		return f.Detail + "; see that the agent speaks TLS there and its certificate can be verified"
+		return f.Detail + "; make sure that the agent uses TLS there and its certificate can be verified"
 	case f.Status == http.StatusMisdirectedRequest:
 		return "the request was not forwarded: " + f.Detail
 	case f.Status == http.StatusRequestHeaderFieldsTooLarge:
-		return "the request was not forwarded: " + f.Detail + "; the agent may take more: what stays below 1 MiB gets there"
+		return "the request was not forwarded: " + f.Detail + "; the agent may accept more, but only heads below 1 MiB are forwarded"
 	case f.Side == SideAgent:
 		return "the agent's answer was not forwarded: " + f.Detail + "; correct the agent"
 	default:
@@ -257,17 +257,17 @@ func Message(f TransportError) string {
 	}
 }
 
-// dialFault is DialFault for the one that the current request goes to.
+// dialFault is DialFault for the agent that the current request goes to.
 func (r *requests) dialFault(err error) TransportError {
 	f := DialFault(err, r.authority())
 	if r.routed {
 		f.Detail = strings.Replace(f.Detail, "connect to the agent", "connect to "+r.cfg.Route.Receiver, 1)
-		f.advice = "see that it listens there"
+		f.advice = "make sure that it listens there"
 	}
 	return f
 }
 
-// advise returns what there is to say about an error of the connection to an agent.
+// advise returns the advice about an error of the connection to an agent.
 func (p *pair) advise(err error, authority string) string {
 	if p.cfg.Advise == nil {
 		return ""

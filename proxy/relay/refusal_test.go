@@ -19,7 +19,7 @@ import (
 	"a2atap/proxy/nobody"
 )
 
-// ownAnswerOf reads an answer of ours and checks its mark.
+// ownAnswerOf reads one of the relay's own answers and checks its mark.
 func ownAnswerOf(t *testing.T, r io.Reader) (status int, kind string) {
 	t.Helper()
 	a, err := http.ReadResponse(bufio.NewReader(r), nil)
@@ -147,7 +147,7 @@ func TestRefusedLater(t *testing.T) {
 }
 
 // TestBrokenChunks breaks the framing of a body that is under way: the agent sees a break, and the client too, or our
-// answer where there is none yet.
+// answer where it does not exist yet.
 func TestBrokenChunks(t *testing.T) {
 	tests := map[string]string{
 		"no size":         "\r\n",
@@ -375,7 +375,7 @@ func TestAgentStopsReading(t *testing.T) {
 	}
 }
 
-// tlsDial dials with TLS, trusting nobody of ours.
+// tlsDial dials with TLS and does not trust the test's certificates.
 func tlsDial(ctx context.Context, addr string) (net.Conn, error) {
 	return (&tls.Dialer{}).DialContext(ctx, "tcp", addr)
 }

@@ -27,7 +27,7 @@ var (
 // event is one server-sent event of about 600 bytes, as a chunk.
 var event = fmt.Sprintf("%x\r\n%s\r\n", 600, "data: "+strings.Repeat("e", 592)+"\n\n")
 
-// unaryAgent answers requests for as long as they come, without net/http, so that little but the relay is measured.
+// unaryAgent answers requests while they arrive, without net/http, so that the benchmark measures little but the relay.
 func unaryAgent(t testing.TB) (addr string) {
 	l := listen(t)
 	t.Cleanup(func() { l.Close() })

@@ -26,7 +26,7 @@ type requests struct {
 	trailer []byte
 	held    *held // the request waits to be complete
 
-	refusal *TransportError // our own answer to it, for want of an agent
+	refusal *TransportError // the relay's own answer to it, because the agent cannot be reached
 
 	to destination // of a forward proxy: where the current request goes
 	at Target      // where the connection to the agent leads
@@ -44,21 +44,22 @@ func newRequests(p *pair) *requests {
 func (r *requests) run(ctx context.Context) {
 	defer r.in.Release()
 	defer func() { r.held.end() }()
-	if r.setReadDeadline() { // else it has waited for us for too long
+	if r.setReadDeadline() { // else it has waited too long for the relay
 		for n, ok := r.awaitHead(); ok && !r.stopping() && r.request(ctx, n); n, ok = r.awaitHead() {
 		}
 	}
 	r.endRequests()
 }
 
-// stopping reports whether the relay was stopped, so that no request is taken any more.
+// stopping reports whether the relay was stopped, so that it accepts no more requests.
 func (r *requests) stopping() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.shutDown
 }
 
-// endRequests says that no request will follow, and ends the connection to the agent if no answer will either.
+// endRequests declares that no more requests will follow, and ends the connection to the agent if no answers will
+// follow either.
 func (r *requests) endRequests() {
 	r.mu.Lock()
 	r.requestsEnd = true
@@ -70,8 +71,8 @@ func (r *requests) endRequests() {
 	}
 }
 
-// request relays one request, whose head has n bytes, and reports whether another may follow. It does not wait for
-// that: a connection waits with a small stack.
+// request relays one request, whose head has n bytes, and reports whether another may follow. It does not wait for the
+// next one: a connection must wait with a small stack.
 func (r *requests) request(ctx context.Context, n int) bool {
 	raw := r.in.Unread()[:n]
 	h, err := scanRequest(raw, r.cfg.HeadLimit)
@@ -154,8 +155,8 @@ func (r *requests) awaitHead() (n int, ok bool) {
 	}
 }
 
-// upgraded reports whether what the client sends now belongs to another protocol. It waits for the agent's decision if
-// an upgrade was asked for and not yet decided: RFC 9110 section 7.8.
+// upgraded reports whether the client's next bytes belong to another protocol. If an upgrade was requested and is
+// undecided, it waits for the agent's decision: RFC 9110 section 7.8.
 func (r *requests) upgraded() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -187,16 +188,16 @@ func (r *requests) fill() bool {
 	}
 }
 
-// readFailed deals with the end of what the client sends.
+// readFailed handles the end of the client's data.
 func (r *requests) readFailed(err error) {
 	if errors.Is(err, net.ErrClosed) {
-		return // by us: the reason is known
+		return // by the relay: the reason is known
 	}
 	how := EndFIN
 	switch {
 	case err == io.EOF:
 		r.clientEOF.Store(true)
-	case errors.Is(err, io.ErrUnexpectedEOF): // of TLS, which cannot go on
+	case errors.Is(err, io.ErrUnexpectedEOF): // of TLS, which cannot continue
 		how = EndClose
 	default:
 		how = EndReset
@@ -234,6 +235,10 @@ func (r *requests) brokenHead() {
 	if len(b) <= r.find.lead { // blank lines at most
 		return
 	}
+	if line, _ := r.find.startLine(b); !bytes.Contains(line, []byte(" ")) { // not even a method
+		r.endUnnumbered(-1, TransportError{Kind: KindNotHTTP, Side: SideClient, Bytes: b, Detail: errNotHTTP.detail})
+		return
+	}
 	r.refused(b, TransportError{Kind: KindTruncated, Side: SideClient, Detail: "connection closed inside the head of a request"})
 }
 
@@ -250,7 +255,7 @@ func (r *requests) endUpgrade() {
 	}
 }
 
-// relayRaw passes what the client sends after an upgrade.
+// relayRaw forwards the client's data after an upgrade.
 func (r *requests) relayRaw() {
 	r.x, r.body = r.tunnel, newBody(framedClose, 0, 0)
 	for r.pass(nil, 0) && r.fill() {
@@ -262,7 +267,7 @@ func (r *requests) relayRaw() {
 	r.tunnelled(r.x)
 }
 
-// sendHead sends a request head, with what there is of its body.
+// sendHead sends a request head, with the part of its body that has arrived.
 func (r *requests) sendHead(raw []byte, h *requestHead) bool {
 	forward := r.cfg.Forward != nil
 	rewrite := h.hasHost && r.cfg.Authority != "" && !forward
@@ -287,7 +292,7 @@ func (r *requests) sendHead(raw []byte, h *requestHead) bool {
 	if r.edit.On() {
 		edited := r.edit.Request(r.x.n, head)
 		if len(edited) == 0 || &edited[0] != &head[0] {
-			edited = slices.Clip(edited) // what lies behind it is the editor's
+			edited = slices.Clip(edited) // the bytes behind it are the editor's
 		}
 		head = edited
 		r.holdRequest(head, r.in.Unread()[len(raw):], h)
@@ -295,7 +300,7 @@ func (r *requests) sendHead(raw []byte, h *requestHead) bool {
 	return r.pass(head, len(raw))
 }
 
-// holdRequest begins to hold a request, given its edited head and what there is behind it, if it is to be held.
+// holdRequest begins to hold a request, if required, given its edited head and the bytes that have arrived after it.
 func (r *requests) holdRequest(head, rest []byte, h *requestHead) {
 	if h.body.framing == framedNone {
 		return
@@ -313,8 +318,8 @@ func (r *requests) holdRequest(head, rest []byte, h *requestHead) {
 	}
 }
 
-// pass describes what there is of the body behind skip bytes of raw head, and forwards it with the head, or with the
-// raw one if that is nil. It reports whether the request may go on.
+// pass describes the part of the body that has arrived after skip bytes of raw head, and forwards it with head, or with
+// the raw head if head is nil. It reports whether the request may continue.
 func (r *requests) pass(head []byte, skip int) bool {
 	unread := r.in.Unread()
 	b := unread[skip:]
@@ -326,7 +331,10 @@ func (r *requests) pass(head []byte, skip int) bool {
 	out := unread[:skip+n]
 	switch {
 	case r.held != nil:
-		out = r.hold(before, b)
+		held := r.held
+		if out = r.hold(before, b); r.held == nil {
+			defer held.end() // once it is sent
+		}
 	case head != nil:
 		out = append(head, b...)
 	}
@@ -347,13 +355,13 @@ func (r *requests) complete() {
 	switch {
 	case !r.sendBlocked || r.lacksSession(r.x): // else it is not sent whole, so its exchange stays unfinished
 		r.requestComplete(r.x)
-	case r.refusal != nil: // it is complete before our own answer can be read
+	case r.refusal != nil: // it is complete before the relay's own answer can be read
 		r.unanswered(r.x)
 	}
 }
 
-// hold keeps bytes of the body back, which was in that state before them. It returns what is to be sent now: the whole
-// request when it is complete, edited, or as it came when it has grown too large or is not to be edited.
+// hold holds back bytes of the body; before is the state of the body before them. It returns the bytes to send now: the
+// whole request when it is complete, edited, or as it came when it has grown too large or is not to be edited.
 func (r *requests) hold(before body, b []byte) (out []byte) {
 	within, done := r.held.add(before, b), r.body.done()
 	if !within && len(r.held.body) <= r.held.limit {
@@ -369,14 +377,13 @@ func (r *requests) hold(before body, b []byte) (out []byte) {
 		out = r.held.wire
 	}
 	limited := r.held.limited()
-	r.held.end()
 	if r.held = nil; limited {
 		r.setReadDeadline()
 	}
 	return out
 }
 
-// endHold passes on as it came what is held of a request that takes too long.
+// endHold forwards the held part of a request that takes too long, as it came.
 func (r *requests) endHold() {
 	if h := r.held; h.limited() && !time.Now().Before(h.until) {
 		r.held = nil
@@ -386,8 +393,8 @@ func (r *requests) endHold() {
 	}
 }
 
-// send writes to the agent. If the agent takes no more, the rest is read and described, since its answer may still be
-// on its way.
+// send writes to the agent. If the agent accepts no more, send still reads and records the rest, since its answer may
+// still arrive.
 func (r *requests) send(b []byte) {
 	if len(b) == 0 || r.sendBlocked {
 		return
@@ -399,7 +406,7 @@ func (r *requests) send(b []byte) {
 		r.setCause(-1, TransportError{Kind: KindReset, Side: SideAgent, Detail: "while the request was sent: " + Reason(err)})
 		r.sendBlocked = true
 		r.limitLinger()
-		// A reset is reported once: to us now, so that the reader of the agent may see a mere end.
+		// A reset is reported only once: here, so the reader of the agent may see a mere end.
 		if r.agentReset = errors.Is(err, syscall.ECONNRESET); r.agentReset && r.answersEnd {
 			Reset(r.client)
 		}
@@ -415,8 +422,8 @@ func (r *requests) endRequest() bool {
 	return true
 }
 
-// accept reports what a request is refused with because of a host that it names, of which by is asked; nil lets it pass,
-// and a nil by lets all pass. A request of HTTP/1.0 need not name any.
+// accept checks the hosts that a request names with by, and returns the error that refuses the request; nil lets it
+// pass. A nil by lets all requests pass. A request of HTTP/1.0 need not name a host.
 func accept(by func([]byte) error, head []byte, h *requestHead) error {
 	if by == nil {
 		return nil
@@ -428,15 +435,15 @@ func accept(by func([]byte) error, head []byte, h *requestHead) error {
 	}
 	if authority, ok := targetAuthority(head); ok {
 		if err := by(authority); err != nil {
-			return &malformed{err.Error() + "; it is named by the request target, beside which Host is ignored (RFC 9112 " +
-				"section 3.2.2): a client that is to use a proxy needs a forward proxy", http.StatusMisdirectedRequest}
+			return &malformed{err.Error() + "; the request target names it, and Host is ignored (RFC 9112 " +
+				"section 3.2.2): a client that uses a proxy needs a forward proxy", http.StatusMisdirectedRequest}
 		}
 	}
 	return nil
 }
 
-// targetAuthority returns the authority of a request target in absolute form, which an origin server takes before Host
-// (RFC 9112 section 3.2.2), whatever its scheme. User information is left out. It returns false for other forms.
+// targetAuthority returns the authority of a request target in absolute form, which an origin server prefers to Host
+// (RFC 9112 section 3.2.2), whatever its scheme. It omits user information. It returns false for other forms.
 func targetAuthority(head []byte) (authority []byte, ok bool) {
 	line, _ := firstLine(head)
 	_, target, _ := bytes.Cut(line, space)

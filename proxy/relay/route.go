@@ -18,7 +18,7 @@ func RouteTarget(head []byte, prefix string) (target string, ok bool) {
 	return string(rest), true
 }
 
-// takeRoute finds out where a request goes that a Route takes, and reports whether one does.
+// takeRoute reports whether a Route takes a request, and finds the request's destination.
 func (r *requests) takeRoute(head []byte, h *requestHead) (taken bool, err error) {
 	r.to, r.routed = destination{}, false
 	d := r.cfg.Route
@@ -45,7 +45,7 @@ func (r *requests) takeRoute(head []byte, h *requestHead) (taken bool, err error
 	return true, nil
 }
 
-// appendRouted appends a head to out as the receiver is to see it.
+// appendRouted appends a head to out as the receiver must see it.
 func (d *destination) appendRouted(out, head []byte, h *requestHead) []byte {
 	out = append(append(out, head[:d.at]...), d.rest...)
 	if !h.hasHost {

@@ -35,8 +35,8 @@ func (r *replacing) Next(p []byte, last bool) []byte {
 	return bytes.ReplaceAll(text, []byte("secret"), []byte("****"))
 }
 
-// Answers of no declared length are changed as they pass, framed anew, and observed as they came. What breaks off passes
-// as far as it came.
+// Answers without a declared length are changed as they pass, framed again, and observed as they came. An answer that
+// breaks off passes as far as it came.
 func TestChangedAnswer(t *testing.T) {
 	const (
 		chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"

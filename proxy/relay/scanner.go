@@ -1,6 +1,6 @@
 package relay
 
-// A Stretch says what a run of bytes from an agent is.
+// A Stretch classifies a run of bytes from an agent.
 type Stretch uint8
 
 // The stretches of an answer.
@@ -14,10 +14,10 @@ const (
 	StretchTrailer                // field lines behind a chunked body, without the closing blank line
 )
 
-// An AnswerScanner follows the framing of one answer in bytes that arrive piece by piece, by the same reading as the
-// relay, and changes none. Its zero value begins an answer; it is for one goroutine.
+// An AnswerScanner follows the framing of one answer in bytes that arrive piece by piece. It applies the relay's rules
+// and changes no bytes. Its zero value begins an answer; it is for one goroutine.
 type AnswerScanner struct {
-	ToHead bool // the request was HEAD, whose answer has no body whatever it declares
+	ToHead bool // the request was HEAD, whose answer never has a body
 
 	find   headFinder
 	body   body

@@ -14,8 +14,8 @@ import (
 	"a2atap/proxy/must"
 )
 
-// stopper stops the relay, in a bubble, as soon as it is told that its last exchange has ended. If it is to, it goes on
-// when the relay has begun to stop, and waits.
+// stopper stops the relay, in a bubble, as soon as it learns that its last exchange has ended. With waits, it returns
+// only after the relay has begun to stop, and waits.
 type stopper struct {
 	Observer
 	w     **wire

@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"crypto/tls"
 	"net"
 	"time"
 )
@@ -13,7 +14,7 @@ const (
 	EndReset     = "reset"      // it reset its connection, or its stream of HTTP/2
 )
 
-// A Taking says what became of the bytes that were written to an end.
+// A Taking is the fate of bytes that were written to an end.
 type Taking uint8
 
 // The results of TakingOf.
@@ -23,36 +24,34 @@ const (
 	Taken                        // the other end has acknowledged all bytes
 	Refused                      // the other end has reset the connection, and did not acknowledge all bytes
 	TakenThenReset               // it has acknowledged all bytes, and reset the connection afterwards
+	MaybeTaken                   // it has reset the connection, which it may have done after it took all bytes
 )
 
-// TakingOf returns what became of the bytes that were written to c. It does not block. It knows only TCP on Linux. A
+// TakingOf returns the fate of the bytes that were written to c. It does not block. It knows only TCP on Linux. A
 // reset is reported once: callers remember it.
 //
 // It tells a client that closed its connection from one that only ended its sending. Both send a FIN. If more bytes
 // arrive afterwards, the system of the first resets the connection, and the system of the second acknowledges them.
-func TakingOf(c net.Conn) Taking { return takingOf(base(c)) }
+func TakingOf(c net.Conn) Taking { return takingOf(base(c), Mark{}) }
 
-// Bounds of AwaitTaking. On one machine the first look tells.
+// A Mark is an end's position when bytes had been written to it. The zero Mark is unknown.
+type Mark struct {
+	written uint64 // bytes since the connection began
+	open    bool   // the end had not ended its sending, for TCP: on TLS it may have sent a closing alert
+}
+
+// MarkOf returns the mark of the bytes that were written to c.
+func MarkOf(c net.Conn) Mark { return markOf(base(c)) }
+
+// takingOf is TakingOf for the bytes before the mark: a closing alert that comes after them is refused by a client that
+// took them and closed.
+func (m Mark) takingOf(c net.Conn) Taking { return takingOf(base(c), m) }
+
+// Pauses between two calls of poll's function.
 const (
-	evidenceTime = LingerTime
 	firstPause   = time.Millisecond
 	longestPause = 100 * time.Millisecond
 )
-
-// AwaitTaking ends our sending on c, and returns TakingOf as soon as it is known, after a bounded time at latest.
-func AwaitTaking(c net.Conn) Taking {
-	t := TakingOf(c)
-	if t > Sent || !tellsTaking(base(c)) {
-		return t
-	}
-	CloseWrite(c)
-	end := time.Now().Add(evidenceTime)
-	for pause := firstPause; t <= Sent && time.Now().Before(end); pause = min(2*pause, longestPause) {
-		time.Sleep(pause)
-		t = TakingOf(c)
-	}
-	return t
-}
 
 // SideEnded calls an EndObserver, and no other.
 func (o *Observed) SideEnded(x int, side, how string) {
@@ -61,7 +60,7 @@ func (o *Observed) SideEnded(x int, side, how string) {
 	}
 }
 
-// resetTime is within which time a connection of one machine is reset by bytes that its other end does not take.
+// resetTime is the time within which bytes that the other end does not take reset a connection on one machine.
 const resetTime = 20 * time.Millisecond
 
 // lookAtClient checks whether a client took the bytes that were written to it after it ended its sending. A client that
@@ -70,23 +69,80 @@ func (a *answers) lookAtClient() {
 	if !a.sentAfterEnd.Load() || a.taking != TakingUnknown {
 		return
 	}
-	t := TakingOf(a.client)
+	t := takingNow(a)
 	if t == Sent && isLocal(a.client) && time.Since(a.sentAt) >= resetTime {
 		t = Taken // its system need not acknowledge the bytes yet, but would have reset the connection
-	}
-	if t == Refused && a.sentWhole {
-		t = TakenThenReset
 	}
 	a.sentWhole = t == Taken
 	if t == Taken || t == TakenThenReset {
 		a.halfClosed.Store(true)
 		a.sideEnded(SideClient, EndHalfClose)
 	}
+	if t == MaybeTaken {
+		a.taking = t
+	}
 	how, left := map[Taking]string{Refused: EndClose, TakenThenReset: EndReset}[t]
 	if left {
 		a.taking = t
 		a.halfClosed.Store(false)
 		a.sideEnded(SideClient, how)
+	}
+}
+
+// takingNow returns the fate of the bytes that were written to the client.
+func takingNow(a *answers) Taking {
+	t := a.mark.takingOf(a.client)
+	switch {
+	case t == Refused && a.sentWhole:
+		return TakenThenReset
+	case t == Refused && a.alerted: // it may have refused the alert alone
+		return MaybeTaken
+	}
+	return t
+}
+
+// endSending ends our sending to the client, on TLS with a closing alert. A client that closed after it had received all
+// bytes refuses only the alert; a client that left early refuses the bytes. To distinguish the two, endSending waits up
+// to resetTime before it sends the alert.
+func endSending(a *answers) {
+	if _, alerts := a.client.(*tls.Conn); alerts && a.sentAfterEnd.Load() && !a.sentWhole {
+		poll(resetTime, func() bool {
+			a.lookAtClient()
+			return a.sentWhole || a.taking != TakingUnknown
+		})
+		a.alerted = true
+	}
+	CloseWrite(a.client)
+}
+
+// awaitTaking ends our sending to the client and returns takingNow as soon as it is known, or after LingerTime. If both
+// ends are on one machine, the first look is enough.
+func awaitTaking(a *answers) (t Taking) {
+	known := func() bool {
+		if t = takingNow(a); t <= Sent && a.sentWhole {
+			t = Taken
+		}
+		return t > Sent
+	}
+	if known() || !tellsTaking(base(a.client)) {
+		return t
+	}
+	if endSending(a); a.taking != TakingUnknown {
+		return a.taking
+	}
+	poll(LingerTime, known)
+	return t
+}
+
+// poll calls known, with growing pauses, until it returns true or patience has passed. The last call comes after that.
+func poll(patience time.Duration, known func() bool) {
+	end := time.Now().Add(patience)
+	for pause := firstPause; !known(); pause = min(2*pause, longestPause) {
+		rest := time.Until(end)
+		if rest <= 0 {
+			return
+		}
+		time.Sleep(min(pause, rest))
 	}
 }
 
@@ -170,11 +226,7 @@ func (a *answers) proveAll(wait bool) {
 	case !a.sentAfterEnd.Load(): // nothing that the client could have taken or refused
 		a.prove(TakingUnknown)
 	case wait:
-		t := AwaitTaking(a.client)
-		if t == Refused && a.sentWhole {
-			t = TakenThenReset
-		}
-		a.prove(t)
+		a.prove(awaitTaking(a))
 	default:
 		a.lookAtClient()
 		a.prove(a.taking)
@@ -190,11 +242,12 @@ func (a *answers) prove(t Taking) {
 			a.fault(x, TransportError{Kind: KindClientLeft, Side: SideClient, Detail: leftEarly})
 		case t == Taken || t == TakenThenReset:
 			a.obs.SideEnded(x.n, SideClient, EndHalfClose)
+		case t == MaybeTaken:
 		case x.openEnded:
 			a.fault(x, TransportError{
 				Kind: KindClientLeft, Side: SideClient,
-				Detail: "connection closed, for sending at least, before the answer ended; the agent may have ended it " +
-					"for that",
+				Detail: "connection closed, at least for sending, before the answer ended; the agent may have ended it " +
+					"because of that",
 			})
 		}
 		a.mu.Lock()

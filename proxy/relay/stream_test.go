@@ -18,8 +18,7 @@ import (
 	"a2atap/proxy/must"
 )
 
-// TestEvents sends 1,000 events, each only after the one before has arrived: a relay that held one back would stand
-// still.
+// TestEvents sends 1,000 events, each only after the one before has arrived: a relay that held one back would hang.
 func TestEvents(t *testing.T) {
 	bothWires(t, func(t *testing.T, secure bool) {
 		w := newWire(t, secure, nil)
@@ -212,8 +211,8 @@ func (b blockingObserver) Answer(int, []byte) {
 	<-b.let
 }
 
-// TestReportsBeforeItForwards blocks the Observer at the head of an answer: the client cannot have seen it then, and
-// the other direction goes on.
+// TestReportsBeforeItForwards blocks the Observer at the head of an answer: the client cannot have seen the head then,
+// and the other direction continues.
 func TestReportsBeforeItForwards(t *testing.T) {
 	b := blockingObserver{entered: make(chan struct{}), let: make(chan struct{})}
 	w := newWire(t, false, func(c *Config) { c.Observer = b })

@@ -7,7 +7,10 @@ import (
 )
 
 // States of a connection in a tcpInfo: the kernel's include/net/tcp_states.h.
-const tcpClose = 7
+const (
+	tcpEstablished = 1
+	tcpClose       = 7
+)
 
 // A tcpInfo is the beginning of the kernel's struct tcp_info: include/uapi/linux/tcp.h.
 type tcpInfo struct {
@@ -35,37 +38,60 @@ func tellsTaking(c net.Conn) bool {
 	return ok
 }
 
-// takingOf implements TakingOf for a connection without another one below it.
-func takingOf(c net.Conn) (t Taking) {
+// look calls see with what the system tells of a connection without another one below it, if it tells anything.
+func look(c net.Conn, see func(fd uintptr, info *tcpInfo)) {
 	over, ok := c.(syscall.Conn)
 	if !ok {
-		return TakingUnknown
+		return
 	}
 	raw, err := over.SyscallConn()
 	if err != nil {
-		return TakingUnknown
+		return
 	}
-	raw.Control(func(fd uintptr) { t = takingAt(fd) }) //nolint:errcheck // a closed connection tells nothing
+	raw.Control(func(fd uintptr) { //nolint:errcheck // a closed connection tells nothing
+		var info tcpInfo
+		size := uint32(unsafe.Sizeof(info))
+		_, _, errno := syscall.Syscall6(syscall.SYS_GETSOCKOPT, fd, syscall.IPPROTO_TCP, syscall.TCP_INFO,
+			uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&size)), 0)
+		if errno == 0 {
+			see(fd, &info)
+		}
+	})
+}
+
+// markOf implements MarkOf for a connection without another one below it.
+func markOf(c net.Conn) (m Mark) {
+	look(c, func(_ uintptr, info *tcpInfo) {
+		m = Mark{written: info.sent - info.again + uint64(info.notSent), open: info.state == tcpEstablished}
+	})
+	return m
+}
+
+// takingOf implements TakingOf for a connection without another one below it.
+func takingOf(c net.Conn, m Mark) (t Taking) {
+	look(c, func(fd uintptr, info *tcpInfo) { t = takingAt(fd, info, m) })
 	return t
 }
 
-func takingAt(fd uintptr) Taking {
-	var info tcpInfo
-	size := uint32(unsafe.Sizeof(info))
-	_, _, errno := syscall.Syscall6(syscall.SYS_GETSOCKOPT, fd, syscall.IPPROTO_TCP, syscall.TCP_INFO,
-		uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&size)), 0)
+func takingAt(fd uintptr, info *tcpInfo, m Mark) Taking {
+	written := info.sent - info.again + uint64(info.notSent)
+	if m.written > 0 {
+		written = min(m.written, written)
+	}
+	acked := written > 0 && info.acked >= written
 	switch {
-	case errno != 0:
-		return TakingUnknown
 	case info.state == tcpClose: // both sides have ended in order, or one has reset it
-		if code, err := syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_ERROR); err != nil || code != 0 {
-			if info.sent > 0 && info.notSent == 0 && info.acked >= info.sent-info.again {
-				return TakenThenReset
-			}
-			return Refused
+		code, err := syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_ERROR)
+		switch {
+		case err == nil && code == 0:
+			return Taken
+		case acked:
+			return TakenThenReset
+		case m.open: // it need not have acknowledged what it took, and may refuse what came later
+			return MaybeTaken
 		}
-		return Taken
-	case info.unacked == 0 && info.notSent == 0:
+		return Refused
+	case acked, info.unacked == 0 && info.notSent == 0:
 		return Taken
 	case info.notSent == 0:
 		return Sent

@@ -39,16 +39,21 @@ func TestHalfClosedClientLeaves(t *testing.T) {
 		{"a whole stream", silentStream + "5\r\nhello\r\n0\r\n\r\n", "", false},
 	} {
 		for _, secure := range []bool{false, true} {
-			for _, how := range []string{EndClose, EndReset, "waits"} {
-				if secure && how != "waits" {
-					continue // a system need not acknowledge records before its client has left
+			for _, how := range []string{EndClose, EndReset, "waits", "closing alert"} {
+				if how == "closing alert" && (!secure || test.left) || secure && (how == EndReset || how == EndClose && test.left) {
+					continue // its system need not acknowledge records before its client has left
 				}
 				t.Run(fmt.Sprintf("%s/tls %t/%s", test.name, secure, how), func(t *testing.T) {
 					t.Parallel()
 					w := newSideWire(t, secure)
 					client, agent := w.begin(post)
 					acknowledgeAtOnce(t, client.Conn)
-					CloseWrite(client.Conn)
+					if how == "closing alert" { // without a FIN, which comes when the client leaves
+						endings[how](client.Conn)
+						how = EndClose
+					} else {
+						CloseWrite(client.Conn)
+					}
 					agent.receiveEnd()
 					agent.tells(client, test.before)
 					want := []string{"client fin", "client half-close"}

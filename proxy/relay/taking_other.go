@@ -6,4 +6,6 @@ import "net"
 
 func tellsTaking(net.Conn) bool { return false }
 
-func takingOf(net.Conn) Taking { return TakingUnknown }
+func markOf(net.Conn) Mark { return Mark{} }
+
+func takingOf(net.Conn, Mark) Taking { return TakingUnknown }

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// A Target is where a request of a forward proxy's client is to go. Two targets are equal if they name the same origin:
-// the scheme and the host are in lower case, and the port is always there.
+// A Target is the destination of a request of a forward proxy's client. Two targets are equal if they name the same
+// origin: the scheme and the host are in lower case, and the port is always set.
 type Target struct {
 	Scheme string // "http" or "https"
 	Host   string // without brackets
 	Port   string // from "1" to "65535"
 }
 
-// Authority returns host:port, as dialling takes it.
+// Authority returns host:port, in the form that dialing accepts.
 func (t Target) Authority() string { return net.JoinHostPort(t.Host, t.Port) }
 
 // String returns the origin as a URL, without the port that its scheme implies.
@@ -29,11 +29,10 @@ func (t Target) String() string {
 
 var defaultPorts = map[string]string{"http": "80", "https": "443"}
 
-// ParseTarget reads a request target in absolute form (RFC 9112 section 3.2.2). It returns the origin that it names,
-// its authority as it is written, and the rest of it, which is the target in origin form but may lack the first slash.
+// ParseTarget reads a request target in absolute form (RFC 9112 section 3.2.2). It returns its origin, its authority as
+// written, and the rest, which is the target in origin form but may lack the first slash.
 //
-// Its errors cite the section that the target breaks. User information is one of them, as RFC 9110 section 4.2.4
-// advises.
+// Its errors cite the section that the target breaks. User information is an error, as RFC 9110 section 4.2.4 advises.
 func ParseTarget(s string) (t Target, authority, rest string, err error) {
 	scheme, rest, found := strings.Cut(s, "://")
 	t.Scheme = strings.ToLower(scheme)
@@ -60,8 +59,8 @@ func ParseTarget(s string) (t Target, authority, rest string, err error) {
 	return t, authority, rest, nil
 }
 
-// ParseAuthority reads the target of CONNECT, host:port. There is no default port: RFC 9110 section 9.3.6. The host
-// comes without brackets and in lower case.
+// ParseAuthority reads the target of CONNECT, host:port. It has no default port: RFC 9110 section 9.3.6. The host is
+// returned without brackets and in lower case.
 func ParseAuthority(s string) (host, port string, err error) {
 	host, port, err = splitAuthority(s)
 	if err == nil && port == "" {
@@ -99,8 +98,8 @@ func splitAuthority(s string) (host, port string, err error) {
 	return strings.ToLower(host), port, nil
 }
 
-// validName reports whether s can be the name of a host, or an IPv4 address. What URLs could hold beside (RFC 3986
-// section 3.2.2), no resolver takes.
+// validName reports whether s can be the name of a host, or an IPv4 address. Other names that URLs allow (RFC 3986
+// section 3.2.2) are not accepted by resolvers.
 func validName(s string) bool {
 	for _, c := range []byte(s) {
 		if !nameChar[c] {

@@ -7,10 +7,10 @@ import (
 	"io"
 )
 
-// JSON returns a JSON text in which escapes stand for the characters in it that a terminal or an editor would obey
-// rather than show: DEL and the control characters of C1, line and paragraph separators, and the marks that change the
-// direction of writing. The text means the same. Those of C0 cannot stand in a JSON text but as white space. A text
-// without such characters is returned as it is.
+// JSON escapes the characters of a JSON text that a terminal or an editor would interpret rather than show: DEL and the
+// control characters of C1, line and paragraph separators, and the marks that change the direction of writing. The
+// meaning of the text does not change. Control characters of C0 are in a JSON text only as white space. A text without
+// such characters is returned unchanged.
 func JSON(text []byte) []byte {
 	var out []byte
 	done := 0
@@ -65,8 +65,7 @@ func NewEncoder(w io.Writer, indent string) *json.Encoder {
 	return e
 }
 
-// An escaper writes JSON texts on as JSON makes them. Each Write must end with a whole character, as those of an encoder
-// do.
+// An escaper writes JSON texts as escaped by JSON. Each Write must end with a complete character, as an encoder's do.
 type escaper struct{ w io.Writer }
 
 func (e escaper) Write(p []byte) (int, error) {

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Plain returns a text with U+FFFD in place of each character that a terminal or an editor would obey rather than show:
-// those that [JSON] replaces, the control characters of C0, and bytes that are not UTF-8. Tabs stay, and so do the ends
-// of lines, CR LF too.
+// Plain replaces each character that a terminal or an editor would interpret rather than show with U+FFFD: those that
+// [JSON] escapes, the control characters of C0, and bytes that are not UTF-8. Tabs and line ends, including CR LF,
+// stay.
 func Plain(text string) string {
 	var out strings.Builder
 	for i := 0; i < len(text); {

@@ -1,16 +1,16 @@
-// Package safetext makes texts from anywhere safe to look at: what they hold is shown, and never obeyed. A terminal
-// acts on control characters, a pager and an editor on some more, and marks that change the direction of writing make
-// a text look like another.
+// Package safetext makes untrusted texts safe to display: their contents are shown, and never interpreted. A terminal
+// acts on control characters, a pager and an editor on some more, and marks that change the direction of writing make a
+// text look like another.
 //
 // There are four ways, for four purposes:
 //
-//   - [OneLine] for a text in a line of ours: white space becomes blanks, all else that is not printed U+FFFD;
+//   - [OneLine] for a text in one of a2atap's lines: white space becomes blanks, all else that is not printable U+FFFD;
 //   - [Visible] for a text whose every character matters: each is shown, or spelled, such as ␊ or \u{202e};
 //   - [Plain] for a text of several lines, such as an answer of an agent: lines and tabs stay;
 //   - [JSON] for a JSON text, which means the same afterwards; [NewEncoder] writes values as such texts.
 //
-// It is a leaf: proxy, analyzer, inspector and commands stand on it. What a format adds to that, such as the escapes of
-// HTML, is for who writes the format.
+// It is a leaf: proxy, analyzer, inspector and commands use it. Writers of a format add the format's own escapes, such
+// as those of HTML.
 package safetext
 
 import (
@@ -70,8 +70,8 @@ func Visible(s string) string {
 	return out.String()
 }
 
-// spelled returns what stands for a character that cannot be shown: the picture of a control character (␊), and \u{202e}
-// for others.
+// spelled returns the visible form of a character that cannot be shown: the picture of a control character (␊), and
+// \u{202e} for others.
 func spelled(r rune) string {
 	switch {
 	case r < ' ':
@@ -90,4 +90,38 @@ func isPlain(s string) bool {
 		}
 	}
 	return true
+}
+
+// Cut returns the beginning of a text, at most n bytes, without half a character at its end.
+func Cut(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}
+
+// Short is Cut with an ellipsis where something is cut off.
+func Short(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	return Cut(text, n) + "…"
+}
+
+// Hex returns bytes as the lines of a table: offset, sixteen bytes, and what of them is ASCII.
+func Hex(data []byte) (lines []string) {
+	for at := 0; at < len(data); at += 16 {
+		row := data[at:min(at+16, len(data))]
+		ascii := make([]byte, len(row))
+		for i, c := range row {
+			if ascii[i] = '.'; c >= ' ' && c <= '~' {
+				ascii[i] = c
+			}
+		}
+		lines = append(lines, fmt.Sprintf("%06x  %-47s  %s", at, fmt.Sprintf("% x", row), ascii))
+	}
+	return lines
 }

@@ -1,11 +1,12 @@
-// Package spelling compares words that people write: [Near] finds the known words that somebody may have meant, for
+// Package spelling compares words that people write: [Near] finds the known words that a user may have meant, for
 // messages such as did you mean "json".
 //
-// It knows nothing of what words mean, and imports nothing of ours. All functions are safe for concurrent use.
+// It does not know what words mean, and imports no other package of a2atap. All functions are safe for concurrent use.
 package spelling
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -38,9 +39,9 @@ func Distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Near returns those of the known words that somebody may have meant by a word, the likeliest first, at most n: those
-// that begin with it, but for a slip in four letters, or hold it, and those that differ from it in less than half of
-// its letters. Case does not count.
+// Near returns at most n of the known words that a user may have meant by a word, the likeliest first: words that begin
+// with it, allowing a slip in four letters, or contain it, and words that differ from it in less than half of its
+// letters. Case does not count.
 func Near(word string, known []string, n int) []string {
 	word = strings.ToLower(word)
 	type near struct {
@@ -69,4 +70,20 @@ func Near(word string, known []string, n int) []string {
 		words = append(words, one.word)
 	}
 	return words
+}
+
+// Hint returns "; did you mean ...?" with up to three of the known words that a user may have meant by a word, else "".
+func Hint(word string, known []string) string {
+	near := Near(word, known, 3)
+	for i := range near {
+		near[i] = fmt.Sprintf("%q", strings.TrimSpace(near[i]))
+	}
+	switch n := len(near); n {
+	case 0:
+		return ""
+	case 1:
+		return "; did you mean " + near[0] + "?"
+	default:
+		return "; did you mean " + strings.Join(near[:n-1], ", ") + " or " + near[n-1] + "?"
+	}
 }

@@ -13,10 +13,10 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// hookPrefix begins the path of the addresses that agents are given in place of webhooks.
+// hookPrefix begins the path of the addresses that agents receive instead of webhooks.
 const hookPrefix = "/.a2atap/webhook/"
 
-// maxHookURL is how long a webhook's URL may be, in bytes; others pass as they came.
+// maxHookURL is the maximum length of a webhook's URL in bytes; longer ones pass as they came.
 const maxHookURL = 2048
 
 // A hook is a webhook that an agent was given through a tap.
@@ -26,9 +26,9 @@ type hook struct {
 	url    string // as the client wrote it
 }
 
-// A sealer makes addresses of hooks and reads them again. What it makes of a hook is always the same, so that agents
-// which know a webhook by its URL still do; and nobody without the key can make one or look into it, since the URL of a
-// webhook may hold secrets.
+// A sealer converts hooks to addresses and back. The address of a hook is always the same, so that agents can identify
+// webhooks by URL. Without the key, addresses can be neither made nor read, since the URL of a webhook may have
+// secrets.
 type sealer struct {
 	aead cipher.AEAD
 	mac  []byte
@@ -52,14 +52,14 @@ func derive(key []byte, purpose string) []byte {
 
 // seal returns the last segment of a hook's address: characters of base64url.
 //
-// The nonce is a digest of what is sealed, by a key: it is the same only where the sealed is the same.
+// The nonce is a keyed digest of the sealed text: it is the same only if the text is the same.
 func (s *sealer) seal(h hook) string {
 	plain := []byte(strings.Join([]string{h.agent, h.client, h.url}, "\x00"))
 	nonce := derive(s.mac, string(plain))[:s.aead.NonceSize()]
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nonce, nonce, plain, []byte(hookPrefix)))
 }
 
-// open reads what seal has made. It returns false for anything else.
+// open reads the result of seal. It returns false for anything else.
 func (s *sealer) open(token string) (h hook, ok bool) {
 	sealed, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil || len(sealed) < s.aead.NonceSize() {
@@ -77,7 +77,7 @@ func (s *sealer) open(token string) (h hook, ok bool) {
 	return hook{parts[0], parts[1], parts[2]}, true
 }
 
-// ours returns the hook that a URL is the address of, if we have made it.
+// ours returns the hook for a URL that is one of the tap's addresses.
 func (s *sealer) ours(u string) (h hook, ok bool) {
 	_, token, found := strings.Cut(u, hookPrefix)
 	if !found {
@@ -94,12 +94,12 @@ type delivery struct {
 	target    string // in origin form
 }
 
-var errForeignHook = errors.New("the address of the webhook was not made with the key of this recorder, or was " +
-	"altered; what it stands for is not known. Start the recorder with the --redaction-key of the one that made it, or " +
+var errForeignHook = errors.New("the address of the webhook was not created with the key of this recorder, or was " +
+	"altered, so the webhook is unknown. Start the recorder with the --redaction-key of the recorder that created it, or " +
 	"let the client configure its webhook again")
 
-// deliver returns where a request goes whose target begins with hookPrefix. A query that the agent has added, such as
-// the validationToken of a challenge, stands behind that of the webhook.
+// deliver returns the destination of a request whose target begins with hookPrefix. A query that the agent has added,
+// such as the validationToken of a challenge, is appended to the webhook's.
 func (s *sealer) deliver(target string) (d delivery, err error) {
 	token, added, _ := strings.Cut(strings.TrimPrefix(target, hookPrefix), "?")
 	var ok bool

@@ -26,14 +26,14 @@ const (
 	maxHookBody    = 1 << 20 // bytes of a request, or of an answer, that is held for the URL of a webhook
 	maxDecodedHook = 4 << 20 // bytes of an answer that came compressed
 
-	maxWatched        = 64 << 10  // bytes of a request that is not held that are looked at
+	maxWatched        = 64 << 10  // bytes of a request that is not held that are examined
 	maxDecodedWatched = 256 << 10 // of them, if they came compressed
 )
 
-// An exchangeHooks is what a link knows of an exchange that is about push notification configs, or whose answer may name
-// an address of ours.
+// An exchangeHooks has a link's facts about an exchange with push notification configs, or whose answer may have one of
+// the tap's addresses.
 type exchangeHooks struct {
-	client string      // who asks; empty if it has no name
+	client string      // the client's name; may be empty
 	asks   atomic.Bool // the request is about configs
 
 	// Of the request's side.
@@ -49,17 +49,17 @@ type exchangeHooks struct {
 	room     *budget.Share // for body, and for what is kept of the answer's messages
 
 	// Of the answer's side.
-	holds  bool         // it is held for us
+	holds  bool         // it is held for the webhooks
 	answer relay.Change // for the record; nil if nothing is to be put back
 }
 
-// An Editor is a card.Editor that also leads webhooks through the tap: the relay.Editor of one connection. It must be
-// told of what passes on it: see ObserveRequest. It runs in the two goroutines of the connection.
+// An Editor is a card.Editor that also leads webhooks through the tap: the relay.Editor of one connection. It must
+// learn of the connection's requests: see ObserveRequest. It runs in the two goroutines of the connection.
 type Editor struct {
 	*card.Editor
 	site    *Site
 	record  *recording.Conn
-	reached string // host:port at which the client has reached us
+	reached string // host:port at which the client has reached the tap
 
 	mu         sync.Mutex
 	hooked     map[int]*exchangeHooks // exchanges that are about webhooks, or may be
@@ -72,8 +72,9 @@ var (
 	_ relay.ContentEditor = (*Editor)(nil)
 )
 
-// ObserveRequest begins the record of a notification that came to the tap, and reports whether it is one: from the agent
-// to the webhook, as if no tap were between them. Of any other request it records nothing.
+// ObserveRequest begins the record of a notification that came to the tap, and reports whether the request is one. The
+// record says that the agent sent it to the webhook, as if no tap were between them. ObserveRequest records nothing of
+// any other request.
 func (l *Editor) ObserveRequest(x int, head []byte) bool {
 	hooks := l.site.hooks
 	if l.site.Leaves() {
@@ -119,8 +120,8 @@ func (l *Editor) isDelivery(x int) bool {
 	return l.deliveries[x]
 }
 
-// hookBase returns the scheme and authority that take the place of those of a webhook; without one it says why the URL
-// passes as it is, or nothing if notifications are seen anyway.
+// hookBase returns the scheme and authority that replace a webhook's; otherwise why the URL passes unchanged, or "" if
+// notifications are seen anyway.
 func (s *Site) hookBase(u *url.URL) (base, why string) {
 	at := hostname.OriginOf(u)
 	switch to := s.hooks.URL; {
@@ -140,8 +141,8 @@ func (s *Site) hookBase(u *url.URL) (base, why string) {
 	return "http://" + s.address, ""
 }
 
-// replace returns the URL that takes the place of a webhook's, and the URL as the client means it: the same, unless it is
-// an address of ours already. Without one it says why, or nothing if there is nothing to say.
+// replace returns the URL that replaces a webhook's, and the client's original URL, which differs if the webhook's is
+// already a tap's address. Otherwise it returns why not, or "" if no reason is needed.
 func (s *Site) replace(text, client string) (to, was, why string) {
 	if h, ok := s.hooks.seals.ours(text); ok {
 		text = h.url
@@ -152,7 +153,7 @@ func (s *Site) replace(text, client string) (to, was, why string) {
 	}
 	if _, _, _, err := relay.ParseTarget(text); len(text) > maxHookURL || strings.Contains(text, "\x00") ||
 		err != nil && u.User == nil && u.Fragment == "" {
-		return "", text, "the URL of the webhook is too long, or not one that can be called"
+		return "", text, "the URL of the webhook is too long, or cannot be called"
 	}
 	base, why := s.hookBase(u)
 	if base == "" {
@@ -164,7 +165,7 @@ func (s *Site) replace(text, client string) (to, was, why string) {
 	return base + hookPrefix + s.hooks.seals.seal(hook{s.name, client, text}), text, ""
 }
 
-// Request implements relay.Editor. What is asked about configs is to be answered readably.
+// Request implements relay.Editor. The answer to a request about configs must be readable.
 func (l *Editor) Request(x int, head []byte) []byte {
 	head = l.Editor.Request(x, head)
 	if !targetMentionsPush(head) || l.isDelivery(x) {
@@ -219,7 +220,7 @@ func (l *Editor) HoldRequest(x int, head, begun []byte, whole bool) (limit int, 
 	case err == nil && length > maxHookBody:
 		h.unseen = requestTooLarge
 	case rawhead.HasDigest(head):
-		h.unseen = "the request that configures the webhook has a digest of its body, which another URL would break"
+		h.unseen = "the request that configures the webhook has a digest of its body, which would not match another URL"
 	default:
 		h.watched = !whole // it may grow too large, or take too long
 		return maxHookBody, hookPatience
@@ -255,12 +256,12 @@ func (s *Site) mayReplace() bool {
 	return !s.Leaves() && (s.hooks.URL != nil || hostname.IsLoopback(host) || hostname.IsLoopbackSpelling(host))
 }
 
-// whyNot says why no webhook can be led through the tap.
+// whyNot returns why no webhook can be led through the tap.
 func (s *Site) whyNot() string { return cmp.Or(s.hooks.Leave, agentElsewhere) }
 
 // Why webhooks are not led through a tap.
 const (
-	toHaveThem     = "; give --webhook-url URL under which the agent reaches this tap"
+	toHaveThem     = "; set --webhook-url to a URL at which the agent can reach this tap"
 	agentElsewhere = "the agent is not on this machine" + toHaveThem
 )
 
@@ -341,7 +342,7 @@ const maxMentions = 2
 
 // stopWatching forgets the beginning of the request's body.
 func (h *exchangeHooks) stopWatching() {
-	h.room.Give(len(h.body))
+	h.room.Give(cap(h.body))
 	h.watched, h.body = false, nil
 }
 
@@ -365,7 +366,7 @@ func (h *exchangeHooks) message(body []byte) (message []byte, urls []card.URL) {
 		return message, callConfigURLs(nil, &a2a.Call{Operation: operation, Params: read.Doc.Root})
 	case read.Limit():
 		h.overflow = true
-		h.unseen = cmp.Or(h.unseen, "the message that may configure the webhook was not read: "+read.Err.Error())
+		h.unseen = cmp.Or(h.unseen, "the message that may configure the webhook could not be read: "+read.Err.Error())
 	}
 	return nil, nil
 }
@@ -388,7 +389,7 @@ func (l *Editor) heldMessage(x int, h *exchangeHooks, head, body, trailer []byte
 	return rawhead.Frame(rawhead.NewEdit(head), &parsed, grpc.AppendFrame(nil, message), trailer)
 }
 
-// unseenWebhook says that the notifications of a webhook go past us.
+// unseenWebhook notes that the notifications of a webhook bypass the tap.
 func (l *Editor) unseenWebhook(x int, client, why string) {
 	l.record.Fact(x, capture.Fact{Note: capture.WebhooksNotObserved + why})
 	if client == "" {

@@ -26,7 +26,7 @@ func mentionsPush(b []byte) bool {
 	return false
 }
 
-// targetMentionsPush reports it of the target in a head.
+// targetMentionsPush is mentionsPush for the target in a head.
 func targetMentionsPush(head []byte) bool {
 	return mentionsPush(rawhead.StartLine(head))
 }
@@ -34,8 +34,8 @@ func targetMentionsPush(head []byte) bool {
 // maxOperation is how many bytes of a body are searched for the operation.
 const maxOperation = 4 << 10
 
-// mayConfigure reports whether a request may be about configs, given its first line and the beginning of its body: not
-// if that shows another operation, or is not JSON.
+// mayConfigure reports whether a request may be about configs, given its first line and the beginning of its body. It
+// is not if the body shows another operation, or is not JSON.
 func mayConfigure(start, body []byte) bool {
 	body = bytes.TrimLeft(bytes.TrimPrefix(body, byteOrderMark), " \t\r\n")
 	if len(body) == 0 || bytes.HasPrefix(byteOrderMark, body) {
@@ -58,8 +58,8 @@ func mayConfigure(start, body []byte) bool {
 
 var byteOrderMark = []byte("\ufeff")
 
-// methodIn returns the value of the member method, as it is written, of an object of which only the beginning need be
-// there; nil if it is not.
+// methodIn returns the value of the member method, as written, of an object that may be incomplete; nil if it is
+// missing.
 func methodIn(object []byte) jsontext.Value {
 	d := jsontext.NewDecoder(bytes.NewReader(object), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if _, err := d.ReadToken(); err != nil {
@@ -81,11 +81,11 @@ func methodIn(object []byte) jsontext.Value {
 	}
 }
 
-// maxConfigDepth is how deep a config may lie in those that only wrap it.
+// maxConfigDepth is how deeply a config may be nested in configs that only wrap it.
 const maxConfigDepth = 4
 
-// configURLs finds the URLs of the push notification configs that a request carries, in a send or on their own, in the
-// order in which they stand. It finds none in what is not JSON.
+// configURLs finds the URLs of the push notification configs that a request carries, in a send or on their own, in
+// their order in the body. It finds none in a body that is not JSON.
 func configURLs(head *capture.Head, body []byte) []card.URL {
 	doc := a2a.Parse(body)
 	if doc.Err != nil {
@@ -114,7 +114,7 @@ func callConfigURLs(urls []card.URL, call *a2a.Call) []card.URL {
 	if call.Operation == a2a.CreatePushConfig {
 		return appendConfigURLs(urls, call.Params, maxConfigDepth)
 	}
-	if !call.Operation.Sends() && call.Operation != a2a.NoOperation { // a method that nobody knows may still send
+	if !call.Operation.Sends() && call.Operation != a2a.NoOperation { // an unknown method may still send
 		return urls
 	}
 	for name, v := range call.Params.Members() {
@@ -132,8 +132,8 @@ func callConfigURLs(urls []card.URL, call *a2a.Call) []card.URL {
 	return urls
 }
 
-// appendConfigURLs adds the URL of a config and of those that it wraps. Members whose name stands twice count twice,
-// since readers differ in which they take.
+// appendConfigURLs adds the URL of a config and of the configs that it wraps. Members with duplicate names all count,
+// since readers differ in which of them they use.
 func appendConfigURLs(urls []card.URL, config a2a.Value, depth int) []card.URL {
 	if depth == 0 {
 		return urls

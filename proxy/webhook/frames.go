@@ -7,8 +7,8 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// A frameRestorer puts the URLs of webhooks back in the place of ours, in messages of gRPC that come piece by piece.
-// Each goes on when it is whole: before that nobody can read it.
+// A frameRestorer restores the URLs of webhooks in gRPC messages that arrive in pieces. It passes on each message when
+// it is complete, since incomplete messages cannot be read.
 type frameRestorer struct {
 	seals    *sealer
 	of       *grpc.Type
@@ -47,7 +47,7 @@ func (r *frameRestorer) Next(p []byte, last bool) []byte {
 	}
 }
 
-// restored returns a frame with the URLs in its message put back: as it came, if there are none.
+// restored returns a frame with restored URLs in its message, or raw if the message has none to restore.
 func (r *frameRestorer) restored(frame *grpc.Frame, raw []byte) []byte {
 	message, err := frame.PlainHeld(r.encoding)
 	if err != nil || !isAddress(message) {

@@ -65,7 +65,7 @@ func FuzzRestorer(f *testing.F) {
 	f.Add("{\"url\":\""+address+"\"}", 10)
 	f.Add("httphttp://https:\\/\\/x.a2atap", 3)
 	f.Add(address+address, len(address))
-	f.Add("\""+strings.Replace(address, "//", "/", 1)+"\"", 40) // no URL, whatever stands behind
+	f.Add("\""+strings.Replace(address, "//", "/", 1)+"\"", 40) // not a URL, whatever follows it
 	f.Fuzz(func(t *testing.T, text string, at int) {
 		whole := restoreIn(text, "")
 		if at < 0 || at > len(text) {
@@ -80,7 +80,8 @@ func FuzzRestorer(f *testing.F) {
 	})
 }
 
-// However messages are cut, the same come out; without an address of ours in them, byte for byte.
+// However messages are cut, the results are the same; without one of the tap's addresses, they are the same byte for
+// byte.
 func FuzzFrameRestorer(f *testing.F) {
 	method, _ := grpc.MethodOf("/" + grpc.Service1_0 + "/ListTaskPushNotificationConfigs")
 	address := "http://127.0.0.1:7001" + hookPrefix + testSeals.seal(hook{"a", "b", "http://h/x"})

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"a2atap/proxy/budget"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/internal/card"
@@ -15,15 +16,14 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// hooksFor returns what is known of an exchange, which begins to be one about webhooks with it. The head is that of its
-// request, or nil.
+// hooksFor returns the facts about an exchange, and creates them if necessary. head is its request's head, or nil.
 func (l *Editor) hooksFor(x int, head []byte) *exchangeHooks {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	h := l.hooked[x]
 	if h == nil {
 		h = &exchangeHooks{
-			start: bytes.Clone(rawhead.StartLine(head)), head: capture.ParseRequestHead(head), room: relay.HeldRoom(),
+			start: bytes.Clone(rawhead.StartLine(head)), head: capture.ParseRequestHead(head), room: budget.HeldRoom.Share(),
 		}
 		h.client = l.record.NameNow(head)
 		if h.method = card.MethodOf(head); h.method == nil {
@@ -38,7 +38,7 @@ func (l *Editor) hooksFor(x int, head []byte) *exchangeHooks {
 	return h
 }
 
-// hooks returns what is known of an exchange, nil of one that is not about webhooks.
+// hooks returns the facts about an exchange, nil if it is not about webhooks.
 func (l *Editor) hooks(x int) *exchangeHooks {
 	if !l.anyHooks.Load() {
 		return nil
@@ -74,12 +74,12 @@ func (l *Editor) ObserveRequestBody(x int, p []byte) []byte {
 			room = maxHookBody - len(h.body)
 		}
 		n := min(len(p), room)
-		if !h.room.Take(n) {
+		var ok bool
+		if h.body, ok = h.room.Append(h.body, p[:n]); !ok {
 			n = 0
-			h.unseen = cmp.Or(h.unseen, "too much was held at once to look at the request that configures the webhook")
+			h.unseen = cmp.Or(h.unseen, "too much was held at once to examine the request that configures the webhook")
 		}
 		h.overflow = len(p) > n
-		h.body = append(h.body, p[:n]...)
 	}
 	if h.size += len(p); h.size > maxHookBody && h.unseen == "" {
 		h.unseen = requestTooLarge
@@ -90,8 +90,8 @@ func (l *Editor) ObserveRequestBody(x int, p []byte) []byte {
 	return h.request.Next(p, false)
 }
 
-// ObserveRequestEnd ends a request's body: of one that was not held it is said that its webhooks are not observed. It
-// returns what is still to be recorded of it.
+// ObserveRequestEnd ends a request's body. If it was not held, it is noted that its webhooks are not observed. It
+// returns the part that is still to be recorded.
 func (l *Editor) ObserveRequestEnd(x int) []byte {
 	h := l.hooks(x)
 	if h == nil {
@@ -107,7 +107,7 @@ func (l *Editor) ObserveRequestEnd(x int) []byte {
 	return h.request.Next(nil, true)
 }
 
-// passedUnseen says of a request that passed as it came that its webhooks are not observed, if it has any.
+// passedUnseen notes for a request that passed unchanged that its webhooks, if any, are not observed.
 func (l *Editor) passedUnseen(x int, h *exchangeHooks) {
 	if h.method != nil {
 		var urls []card.URL
@@ -143,16 +143,16 @@ func (l *Editor) passesUnseen(urls []card.URL) bool {
 	})
 }
 
-// mayName reports whether the answer with a head can be read for addresses of ours while it passes. Where the request
-// asks for configs, its type says little: there are agents that send JSON as plain text, or do not say what they send,
-// some official SDKs of 0.3 among them.
+// mayName reports whether an answer should be searched for the tap's addresses while it passes. If the request asks for
+// configs, the answer's type matters little: some agents, including official SDKs of 0.3, send JSON as plain text or
+// without a type.
 func mayName(h *capture.Head, asked bool) bool {
 	media := h.Fields.MediaType()
 	return h.Status != 204 && h.Status != 304 &&
 		(rawhead.IsJSON(media) || media == "text/event-stream" || asked && (media == "text/plain" || media == "" || capture.IsGRPC(media)))
 }
 
-// ObserveAnswer notes the head of an answer that may name addresses of ours.
+// ObserveAnswer notes the head of an answer that may have the tap's addresses.
 func (l *Editor) ObserveAnswer(x int, head []byte) {
 	if h := l.answerHooks(x, head); h != nil && !rawhead.IsCoded(head) {
 		h.answer = l.restorerOf(h, head, l.noted(x, "response.body"))
@@ -168,7 +168,8 @@ func (l *Editor) ObserveAnswerBody(x int, p []byte, last bool) []byte {
 	return h.answer.Next(p, last)
 }
 
-// Hold implements relay.Editor. Of an answer that declares its length all must be there before its head can go on.
+// Hold implements relay.Editor. An answer that declares its length must have arrived completely before its head can be
+// sent.
 func (l *Editor) Hold(x int, head []byte) int {
 	if limit := l.Editor.Hold(x, head); limit > 0 {
 		return limit
@@ -187,7 +188,7 @@ func (l *Editor) Hold(x int, head []byte) int {
 	return maxHookBody
 }
 
-// answerHooks returns what is known of an exchange whose answer may name addresses of ours; nil of any other.
+// answerHooks returns the facts about an exchange whose answer may have the tap's addresses; nil for others.
 func (l *Editor) answerHooks(x int, head []byte) *exchangeHooks {
 	if l.isDelivery(x) {
 		return nil
@@ -237,9 +238,9 @@ func (l *Editor) Answer(x int, head, body, trailer []byte) []byte {
 	return rawhead.Frame(edit, &parsed, text, rawhead.WithoutDigests(trailer))
 }
 
-// hookPatience is how long an answer may be held that declares its length and asks for no configs: what such a one says
-// of webhooks is an exception, and its client may be waiting for its beginning. And it is how long a request may be held
-// whose body comes in pieces: the agent may want to refuse it before it is complete.
+// hookPatience is how long to hold an answer with a length to a request other than for configs: it rarely has webhooks,
+// and its client may wait for its beginning. It is also how long to hold a request whose body comes in pieces: the
+// agent may want to refuse it before it is complete.
 const hookPatience = 500 * time.Millisecond
 
 // Patience implements relay.DoubtfulEditor.
@@ -257,7 +258,7 @@ func (l *Editor) TooSlow(x int, body []byte) {
 		return
 	}
 	l.record.Fact(x, capture.Fact{Note: "the answer took longer than " + hookPatience.String() +
-		" and passed as it came: addresses of this tap may stand in it for webhooks"})
+		" and was forwarded unchanged: it may contain addresses of this tap instead of webhooks"})
 }
 
 // TooLarge implements relay.Editor.
@@ -267,12 +268,12 @@ func (l *Editor) TooLarge(x int) {
 		return
 	}
 	l.record.Fact(x, capture.Fact{Note: fmt.Sprintf(
-		"the answer has more than %d bytes, or too much was held at once, and passed as it came: addresses of this tap may "+
-			"stand in it for webhooks",
+		"the answer has more than %d bytes, or too much was held at once, and was forwarded unchanged: it may contain "+
+			"addresses of this tap instead of webhooks",
 		maxHookBody)})
 }
 
-// ObserveEnded is told of the end of an exchange.
+// ObserveEnded is called at the end of an exchange.
 func (l *Editor) ObserveEnded(x int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,12 +10,12 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// maxAddress is how long an address of ours may be in a text, in bytes.
+// maxAddress is the maximum length of a tap's address in a text, in bytes.
 const maxAddress = 2 * maxHookURL
 
-// A restorer puts the URLs of webhooks back in the place of ours, in a text that comes piece by piece. It keeps back
-// what may be the beginning of an address, and no more. It works on any JSON, one address a string or in a string, and
-// on event streams of it.
+// A restorer restores the URLs of webhooks in a text that arrives in pieces. It holds back only what may be the
+// beginning of an address. It works on any JSON, with an address as a string or within one, and on event streams of
+// JSON.
 type restorer struct {
 	seals *sealer
 	found func(ours string, h hook) // called for each address; may be nil
@@ -56,8 +56,8 @@ func (r *restorer) Next(p []byte, last bool) []byte {
 
 var urlScheme = []byte("http")
 
-// nextURL returns where the next thing in a text begins that may be an address, -1 if there is none, and whether more
-// of the text is needed to tell.
+// nextURL returns the position of the next possible address in a text, -1 without one, and whether more text is needed
+// to decide.
 func nextURL(text []byte) (at int, more bool) {
 	for from := 0; ; {
 		i := bytes.IndexByte(text[from:], 'h')
@@ -104,14 +104,14 @@ func isAddress(text []byte) bool { return bytes.Contains(text, hookMark) }
 // hookMark is what no other URL has, and no JSON escapes.
 var hookMark = []byte(".a2atap")
 
-// mayBeAddress reports whether a text that goes on can become an address.
+// mayBeAddress reports whether a text may be the beginning of an address.
 func mayBeAddress(text []byte) bool {
 	plain := strings.TrimPrefix(strings.TrimPrefix(unescapeSlashes(text), "http"), "s")
 	const begin = "://"
 	return strings.HasPrefix(plain, begin) || strings.HasPrefix(begin, strings.TrimSuffix(plain, `\`))
 }
 
-// address returns how many bytes at the beginning of a text are taken, and what is to stand in their place.
+// address returns the length of the address at the beginning of a text, and its replacement.
 func (r *restorer) address(text []byte) (n int, instead []byte) {
 	end := urlEnd(text)
 	plain := unescapeSlashes(text[:end])
@@ -119,7 +119,7 @@ func (r *restorer) address(text []byte) (n int, instead []byte) {
 	if !found {
 		return 1, text[:1]
 	}
-	if i := strings.LastIndex(before, "http"); i > 0 { // another URL stands before it, without a gap
+	if i := strings.LastIndex(before, "http"); i > 0 { // another URL directly precedes it
 		return i, text[:i]
 	}
 	token := rest

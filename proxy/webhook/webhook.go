@@ -1,20 +1,22 @@
-// Package webhook leads push notifications through taps: agents are given addresses of ours in place of the webhooks of
-// their clients, and what comes there is recorded and forwarded to the webhook.
+// Package webhook leads push notifications through taps: agents receive a tap's addresses instead of their clients'
+// webhooks, and requests to these addresses are recorded and forwarded to the webhook.
 //
-// An [Editor] replaces the URLs in the push notification configs of requests, of all dialects, and puts them back in
-// answers, so that the client finds what it has written. The address contains the webhook's URL, sealed with a key of
-// the user: no state is needed to forward a notification, also not across restarts, and nobody without the key can make
-// an address or look into one.
+// An [Editor] replaces the URLs in the push notification configs of requests, of all dialects, and restores them in
+// answers, so that the client finds the URLs that it sent. The replacement address contains the webhook's URL, sealed
+// with a key of the user. So forwarding a notification needs no state and works across restarts, and without the key no
+// one can create or decrypt an address.
 //
 // # What it promises
 //
 // Only the URLs change; every other byte of a body stays. A request is held only while it may still turn out to be JSON
-// about configs, up to 1 MiB and for half a second, so that an agent can refuse it before it is complete; of an answer,
-// as a rule, no more is held back than may be the beginning of an address. A webhook that cannot be led through the
-// tap, since the agent is elsewhere, the body compressed, too large or slow, or the client waits for 100, stays as it
-// is, and the record and the user are told that its notifications are not observed.
+// about configs, up to 1 MiB and for half a second, so that an agent can refuse it before it is complete. Of an answer,
+// a2atap usually holds back no more than the possible beginning of an address.
 //
-// What is recorded is what the client and the agent mean: the URLs of the webhooks, and a notification as if no tap were
+// Some webhooks cannot be led through the tap: the agent is elsewhere, the body is compressed, too large or too slow,
+// or the client waits for 100. Then the URL stays unmodified, and the record and the user are told that its
+// notifications are not observed.
+//
+// The record has what the client and the agent mean: the URLs of the webhooks, and a notification as if no tap were
 // between them.
 package webhook
 
@@ -34,18 +36,18 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// A Spec says how push notifications are led through taps.
+// A Spec configures how push notifications are led through taps.
 type Spec struct {
-	// Key is the secret that the addresses of webhooks are sealed with. Whoever has it later, at the same listening
-	// addresses, forwards what is sent to them.
+	// Key is the secret with which the addresses of webhooks are sealed. A later process with the same key and
+	// listening addresses forwards notifications to the same webhooks.
 	Key []byte
 
 	// URL is the address under which agents reach one of the taps, such as that of a tunnel: http or https, without
 	// query. Nil leads only notifications of agents on this machine to webhooks on plain HTTP on this machine.
 	URL *url.URL
 
-	// Leave says why no URL of a webhook is changed, such as "--no-webhooks was given". The record says then which webhooks
-	// are not observed, and nothing passes through the tap otherwise than it came. Empty changes them.
+	// Leave is the reason for not changing any webhook's URL, such as "--no-webhooks was given". The record then names
+	// the webhooks that are not observed, and all traffic passes unchanged. Empty changes URLs.
 	Leave string
 }
 
@@ -70,7 +72,7 @@ type Hooks struct {
 func New(o Options) (*Hooks, error) {
 	seals, err := newSealer(o.Key)
 	if err != nil {
-		return nil, fmt.Errorf("make a key for webhooks: %w", err)
+		return nil, fmt.Errorf("create a key for webhooks: %w", err)
 	}
 	return &Hooks{Options: o, seals: seals}, nil
 }
@@ -93,7 +95,7 @@ type Site struct {
 	agent    *url.URL
 	origin   hostname.Origin
 	address  string      // host:port of the tap
-	replaced atomic.Bool // the agent was given an address of ours
+	replaced atomic.Bool // the agent received one of the tap's addresses
 }
 
 // NewSite returns the Site of a tap: its name, the URL of its agent and its listening address, host:port.

@@ -30,7 +30,7 @@ func TestHookBase(t *testing.T) {
 		{"http://127.0.0.1:9001", "http://localhost:9100/h", "", "http://127.0.0.1:7001", ""},
 		{"http://[::1]:9001", "http://[::1]:9100", "", "http://127.0.0.1:7001", ""},
 		{"https://localhost:9001", "http://127.0.0.5:9100/", "", "http://127.0.0.1:7001", ""},
-		{"http://agent.example", "http://127.0.0.1:9100/", "", "", "the agent is not on this machine; give --webhook-url"},
+		{"http://agent.example", "http://127.0.0.1:9100/", "", "", "the agent is not on this machine; set --webhook-url"},
 		{"http://agent.example", "https://h.example/", "https://t.example", "https://t.example", ""},
 		{"http://127.0.0.1:9001", "http://h.example/", "", "", "the webhook is not on this machine"},
 		{"http://127.0.0.1:9001", "https://127.0.0.1/", "", "", "the webhook is not on plain HTTP"},
@@ -50,7 +50,7 @@ func TestHookBase(t *testing.T) {
 	}
 }
 
-// What was sealed is read again by whoever has the key, always the same is made of it, and nothing else opens.
+// Sealed text can be read with the key, sealing always gives the same result, and nothing else can be opened.
 func TestSealer(t *testing.T) {
 	h := hook{"booker", "planner", "https://u:p@h.example/x?token=secret#f"}
 	token := testSeals.seal(h)
@@ -109,7 +109,7 @@ func restoreIn(first, second string) string {
 	return out + string(r.Next(nil, true))
 }
 
-// Addresses of ours become URLs again, however the text is cut; whatever else looks like them stays.
+// The tap's addresses become URLs again, however the text is cut; similar text stays.
 func TestRestorer(t *testing.T) {
 	const own = "http://127.0.0.1:9100/h?x=1"
 	address := "http://127.0.0.1:7001" + hookPrefix + testSeals.seal(hook{"booker", "planner", own})
@@ -140,7 +140,7 @@ func TestRestorer(t *testing.T) {
 	}
 }
 
-// What is not an address of ours is not kept back at the end of an event.
+// Text that is not one of the tap's addresses is not held back at the end of an event.
 func TestRestorerKeepsNothingBack(t *testing.T) {
 	r := &restorer{seals: testSeals}
 	const event = "data: {\"url\":\"http://127.0.0.1:9100/h\"}\n\n"

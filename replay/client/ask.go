@@ -5,24 +5,26 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+
+	"a2atap/proxy/a2a"
 )
 
-// Ask performs an operation on a task for its own sake: what the operation needs beside the task is made up, and what
-// comes back is dropped. A message continues the task; a stream is read to its end. The webhook of a push config is
-// where nobody listens.
-func (c *Client) Ask(ctx context.Context, op Operation, task *Task) error {
+// Ask performs an operation on a task for its side effects: parameters other than the task are made up, and the result
+// is dropped. A message continues the task; a stream is read to its end. The push config's webhook is a URL on which no
+// server listens.
+func (c *Client) Ask(ctx context.Context, op a2a.Operation, task *Task) error {
 	switch op {
-	case SendMessage:
+	case a2a.SendMessage:
 		_, err := c.Send(ctx, more(task), SendOptions{})
 		return err
-	case StreamMessage:
+	case a2a.SendStreamingMessage:
 		return toTheEnd(c.Stream(ctx, more(task), SendOptions{}))
-	case SubscribeToTask:
+	case a2a.SubscribeToTask:
 		return toTheEnd(c.Subscribe(ctx, task.ID))
-	case GetTask:
+	case a2a.GetTask:
 		_, err := c.Get(ctx, task.ID, new(1))
 		return err
-	case ListTasks:
+	case a2a.ListTasks:
 		page, err := c.List(ctx, ListOptions{
 			ContextID: task.ContextID, State: task.Status.State, PageSize: 1, HistoryLength: new(1), IncludeArtifacts: true,
 		})
@@ -30,20 +32,20 @@ func (c *Client) Ask(ctx context.Context, op Operation, task *Task) error {
 			_, err = c.List(ctx, ListOptions{PageSize: 1, PageToken: page.NextPageToken})
 		}
 		return err
-	case CancelTask:
+	case a2a.CancelTask:
 		_, err := c.Cancel(ctx, task.ID, json.RawMessage(`{"reason":"asked for"}`))
 		return err
-	case GetExtendedCard:
+	case a2a.GetExtendedCard:
 		_, err := c.ExtendedCard(ctx)
 		return err
-	case CreatePushConfig, GetPushConfig, ListPushConfigs, DeletePushConfig:
+	case a2a.CreatePushConfig, a2a.GetPushConfig, a2a.ListPushConfigs, a2a.DeletePushConfig:
 		return c.askPush(ctx, op, task)
 	}
 	return fmt.Errorf("%s is not an operation on a task", op)
 }
 
 // askPush performs an operation on a push config, which it creates first.
-func (c *Client) askPush(ctx context.Context, op Operation, task *Task) error {
+func (c *Client) askPush(ctx context.Context, op a2a.Operation, task *Task) error {
 	config, err := c.CreatePush(ctx, PushConfig{
 		TaskID: task.ID, ID: "hook-of-" + task.ID, URL: "http://127.0.0.1:9/hook", Token: "known-to-both", Scheme: "Bearer",
 		Credentials: "secret",
@@ -52,11 +54,11 @@ func (c *Client) askPush(ctx context.Context, op Operation, task *Task) error {
 		return err
 	}
 	switch op {
-	case GetPushConfig:
+	case a2a.GetPushConfig:
 		_, err = c.GetPush(ctx, task.ID, config.ID)
-	case ListPushConfigs:
+	case a2a.ListPushConfigs:
 		_, err = c.ListPush(ctx, task.ID)
-	case DeletePushConfig:
+	case a2a.DeletePushConfig:
 		err = c.DeletePush(ctx, task.ID, config.ID)
 	}
 	return err

@@ -7,124 +7,76 @@ import (
 	"net/http"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"a2atap/proxy/a2a"
+	"a2atap/replay/internal/translate"
 )
 
-// methods03 are the JSON-RPC methods of 0.3. In 1.0 a method is called like its operation.
-var methods03 = map[Operation]string{
-	SendMessage:      "message/send",
-	StreamMessage:    "message/stream",
-	GetTask:          "tasks/get",
-	CancelTask:       "tasks/cancel",
-	SubscribeToTask:  "tasks/resubscribe",
-	CreatePushConfig: "tasks/pushNotificationConfig/set",
-	GetPushConfig:    "tasks/pushNotificationConfig/get",
-	ListPushConfigs:  "tasks/pushNotificationConfig/list",
-	DeletePushConfig: "tasks/pushNotificationConfig/delete",
-	GetExtendedCard:  "agent/getAuthenticatedExtendedCard",
-}
-
-type outRPC struct {
-	JSONRPC string `json:"jsonrpc"`
-	ID      string `json:"id"`
-	Method  string `json:"method"`
-	Params  any    `json:"params,omitzero"`
-}
-
-// outgoing puts a call on the client's binding.
-func (c *Client) outgoing(in call, streams bool) (*Outgoing, error) {
-	if c.endpoint.Protocol.OverGRPC() {
-		return c.outgoingGRPC(in)
+// outgoing puts a call on the client's protocol.
+func (c *Client) outgoing(in call) (*Outgoing, error) {
+	p := c.endpoint.Protocol
+	if !p.has(in.op) {
+		return nil, fmt.Errorf("%s has no %s", p, in.op)
 	}
-	out := &Outgoing{Operation: in.op, Header: http.Header{}}
-	payload := in.body
-	if c.endpoint.Protocol.Binding == "JSONRPC" {
-		method, err := c.method(in.op)
-		if err != nil {
-			return nil, err
-		}
-		params, err := c.tenanted(in.params)
-		if err != nil {
-			return nil, fmt.Errorf("write the request: %w", err)
-		}
-		out.Method, out.URL = http.MethodPost, c.endpoint.URL+c.endpoint.Protocol.streamPath(in.op)
-		payload = outRPC{JSONRPC: "2.0", ID: c.http.opts.NewID(), Method: method, Params: params}
-	} else {
-		if c.endpoint.Protocol == REST03 {
-			in = c.older(in)
-			payload = in.body
-		}
-		out.Method, out.URL = in.verb, c.endpoint.URL+c.tenantPath()+in.path
-		if len(in.query) > 0 {
-			out.URL += "?" + in.query.Encode()
-		}
+	if p == GRPC03 && c.endpoint.Tenant != "" {
+		return nil, fmt.Errorf("%s has no tenants", p)
 	}
-	if payload != nil {
-		var err error
-		if out.Body, err = marshal(payload); err != nil {
-			return nil, fmt.Errorf("write the request: %w", err)
-		}
-		out.Header.Set("Content-Type", "application/json")
+	out, err := c.write(in)
+	if err != nil {
+		return nil, fmt.Errorf("write the request: %w", err)
 	}
-	if c.endpoint.Protocol.Version == "1.0" {
-		out.Header.Set("A2A-Version", c.endpoint.Protocol.Version) // A2A 1.0 §3.6.1
-	}
-	out.Header.Set("Accept", accept(c.endpoint.Protocol, streams))
 	return out, nil
 }
 
-func accept(p Protocol, streams bool) string {
+// has reports whether the protocol has an operation.
+func (p Protocol) has(op a2a.Operation) bool {
 	switch {
-	case streams:
-		return "text/event-stream, application/json"
-	case p == REST10:
-		return "application/a2a+json, application/json"
+	case p == Early && op == a2a.SubscribeToTask:
+		return false
+	case p.OverGRPC():
+		m := op.RPC(p.dialect())
+		return m.Known()
 	}
-	return "application/json"
+	return p.Binding != "JSONRPC" || op.MethodName(p.dialect()) != ""
 }
 
-// outTenanted is parameters with the tenant beside them.
-type outTenanted struct {
-	Tenant string         `json:"tenant"`
-	Params jsontext.Value `json:",embed"`
-}
-
-// tenanted adds the interface's tenant to the parameters of JSON-RPC.
-func (c *Client) tenanted(params any) (any, error) {
-	if c.endpoint.Tenant == "" {
-		return params, nil
+// write writes a request, except the fields that all requests have.
+func (c *Client) write(in call) (*Outgoing, error) {
+	p := c.endpoint.Protocol
+	params, err := marshal(in.params)
+	if err != nil {
+		return nil, err
 	}
-	out := outTenanted{Tenant: c.endpoint.Tenant}
-	if params == nil {
-		return out, nil
+	o := translate.WriteOptions{Tenant: c.endpoint.Tenant, ProtoJSON: c.http.opts.ProtoJSON}
+	if p.Binding == "JSONRPC" {
+		o.ID = c.http.opts.NewID()
 	}
-	var err error
-	out.Params, err = marshal(params)
+	if len(in.patch) > 0 {
+		o.Edit = func(params []byte) ([]byte, error) { return mergePatch(params, in.patch) }
+	}
+	binding, _ := a2a.ParseBinding(p.Binding)
+	r, err := translate.Write(in.op, a2a.Parse(params).Root, translate.Protocol{Binding: binding, Dialect: p.dialect()}, o)
+	if err != nil {
+		return nil, err
+	}
+	out := &Outgoing{
+		Operation: in.op, Method: r.Method, URL: c.endpoint.URL + p.streamPath(in.op) + r.Path, Header: http.Header{},
+		Body: r.Body,
+	}
+	if r.Query != "" {
+		out.URL += "?" + r.Query
+	}
+	for _, f := range r.Fields {
+		out.Header.Set(f.Name, f.Value)
+	}
+	if in.gets {
+		out.Method, out.Body = http.MethodGet, nil
+		out.Header.Del("Content-Type")
+	}
+	if p.OverGRPC() {
+		err = c.frame(out)
+	}
 	return out, err
-}
-
-// tenantPath is the interface's tenant in a path of HTTP+JSON.
-func (c *Client) tenantPath() string {
-	if c.endpoint.Tenant == "" {
-		return ""
-	}
-	return "/" + segment(c.endpoint.Tenant)
-}
-
-func (c *Client) method(op Operation) (string, error) {
-	methods := methods03
-	switch c.endpoint.Protocol.Version {
-	case "1.0":
-		return string(op), nil
-	case JSONRPC01.Version:
-		methods = methods01
-	case Early.Version:
-		methods = methodsEarly
-	}
-	method, ok := methods[op]
-	if !ok {
-		return "", fmt.Errorf("%s has no %s", c.endpoint.Protocol, op)
-	}
-	return method, nil
 }
 
 // wireError holds the errors of both bindings.
@@ -135,7 +87,7 @@ type wireError struct {
 	Details []jsontext.Value `json:"details"` // HTTP+JSON
 }
 
-// result takes an answer, or the data of an event, out of its binding. An error of the agent is an *Error.
+// result extracts the result from a response, or from the data of an event. An agent's error is an *Error.
 func (c *Client) result(in call, status int, body []byte) ([]byte, error) {
 	if c.endpoint.Protocol.Binding != "JSONRPC" {
 		return restResult(status, body)
@@ -180,7 +132,7 @@ func restResult(status int, body []byte) ([]byte, error) {
 	case jsontext.Value(body).Kind() == '[': // lists of 0.3
 		return body, nil
 	case len(body) == 0:
-		return []byte("{}"), nil // A2A 1.0 §11.4 lets a delete say nothing
+		return []byte("{}"), nil // A2A 1.0 §11.4 allows an empty response to a delete
 	case err != nil:
 		return nil, fmt.Errorf("read the answer: %w", err)
 	}
@@ -195,8 +147,8 @@ func decodeError(status int, object, body []byte) *Error {
 		e.Message = http.StatusText(status)
 		return e
 	}
-	unmarshal(w.Message, &e.Message) // a message that is not a string is none
-	unmarshal(w.Code, &e.Code)       // a code that is not a number is none
+	unmarshal(w.Message, &e.Message) // a message that is not a string is ignored
+	unmarshal(w.Code, &e.Code)       // a code that is not a number is ignored
 	var data []jsontext.Value
 	if unmarshal(w.Data, &data) == nil { // only 1.0 has a list there
 		w.Details = append(w.Details, data...)
@@ -213,7 +165,7 @@ func decodeError(status int, object, body []byte) *Error {
 	if e.Code > 0 { // HTTP+JSON puts the HTTP status there
 		e.Code = 0
 	}
-	e.Reason = cmp.Or(e.Reason, reasons[e.Code])
+	e.Reason = cmp.Or(e.Reason, reasonOf(e.Code))
 	e.Code = cmp.Or(e.Code, codeOf(e.Reason))
 	e.Message = cmp.Or(e.Message, http.StatusText(status))
 	return e

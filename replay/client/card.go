@@ -11,96 +11,58 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/hostname"
 )
 
-// wireCard holds the field sets of 0.3 and 1.0; a hybrid card uses both.
-type wireCard struct {
-	Name         string `json:"name"`
-	Description  string `json:"description"`
-	Version      string `json:"version"`
-	Capabilities struct {
-		Streaming bool `json:"streaming"`
-		Push      bool `json:"pushNotifications"`
-		Extended  bool `json:"extendedAgentCard"`
-	} `json:"capabilities"`
-	Skills     []Skill `json:"skills"`
-	Interfaces []struct {
-		URL     string `json:"url"`
-		Binding string `json:"protocolBinding"`
-		Version string `json:"protocolVersion"`
-		Tenant  string `json:"tenant"`
-	} `json:"supportedInterfaces"`
-
-	URL             string `json:"url"`
-	ProtocolVersion string `json:"protocolVersion"`
-	Preferred       string `json:"preferredTransport"`
-	Additional      []struct {
-		URL       string `json:"url"`
-		Transport string `json:"transport"`
-	} `json:"additionalInterfaces"`
-	Extended        bool           `json:"supportsAuthenticatedExtendedCard"`
-	SecuritySchemes jsontext.Value `json:"securitySchemes"`
-	Authentication  jsontext.Value `json:"authentication"` // up to 0.1
-}
-
-// readCard reads a card as it stands. A member of a wrong type is as good as none: the rest may still be of use.
-func readCard(body []byte) (wireCard, error) {
-	var w wireCard
-	err := unmarshal(body, &w)
-	if err == nil || jsontext.Value(body).Kind() != '{' {
-		return w, err
-	}
-	w = wireCard{}
-	var mistyped *stdjson.UnmarshalTypeError
-	if most := stdjson.Unmarshal(body, &w); most != nil && !errors.As(most, &mistyped) {
-		return w, err
-	}
-	return w, nil
-}
-
-// decodeCard reads a card; relative URLs in it are relative to where it was found.
+// decodeCard reads a card leniently: it ignores members of a wrong type, since the rest may still be useful. Relative
+// URLs in the card are relative to its address.
 func decodeCard(body []byte, at string) (*Card, error) {
-	w, err := readCard(body)
-	if err != nil {
-		return nil, err
+	doc := a2a.Parse(body)
+	if doc.Err != nil {
+		return nil, doc.Err
 	}
+	if kind := doc.Root.Kind(); kind != a2a.Object {
+		return nil, fmt.Errorf("it is %s where an object belongs", kind)
+	}
+	from := a2a.DecodeCard(doc.Root)
+	declares := func(v a2a.Value) bool { b, _ := v.Bool(); return b }
+	can := from.Get("capabilities")
 	c := &Card{
-		URL: at, Name: w.Name, Description: w.Description, Version: w.Version, Skills: w.Skills, Raw: body,
-		Streaming: w.Capabilities.Streaming, Push: w.Capabilities.Push, Extended: w.Capabilities.Extended || w.Extended,
+		URL: at, Name: from.Name(), Description: from.Get("description").Text(), Version: from.Version(), Raw: body,
+		Streaming: declares(can.Get("streaming")), Push: declares(can.Get("pushNotifications")),
+		Extended: declares(can.Get("extendedAgentCard")) || declares(from.Get("supportsAuthenticatedExtendedCard")),
 	}
-	for _, i := range w.Interfaces {
-		c.add(i.URL, i.Binding, i.Version, i.Tenant)
+	stdjson.Unmarshal(from.Get("skills").Raw(), &c.Skills) //nolint:errcheck // see above
+	version := from.LegacyVersion()
+	switch authentication := from.Get("authentication"); {
+	case version != "":
+	case from.Early():
+		version = Early.Version
+	case authentication.Exists() && !authentication.IsNull() && !from.Has("securitySchemes"):
+		version = "0.1"
+	default:
+		version = "0.3" // 0.2 has no such member and speaks the same JSON-RPC
 	}
-	if w.URL != "" {
-		unsaid := w.ProtocolVersion == "" && w.Preferred == ""
+	for _, i := range from.Interfaces {
 		switch {
-		case w.ProtocolVersion != "":
-		case a2a.DecodeCard(a2a.Parse(body).Root).Early():
-			w.ProtocolVersion = Early.Version
-		case present(w.Authentication) && !present(w.SecuritySchemes):
-			w.ProtocolVersion = "0.1"
+		case strings.HasPrefix(i.Pointer, "/supportedInterfaces"):
+			c.add(i.URL, i.Transport, i.Version, i.Tenant)
+		case i.Main:
+			main := c.add(i.URL, cmp.Or(i.Transport, "JSONRPC"), version, "") // the default of A2A 0.3 §5.5
+			if from.LegacyVersion() == "" && i.Transport == "" && from.Get("additionalInterfaces").Len() == 0 {
+				c.possible(main)
+			}
 		default:
-			w.ProtocolVersion = "0.3" // 0.2 has no such member and speaks the same JSON-RPC
-		}
-		w.Preferred = cmp.Or(w.Preferred, "JSONRPC") // the default of A2A 0.3 §5.5
-		main := c.add(w.URL, w.Preferred, w.ProtocolVersion, "")
-		for _, i := range w.Additional {
-			c.add(i.URL, i.Transport, w.ProtocolVersion, "")
-		}
-		if unsaid && len(w.Additional) == 0 {
-			c.possible(main)
+			c.add(i.URL, i.Transport, version, "")
 		}
 	}
 	return c, nil
 }
 
-// possible notes what else may be spoken at the address of an interface.
+// possible adds the other protocols that an interface's address may support.
 func (c *Card) possible(said Interface) {
-	for _, p := range []Protocol{JSONRPC03, JSONRPC01, Early} {
+	for _, p := range []Protocol{JSONRPC03, Early, JSONRPC01} {
 		if p != said.Protocol {
 			c.Possible = append(c.Possible, Interface{URL: said.URL, Protocol: p})
 		}
@@ -147,12 +109,12 @@ func (c *Card) Choose(prefer ...Protocol) (Interface, error) {
 			}
 		}
 	}
-	return Interface{}, fmt.Errorf("agent %q offers %s; none of it is %s", c.Name, protocols(c.Interfaces), join(prefer))
+	return Interface{}, fmt.Errorf("agent %q offers %s, but not %s", c.Name, protocols(c.Interfaces), join(prefer))
 }
 
-// At returns the card as it is for those who speak only with the address at which they were pointed: without the
-// interfaces that are elsewhere. Names of this machine are one address if the port is the same, and the given one is
-// used. It fails if nothing is left.
+// At returns the card as it applies to clients that use only the given address: without the interfaces at other
+// addresses. Names of this machine are one address if the port is the same, and the given one is used. It fails if no
+// interface remains.
 func (c *Card) At(given string) (*Card, error) {
 	u, err := url.Parse(given)
 	if err != nil {
@@ -162,7 +124,7 @@ func (c *Card) At(given string) (*Card, error) {
 	left := func(list []Interface) (kept []Interface) {
 		for _, i := range list {
 			at, err := url.Parse(i.URL)
-			if err != nil || !sameAddress(at, u) {
+			if err != nil || !hostname.SameOrigin(at, u) {
 				continue
 			}
 			at.Scheme, at.Host = u.Scheme, u.Host
@@ -178,19 +140,8 @@ func (c *Card) At(given string) (*Card, error) {
 	return &here, nil
 }
 
-// ErrElsewhere says that a card has interfaces only at other addresses than the given one. [Card.At] returns it,
-// wrapped.
-var ErrElsewhere = errors.New("the agent is elsewhere")
-
-// sameAddress reports whether two URLs lead to one address.
-func sameAddress(a, b *url.URL) bool {
-	port := func(u *url.URL) string {
-		return cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[strings.ToLower(u.Scheme)])
-	}
-	local := func(u *url.URL) bool { return hostname.IsLoopbackSpelling(hostname.Normal(u.Hostname())) }
-	return strings.EqualFold(a.Scheme, b.Scheme) && port(a) == port(b) &&
-		(strings.EqualFold(a.Hostname(), b.Hostname()) || local(a) && local(b))
-}
+// ErrElsewhere means that a card has no interface at the given address. [Card.At] returns it, wrapped.
+var ErrElsewhere = errors.New("the card names another address")
 
 func protocols(in []Interface) string {
 	var out []Protocol
@@ -211,9 +162,9 @@ func join(in []Protocol) string {
 	return strings.Join(names, ", ")
 }
 
-// cardURLs returns where the card of an agent may be: at the URL itself if it names a card, else beneath it, under the
-// present name and the one up to 0.2, which comes first if only what has that is wanted. The origin's are separate: a
-// card there may be another agent's.
+// cardURLs returns the possible URLs of an agent's card. If the URL names a card it is the only one; else they are
+// beneath it, under the present name and the one up to 0.2. The old name comes first if all preferred protocols use
+// it. The origin's URLs are separate: a card there may belong to another agent.
 func cardURLs(agent string, prefer []Protocol) (own, origin []string, err error) {
 	u, err := url.Parse(agent)
 	if err != nil {
@@ -242,10 +193,10 @@ func cardURLs(agent string, prefer []Protocol) (own, origin []string, err error)
 	return below(u), below(&url.URL{Scheme: u.Scheme, Host: u.Host}), nil
 }
 
-// ErrNoCard says that an agent answers and has no card at its address. Discover and Connect return it, wrapped.
-var ErrNoCard = errors.New("there is none")
+// ErrNoCard means that an agent responds but has no card at its address. Discover and Connect return it, wrapped.
+var ErrNoCard = errors.New("no agent card")
 
-// ErrNotACard says that something other than a card was served where a card belongs. Discover and Connect return it,
+// ErrNotACard means that something other than a card was served at the card's address. Discover and Connect return it,
 // wrapped.
 var ErrNotACard = errors.New("it is not a card")
 
@@ -299,7 +250,7 @@ func (h *httpClient) firstCard(ctx context.Context, urls []string) (*Card, error
 		first = cmp.Or(first, err)
 		var refused *Error
 		if !errors.As(err, &refused) {
-			break // nobody there, or no card: looking elsewhere would hide it
+			break // no server, or no card: trying other paths would hide that
 		}
 		if refused.HTTPStatus == http.StatusNotFound || refused.HTTPStatus == http.StatusMethodNotAllowed ||
 			refused.HTTPStatus == http.StatusGone {
@@ -321,7 +272,7 @@ func (c *Card) interfacesAt(given string) []Interface {
 func sameURL(a, b string) bool {
 	u, err := url.Parse(a)
 	v, err2 := url.Parse(b)
-	return err == nil && err2 == nil && sameAddress(u, v) && strings.TrimRight(u.Path, "/") == strings.TrimRight(v.Path, "/")
+	return err == nil && err2 == nil && hostname.SameOrigin(u, v) && strings.TrimRight(u.Path, "/") == strings.TrimRight(v.Path, "/")
 }
 
 // card reads the card at one URL.
@@ -331,7 +282,7 @@ func (h *httpClient) card(ctx context.Context, at string) (*Card, error) {
 	if len(h.opts.Prefer) == 0 || h.opts.Prefer[0].Version == "1.0" {
 		header.Set("A2A-Version", "1.0")
 	}
-	out := &Outgoing{Operation: GetCard, Method: http.MethodGet, URL: at, Header: header}
+	out := &Outgoing{Operation: a2a.GetCard, Method: http.MethodGet, URL: at, Header: header}
 	resp, body, err := h.complete(ctx, out)
 	if err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ func TestChoose(t *testing.T) {
 		prefer []Protocol
 		want   string
 	}{
-		{nil, "http://grpc.example:443"}, // the card's first that is spoken here
+		{nil, "http://grpc.example:443"}, // the card's first supported interface
 		{[]Protocol{JSONRPC10, REST10}, "http://h/rpc"},
 		{[]Protocol{JSONRPC03}, "http://h/old"},
 	} {
@@ -51,7 +51,7 @@ func TestChoose(t *testing.T) {
 	}
 	only := &Card{Name: "g", Interfaces: []Interface{{"http://h", Protocol{"1.0", "WS"}, ""}}}
 	if _, err := only.Choose(); err == nil ||
-		err.Error() != `agent "g" offers A2A 1.0 WS; none of it is A2A 1.0 JSONRPC, A2A 1.0 HTTP+JSON, A2A 1.0 GRPC, A2A 0.3 JSONRPC, A2A 0.3 HTTP+JSON, A2A 0.3 GRPC, A2A 0.1 JSONRPC, A2A legacy JSONRPC` {
+		err.Error() != `agent "g" offers A2A 1.0 WS, but not A2A 1.0 JSONRPC, A2A 1.0 HTTP+JSON, A2A 1.0 GRPC, A2A 0.3 JSONRPC, A2A 0.3 HTTP+JSON, A2A 0.3 GRPC, A2A 0.1 JSONRPC, A2A legacy JSONRPC` {
 		t.Errorf("got %v, want what is offered and what is spoken", err)
 	}
 	expect.ErrorHas(t, "", "offers no interface", expect.Err(new(Card).Choose(JSONRPC10)))
@@ -111,7 +111,7 @@ func TestDiscover(t *testing.T) {
 		"read the card at "+a.url+"/.well-known/agent-card.json", expect.Err(Discover(t.Context(), a.url, Options{})))
 }
 
-// S2-M3, S2-E1: the given address is the one that is asked. A card elsewhere on the host serves it only by naming it;
+// S2-M3, S2-E1: the client uses the given address. A card elsewhere on the host applies only if it names the address;
 // any other is a suggestion.
 func TestGivenAddress(t *testing.T) {
 	const named, other = `{"name":"N","supportedInterfaces":[
@@ -172,13 +172,13 @@ func TestGivenAddress(t *testing.T) {
 			}
 			_, err := Connect(t.Context(), server.URL+"/given", Options{Prefer: []Protocol{REST10}})
 			if tt.name == "the origin's names it" {
-				expect.ErrorHas(t, "another interface of the card", "offers A2A 1.0 JSONRPC; none of it is A2A 1.0 HTTP+JSON; the card at", err)
+				expect.ErrorHas(t, "another interface of the card", "offers A2A 1.0 JSONRPC, but not A2A 1.0 HTTP+JSON; the card at", err)
 			}
 		})
 	}
 }
 
-// A card with members of wrong types is of use as far as the others go.
+// A card with members of wrong types is usable as far as its other members allow.
 func TestDecodeMistypedCard(t *testing.T) {
 	card, err := decodeCard([]byte(`{"name":["n"],"url":"http://h/a","capabilities":{"streaming":"true",
 		"pushNotifications":true},"skills":[{"id":1,"name":"one","examples":"e"},{"id":"two"}]}`), "http://h/")

@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/hostname"
 	"a2atap/proxy/outbound"
 	"a2atap/replay/limits"
 )
@@ -32,7 +34,7 @@ var (
 	REST03    = Protocol{"0.3", "HTTP+JSON"}
 	GRPC03    = Protocol{"0.3", bindingGRPC}
 	JSONRPC01 = Protocol{"0.1", "JSONRPC"}
-	Early     = Protocol{"legacy", "JSONRPC"} // what was spoken before 0.1 was written down
+	Early     = Protocol{"legacy", "JSONRPC"} // the protocol before 0.1 was published
 )
 
 // Protocols returns the protocols that this package speaks, the newest first.
@@ -43,71 +45,59 @@ func Protocols() []Protocol {
 // String returns the protocol as people write it: "A2A 1.0 JSONRPC".
 func (p Protocol) String() string { return "A2A " + p.Version + " " + p.Binding }
 
-// An Operation is what a client asks for, named as A2A 1.0 §5.3 names it.
-type Operation string
-
-// The operations.
-const (
-	GetCard          Operation = "GetAgentCard" // the public card, which no binding carries
-	SendMessage      Operation = "SendMessage"
-	StreamMessage    Operation = "SendStreamingMessage"
-	GetTask          Operation = "GetTask"
-	ListTasks        Operation = "ListTasks"
-	CancelTask       Operation = "CancelTask"
-	SubscribeToTask  Operation = "SubscribeToTask"
-	CreatePushConfig Operation = "CreateTaskPushNotificationConfig"
-	GetPushConfig    Operation = "GetTaskPushNotificationConfig"
-	ListPushConfigs  Operation = "ListTaskPushNotificationConfigs"
-	DeletePushConfig Operation = "DeleteTaskPushNotificationConfig"
-	GetExtendedCard  Operation = "GetExtendedAgentCard"
-)
+// dialect returns how package a2a calls the version. The protocol before 0.1 counts as 0.1.
+func (p Protocol) dialect() a2a.Dialect {
+	d, _ := a2a.VersionDialects(p.Version).Single()
+	return d
+}
 
 // An Outgoing is a request about to be sent.
 type Outgoing struct {
-	Operation Operation
+	Operation a2a.Operation
 	Method    string
 	URL       string
 	Header    http.Header
-	Body      []byte // nil if there is none
+	Body      []byte // may be nil
 }
 
-// Options sets a client up. The zero value is a client without credentials.
+// Options configures a client. The zero value is a client without credentials.
 type Options struct {
 	// Prefer orders the protocols by preference; empty leaves it to the card.
 	Prefer []Protocol
 	// Token is sent as bearer token with every request, if it is not empty.
 	Token string
-	// Header is sent with every request, that for the card included, in place of what the client would send itself.
+	// Header is sent with every request, including the card's, and replaces fields that the client would send itself.
 	Header http.Header
-	// Authorize adds credentials to every request, that for the card included. It comes after Token and Header, so that
-	// its Authorization holds, and must be safe for concurrent use. What it adds is in no message of this package.
+	// Authorize adds credentials to every request, including the card's. It is called after Token and Header, so its
+	// Authorization wins, and must be safe for concurrent use. This package's messages never have the added
+	// credentials.
 	Authorize func(context.Context, *Outgoing) error
-	// CredentialsTo are URLs to whose addresses Connect may go with Token, Header or Authorize, beside the given one,
-	// where the card says that the agent is there.
+	// CredentialsTo lists URLs to whose addresses, in addition to the given one, Connect may send Token, Header or
+	// Authorize if the card lists them.
 	CredentialsTo []string
 	// Tenant replaces the interface's, if it is not empty.
 	Tenant string
-	// Stay keeps Connect from going to another address than the given one, whatever the card says.
+	// Stay keeps Connect at the given address, even if the card lists another.
 	Stay bool
-	// A2AVersion is sent as A2A-Version with every request, in any protocol; empty sends what the protocol asks for.
+	// A2AVersion is sent as A2A-Version with every request, in any protocol; empty sends what the protocol requires.
 	A2AVersion string
-	// Version is that of a2atap, for the User-Agent header; UserAgent replaces the whole header.
+	// Version is a2atap's version, for the User-Agent header; UserAgent replaces the whole header.
 	Version   string
 	UserAgent string
 	// Timeout bounds a request that is not a stream, and the wait for the head of a stream. Default 2 minutes.
 	Timeout time.Duration
-	// Limits bound what a call receives. What reaches one fails with a *limits.ReachedError.
+	// Limits bound the data that a call receives. A call that reaches one fails with a *limits.ReachedError.
 	Limits limits.Limits
-	// ProtoJSON writes 0.3 over HTTP+JSON as its proto definition has it; else as its JSON-RPC binding has it. Both are
-	// read.
+	// ProtoJSON makes the client write 0.3 over HTTP+JSON as the proto definition specifies; else it writes the form
+	// of the JSON-RPC binding. It reads both.
 	ProtoJSON bool
-	// Break returns what edits the requests of one client of a protocol, one after another, before they are sent, as
-	// the faults of package fault do; nil for a faithful client.
+	// Break returns a function that edits the requests of one client of a protocol, one after another, before they
+	// are sent, like the faults of package fault; nil for a faithful client.
 	Break func(Protocol) (func(*Outgoing), error)
 	// Edit may change a request before it is sent. It must be safe for concurrent use.
 	Edit func(*Outgoing)
-	// Dialer says how agents are connected to; nil is by the system's authorities. Where it names no proxy, that of the
-	// environment is used. It has no meaning beside Transport.
+	// Dialer connects to agents; nil trusts the system's authorities. If it names no proxy, the environment's proxy is
+	// used. It is ignored if Transport is set.
 	Dialer *outbound.Dialer
 	// Transport replaces the client's own, which goes through the proxy of the environment except on loopback.
 	Transport http.RoundTripper
@@ -130,19 +120,20 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// ErrPrivate says that a card leads to an address for which credentials were not given. Connect returns it, wrapped.
-var ErrPrivate = errors.New("credentials are not for another address")
+// ErrPrivate means that a card points to an address for which the credentials are not intended. Connect returns it,
+// wrapped.
+var ErrPrivate = errors.New("credentials are not sent to another address")
 
-// private reports whether requests have credentials, or header fields that may be some.
+// private reports whether requests have credentials, or header fields that may contain some.
 func (o *Options) private() bool { return o.Token != "" || o.Authorize != nil || len(o.Header) > 0 }
 
-// Trusts reports whether credentials may go to a URL where another one was given. Names of this machine are one address
+// Trusts reports whether credentials for the given URL may go to another one. Names of this machine are one address
 // if the port is the same.
 func (o *Options) Trusts(given, to string) bool {
 	at, err := url.Parse(to)
 	return err == nil && slices.ContainsFunc(append(slices.Clip(o.CredentialsTo), given), func(text string) bool {
 		u, err := url.Parse(text)
-		return err == nil && sameAddress(at, u)
+		return err == nil && hostname.SameOrigin(at, u)
 	})
 }
 
@@ -151,10 +142,13 @@ type Client struct {
 	endpoint Interface
 	card     *Card
 	http     *httpClient
+
+	options  Options
+	possible []Interface // other meanings of the card's interface that have not been tried
 }
 
-// Connect reads the card of the agent at a URL and returns a client for the interface that [Card.Choose] gives. If the
-// card is the origin's, it chooses among the interfaces at the URL. It is an error if the interface is elsewhere and
+// Connect reads the card of the agent at a URL and returns a client for the interface that [Card.Choose] returns. If
+// the card is the origin's, it chooses among the interfaces at the URL. It fails if the interface is elsewhere and
 // credentials would go along: see [Options].CredentialsTo.
 func Connect(ctx context.Context, agent string, o Options) (*Client, error) {
 	card, fromOrigin, err := discover(ctx, agent, o)
@@ -174,7 +168,7 @@ func Connect(ctx context.Context, agent string, o Options) (*Client, error) {
 	endpoint, err := card.Choose(o.Prefer...)
 	if err != nil {
 		if fromOrigin {
-			err = fmt.Errorf("%w; the card at %s may have other addresses for that", err, card.URL)
+			err = fmt.Errorf("%w; the card at %s may name other addresses for it", err, card.URL)
 		}
 		return nil, fmt.Errorf("connect to %s: %w", agent, err)
 	}
@@ -185,8 +179,28 @@ func Connect(ctx context.Context, agent string, o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", agent, err)
 	}
-	c.card = card
+	c.card, c.options = card, o
+	if len(o.Prefer) == 0 {
+		c.possible = card.Possible
+	}
 	return c, nil
+}
+
+// Reconsider returns a client for another version that the card may mean, after the agent refused a call because it
+// does not know the method or the path. It returns nil if the card states its version, if the caller chose the
+// protocol, if no version is left to try, or after any other error.
+func (c *Client) Reconsider(after error) *Client {
+	refused, ok := errors.AsType[*Error](after)
+	if !ok || len(c.possible) == 0 || refused.Code != -32601 &&
+		refused.HTTPStatus != http.StatusNotFound && refused.HTTPStatus != http.StatusMethodNotAllowed {
+		return nil
+	}
+	other, err := New(c.possible[0], c.options)
+	if err != nil {
+		return nil
+	}
+	other.card, other.options, other.possible = c.card, c.options, c.possible[1:]
+	return other
 }
 
 // New returns a client for an endpoint, without reading a card. It fails if the package does not speak its protocol, or
@@ -218,18 +232,16 @@ func (c *Client) Endpoint() Interface { return c.endpoint }
 // Card returns the card that Connect read, or nil. It must not be changed.
 func (c *Client) Card() *Card { return c.card }
 
-// Close closes idle connections. Requests under way go on.
+// Close closes idle connections. Pending requests continue.
 func (c *Client) Close() { c.http.client.CloseIdleConnections() }
 
-// A call is an operation in all bindings.
+// A call is an operation in all protocols.
 type call struct {
-	op     Operation
-	params any    // of JSON-RPC and gRPC; nil if there are none
-	verb   string // of HTTP+JSON
-	path   string // below the interface's URL, escaped
-	query  url.Values
-	body   any // of HTTP+JSON; nil if there is none
+	op     a2a.Operation
+	params any    // as of 1.0 over JSON-RPC
+	patch  []byte // changes the parameters in the form of the protocol; may be nil
+	gets   bool   // over HTTP+JSON by GET, where POST is usual
 
-	session string // that the client put the task into, before 0.2; empty if it does not say
-	webhook string // URL of the push config that goes along; empty if there is none
+	session string // into which the client put the task, before 0.2; empty if it names none
+	webhook string // URL of the push config that is sent along; may be empty
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
@@ -19,7 +20,7 @@ const taskResult = `{"id":"t1","status":{"state":"TASK_STATE_WORKING"}}`
 func TestEditChangesTheRequest(t *testing.T) {
 	a := agent(t, reply(200, "application/json", taskResult))
 	c := speak(t, a, REST10, Options{UserAgent: "planner/1.0", Edit: func(o *Outgoing) {
-		if o.Operation == CancelTask {
+		if o.Operation == a2a.CancelTask {
 			o.Method, o.URL, o.Body = "PUT", strings.Replace(o.URL, "/a/", "/b/", 1), []byte("edited")
 			o.Header.Del("A2A-Version")
 		}
@@ -192,5 +193,5 @@ func TestRedirects(t *testing.T) {
 // Operations that are not operations on a task are refused.
 func TestAskNothing(t *testing.T) {
 	c := must.Get(New(Interface{URL: "http://127.0.0.1:9", Protocol: REST10}, Options{}))(t)
-	expect.Error(t, "the card is no operation on a task", c.Ask(t.Context(), GetCard, &Task{}))
+	expect.Error(t, "the card is no operation on a task", c.Ask(t.Context(), a2a.GetCard, &Task{}))
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The objects of both dialects in one shape: they never use one name for two things, so that reading needs not know
-// which of them is spoken. Null is absent, unknown members are skipped.
+// The objects of both dialects in one shape: the dialects never use one name for two things, so decoding does not
+// depend on the dialect. Null is absent, and unknown members are skipped.
 type (
 	wirePart struct {
 		Text      *string        `json:"text"`
@@ -82,7 +82,7 @@ type (
 		PageSize      int              `json:"pageSize"`
 		TotalSize     int              `json:"totalSize"`
 	}
-	// wireUnion is 1.0's wrapper, or what tells 0.3's objects apart.
+	// wireUnion is 1.0's wrapper, or the member that distinguishes 0.3's objects.
 	wireUnion struct {
 		Kind           string         `json:"kind"`
 		Task           jsontext.Value `json:"task"`
@@ -97,14 +97,14 @@ var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.Allo
 
 func unmarshal(raw []byte, v any) error { return json.Unmarshal(raw, v, lenient) }
 
-// present says whether a member is there and not null.
+// present reports whether a member exists and is not null.
 func present(v jsontext.Value) bool { return len(v) > 0 && v.Kind() != 'n' }
 
 // raw returns a copy of a member, or nil if it is absent.
 func raw(v jsontext.Value) stdjson.RawMessage { return append(stdjson.RawMessage(nil), v...) }
 
-// decodeEvent reads a StreamResponse of 1.0 or an object of 0.3 that names its kind. It serves for results of a send
-// too: those are events that are a task or a message.
+// decodeEvent reads a StreamResponse of 1.0 or an object of 0.3 that names its kind. It also reads results of a send:
+// those are events with a task or a message.
 func decodeEvent(result []byte) (Event, error) {
 	var u wireUnion
 	if err := unmarshal(result, &u); err != nil {
@@ -143,7 +143,7 @@ func decodeKind(kind string, body []byte) (e Event, err error) {
 			e.Artifact.Raw = body
 		}
 	default:
-		err = errors.New("is neither task, message, status update nor artifact update")
+		err = errors.New("is not a task, message, status update or artifact update")
 	}
 	return e, err
 }
@@ -151,7 +151,7 @@ func decodeKind(kind string, body []byte) (e Event, err error) {
 func decodeResult(result []byte) (*Result, error) {
 	e, err := decodeEvent(result)
 	if err == nil && e.Task == nil && e.Message == nil {
-		err = errors.New("is neither task nor message")
+		err = errors.New("is neither a task nor a message")
 	}
 	if err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func decodeResult(result []byte) (*Result, error) {
 	return &Result{Task: e.Task, Message: e.Message, Raw: result}, nil
 }
 
-// ReadTask reads a task of any dialect, such as one that was put together from the events of a stream.
+// ReadTask reads a task of any dialect, such as one assembled from the events of a stream.
 func ReadTask(body []byte) (*Task, error) {
 	var w wireTask
 	if err := unmarshal(body, &w); err != nil {

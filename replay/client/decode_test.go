@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
@@ -110,7 +111,7 @@ func FuzzDecodeResult(f *testing.F) {
 		}
 		for _, p := range Protocols() {
 			c := &Client{endpoint: Interface{Protocol: p}}
-			if result, err := c.result(call{op: SendMessage}, 200, body); err == nil && result == nil {
+			if result, err := c.result(call{op: a2a.SendMessage}, 200, body); err == nil && result == nil {
 				t.Errorf("%q over %s: got neither result nor error", body, p)
 			}
 			c.decodeStreamed(call{}, body) // must only not panic

@@ -12,8 +12,8 @@ import (
 	"a2atap/proxy/must"
 )
 
-// What the options add is in every request, that for the card included; credentials win over headers, and are in no
-// message.
+// Every request, including the card's, has what the options add. Credentials override headers, and no message
+// contains them.
 func TestEveryRequestIsDressed(t *testing.T) {
 	a := agent(t, reply(404, "application/json", `{"error":{"code":404,"message":"no"}}`))
 	o := Options{
@@ -49,7 +49,7 @@ func TestEveryRequestIsDressed(t *testing.T) {
 	expect.Equal(t, "a request without credentials was sent", 0, len(a.seen))
 }
 
-// A redirect to another origin takes no credentials along, whatever their name.
+// A redirect to another origin carries no credentials, whatever their name.
 func TestRedirectsLeaveCredentials(t *testing.T) {
 	other := agent(t, reply(200, "application/json", taskResult))
 	a := agent(t, func(w http.ResponseWriter, r *http.Request) {
@@ -73,7 +73,7 @@ func TestRedirectsLeaveCredentials(t *testing.T) {
 	}
 }
 
-// A client that is to stay at the given address follows no redirect that leads elsewhere, and says where it leads.
+// A client that must stay at the given address rejects a redirect to another one, and names its target.
 func TestRedirectsWhileStaying(t *testing.T) {
 	other := agent(t, reply(200, "application/json", taskResult))
 	for name, elsewhere := range map[string]bool{"elsewhere": true, "here": false} {
@@ -99,7 +99,7 @@ func TestRedirectsWhileStaying(t *testing.T) {
 	expect.Equal(t, "requests that reached the other address", 0, len(other.seen))
 }
 
-// A card leads credentials to no other address than the one that they were given for, unless that was named too.
+// A card leads credentials to no address other than the given one, unless the options name that address too.
 func TestCardsLeaveCredentials(t *testing.T) {
 	other := agent(t, reply(200, "application/json", taskResult))
 	a := agent(t, reply(200, "application/json",
@@ -131,7 +131,7 @@ func TestCardsLeaveCredentials(t *testing.T) {
 	}
 }
 
-// No card is one thing, a card that is kept from us another.
+// A missing card and a protected card are different errors.
 func TestNoCard(t *testing.T) {
 	for status, want := range map[int]bool{404: true, 405: true, 410: true, 401: false, 403: false, 500: false} {
 		a := agent(t, reply(status, "application/json", `{}`))
@@ -171,7 +171,7 @@ func TestPatch(t *testing.T) {
 	expect.Equal(t, "a message with a broken patch was sent", 0, len(a.seen))
 }
 
-// A stream that breaks off says so; the mark that model providers end theirs with is not an event.
+// A stream that breaks off is reported. The end marker of model providers is not an event.
 func TestCutStreams(t *testing.T) {
 	const event = "data: {\"task\":{\"id\":\"t\"}}\n\n"
 	a := agent(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -14,7 +14,7 @@ import (
 	"a2atap/proxy/must"
 )
 
-// What agents from before 0.1 write.
+// Objects as agents from before 0.1 write them.
 const (
 	earlyTask = `{"id":"t1","sessionId":"s1","status":{"state":"completed","message":{"role":"agent","parts":[{"type":"text","text":"Booked"}]},` +
 		`"timestamp":"2026-03-01T10:00:02Z"},"history":[{"state":"submitted","timestamp":"2026-03-01T10:00:00Z"},{"state":"completed",` +
@@ -28,14 +28,14 @@ const (
 		`"inputModes":["text"],"outputModes":["text"],"examples":["book"]}]}`
 )
 
-// Clients make the ids of tasks and, before 0.1, of sessions; what goes with each call is the same but for streams and
-// push notifications.
+// Clients make the ids of tasks and, before 0.1, of sessions. Calls have the same contents in both except for streams
+// and push notifications.
 func TestRequestsUpTo01(t *testing.T) {
 	two := 2
 	for _, tt := range []struct {
 		name         string
 		do           func(ctx context.Context, c *Client) error
-		early, older string // path and body; older is that of 0.1
+		early, older string // path and body; older is for 0.1
 	}{
 		{
 			"send",
@@ -46,7 +46,7 @@ func TestRequestsUpTo01(t *testing.T) {
 				}}, SendOptions{HistoryLength: &two})
 				return err
 			},
-			`/a tasks/send {"id":"id","sessionId":"id","message":{"role":"user","parts":[` + partsUpTo01 + `]},"historyLength":2}`,
+			`/a tasks/send {"sessionId":"id","id":"id","message":{"role":"user","parts":[` + partsUpTo01 + `]},"historyLength":2}`,
 			`/a tasks/send {"id":"id","message":{"role":"user","parts":[` + partsUpTo01 + `]},"historyLength":2}`,
 		},
 		{
@@ -58,9 +58,9 @@ func TestRequestsUpTo01(t *testing.T) {
 				}})
 				return err
 			},
-			`/a tasks/send {"id":"t","sessionId":"s","message":{"role":"user","parts":[{"type":"text","text":"hi"}]},` +
+			`/a tasks/send {"sessionId":"s","id":"t","message":{"role":"user","parts":[{"type":"text","text":"hi"}]},` +
 				`"pushNotification":{"url":"https://h","token":"k","events":["status"]}}`,
-			`/a tasks/send {"id":"t","sessionId":"s","message":{"role":"user","parts":[{"type":"text","text":"hi"}]},` +
+			`/a tasks/send {"sessionId":"s","id":"t","message":{"role":"user","parts":[{"type":"text","text":"hi"}]},` +
 				`"pushNotification":{"url":"https://h","token":"k","authentication":{"schemes":["Bearer"]}}}`,
 		},
 		{
@@ -74,7 +74,7 @@ func TestRequestsUpTo01(t *testing.T) {
 		{
 			"stream",
 			func(ctx context.Context, c *Client) error { return drain(c.Stream(ctx, Text("hi"), SendOptions{})) },
-			`/a/subscribe tasks/sendSubscribe {"id":"id","sessionId":"id","message":{"role":"user","parts":[{"type":"text","text":"hi"}]}}`,
+			`/a/subscribe tasks/sendSubscribe {"sessionId":"id","id":"id","message":{"role":"user","parts":[{"type":"text","text":"hi"}]}}`,
 			`/a tasks/sendSubscribe {"id":"id","message":{"role":"user","parts":[{"type":"text","text":"hi"}]}}`,
 		},
 		{
@@ -125,9 +125,9 @@ func TestRequestsUpTo01(t *testing.T) {
 	expect.ErrorHas(t, "", "A2A legacy JSONRPC has no SubscribeToTask", drain(c.Subscribe(t.Context(), "t")))
 }
 
-const partsUpTo01 = `{"type":"text","text":"hi"},{"type":"file","file":{"name":"f","mimeType":"a/b","bytes":"AAE="}}`
+const partsUpTo01 = `{"type":"text","text":"hi"},{"type":"file","file":{"bytes":"AAE=","name":"f","mimeType":"a/b"}}`
 
-// A history of statuses is none of messages, and who streams knows the session of the task.
+// A history of statuses contains no messages, and the caller of a stream knows the session of the task.
 func TestAnswersBefore01(t *testing.T) {
 	said := &Message{Role: Agent, Parts: []Part{{Text: "Booked"}}}
 	a := agent(t, reply(200, "application/json", `{"jsonrpc":"2.0","id":"id","result":`+earlyTask+`}`))
@@ -171,7 +171,7 @@ func TestAnswersBefore01(t *testing.T) {
 	}
 }
 
-// The codes of later versions mean other things.
+// The codes have other meanings in later versions.
 func TestRefusalsBefore01(t *testing.T) {
 	send := func(ctx context.Context, c *Client) error {
 		_, err := c.Send(ctx, Text("x"), SendOptions{})
@@ -224,14 +224,16 @@ func TestRefusalsBefore01(t *testing.T) {
 	}
 }
 
-// A card from before 0.1 is told from one of 0.1; where it does not say its version, another protocol can be chosen.
+// The client distinguishes a card from before 0.1 from one of 0.1. If a card has no version, other protocols are
+// possible.
 func TestCardsBefore01(t *testing.T) {
 	for _, tt := range []struct {
 		name, card string
 		want       Protocol
 	}{
 		{"early", earlyCard, Early},
-		{"0.1", strings.Replace(earlyCard, `"inputModes":["text"],`, "", 1), JSONRPC01},
+		{"K4: early, without input modes", strings.Replace(earlyCard, `"inputModes":["text"],`, "", 1), Early},
+		{"0.1", strings.Replace(earlyCard, `"inputModes":["text"],"outputModes":["text"],`, "", 1), JSONRPC01},
 		{"0.2", strings.Replace(earlyCard, `"authentication"`, `"security":[],"defaultInputModes":[],"was"`, 1), JSONRPC03},
 	} {
 		a := agent(t, func(w http.ResponseWriter, r *http.Request) {

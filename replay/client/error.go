@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/grpc"
 )
 
@@ -42,44 +43,33 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("agent refused: %s (%s)", message, strings.Join(about, ", "))
 }
 
-// Unauthorized reports whether it refuses for want of credentials, or for those that there were (A2A 1.0 §3.3.2).
+// Unauthorized reports whether the agent refuses because of missing or wrong credentials (A2A 1.0 §3.3.2).
 func (e *Error) Unauthorized() bool {
 	return e.HTTPStatus == http.StatusUnauthorized || e.HTTPStatus == http.StatusForbidden ||
 		e.Status == grpc.Unauthenticated.String() || e.Status == grpc.PermissionDenied.String()
 }
 
-// Internal reports whether it says that the agent, and not the request, is at fault.
+// Internal reports whether the error blames the agent, not the request.
 func (e *Error) Internal() bool {
 	return e.Code == -32603 || e.HTTPStatus >= http.StatusInternalServerError || slices.Contains(internal, e.Status)
 }
 
-// internal are the statuses of gRPC that say so.
+// internal are the gRPC statuses that blame the server.
 var internal = []string{"UNKNOWN", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"}
 
-// Invalid reports whether it says over gRPC or HTTP+JSON that the request cannot be taken as it is.
+// Invalid reports whether the error is a gRPC or HTTP+JSON error that rejects the request as invalid.
 func (e *Error) Invalid() bool {
 	return e.Status == grpc.InvalidArgument.String() || e.Status == "" && e.HTTPStatus == http.StatusBadRequest
 }
 
-// reasons of A2A 1.0 §5.4. In 0.3 the codes up to −32007 mean the same.
-var reasons = map[int]string{
-	-32001: "TASK_NOT_FOUND",
-	-32002: "TASK_NOT_CANCELABLE",
-	-32003: "PUSH_NOTIFICATION_NOT_SUPPORTED",
-	-32004: "UNSUPPORTED_OPERATION",
-	-32005: "CONTENT_TYPE_NOT_SUPPORTED",
-	-32006: "INVALID_AGENT_RESPONSE",
-	-32007: "EXTENDED_AGENT_CARD_NOT_CONFIGURED",
-	-32008: "EXTENSION_SUPPORT_REQUIRED",
-	-32009: "VERSION_NOT_SUPPORTED",
+// reasonOf returns the reason of a JSON-RPC code in A2A 1.0 §5.4, or "". In 0.3 the codes up to −32007 mean the same.
+func reasonOf(code int) string {
+	row, _ := a2a.ErrorNameOf(int64(code), a2a.Of(a2a.V1_0)).Row()
+	return row.Reason
 }
 
 // codeOf returns the JSON-RPC code of a reason, or 0.
 func codeOf(reason string) int {
-	for code, r := range reasons {
-		if r == reason {
-			return code
-		}
-	}
-	return 0
+	row, _ := a2a.ErrorNameOfReason(reason).Row()
+	return int(row.Code)
 }

@@ -11,8 +11,8 @@ import (
 	"net/http"
 	"strings"
 
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/grpc"
-	"a2atap/proxy/jsondoc"
 	"a2atap/replay/limits"
 )
 
@@ -22,8 +22,9 @@ const bindingGRPC = "GRPC"
 // OverGRPC reports whether the protocol is one over gRPC.
 func (p Protocol) OverGRPC() bool { return p.Binding == bindingGRPC }
 
-// GRPCURL returns the address of an interface over gRPC as a URL: cards write a host and a port, or a URL, or a target
-// as libraries of gRPC take it. Where it does not say whether TLS is spoken, that is as for the card.
+// GRPCURL returns the address of a gRPC interface as a URL. Cards have a host and a port, a URL, or a target in the
+// syntax of gRPC libraries. If the address does not tell whether to use TLS, GRPCURL uses TLS if the card was fetched
+// with TLS.
 func GRPCURL(at, card string) string {
 	scheme := "http"
 	if strings.HasPrefix(card, "https://") {
@@ -47,115 +48,21 @@ func GRPCURL(at, card string) string {
 	return scheme + "://" + strings.TrimRight(rest, "/")
 }
 
-// methodsGRPC03 are the methods of 0.3 that have another name than the operation.
-var methodsGRPC03 = map[Operation]string{
-	SubscribeToTask: "TaskSubscription",
-	ListPushConfigs: "ListTaskPushNotificationConfig",
-	GetExtendedCard: "GetAgentCard",
-}
-
-// rpc returns the method of gRPC for an operation.
-func (p Protocol) rpc(op Operation) (grpc.Method, error) {
-	service, name := grpc.Service1_0, string(op)
-	if p.Version != "1.0" {
-		service, name = grpc.Service0_3, cmp.Or(methodsGRPC03[op], name)
-	}
-	m, _ := grpc.MethodOf("/" + service + "/" + name)
-	if !m.Known() {
-		return m, fmt.Errorf("%s has no %s", p, op)
-	}
-	return m, nil
-}
-
-// outgoingGRPC puts a call on gRPC (A2A 0.3 §3.2.2, 1.0 §10).
-func (c *Client) outgoingGRPC(in call) (*Outgoing, error) {
-	m, err := c.endpoint.Protocol.rpc(in.op)
-	if err != nil {
-		return nil, err
-	}
-	params := in.params
-	if c.endpoint.Protocol == GRPC03 {
-		if c.endpoint.Tenant != "" {
-			return nil, fmt.Errorf("%s has no tenants", c.endpoint.Protocol)
-		}
-		params = in.message03()
-	} else if params, err = c.tenanted(params); err != nil {
-		return nil, fmt.Errorf("write the request: %w", err)
-	}
-	text := []byte("{}")
-	if params != nil {
-		if text, err = marshal(params); err != nil {
-			return nil, fmt.Errorf("write the request: %w", err)
-		}
-	}
-	doc := jsondoc.Parse(text)
-	codec := grpc.Codec{Type: m.Request}
-	body, err := codec.Write(doc.Root)
-	if err != nil {
-		return nil, fmt.Errorf("write the request: %w", err)
-	}
-	out := &Outgoing{
-		Operation: in.op, Method: http.MethodPost, URL: c.endpoint.URL + "/" + m.Service + "/" + m.Name,
-		Header: http.Header{"Content-Type": {"application/grpc"}, "Te": {"trailers"}}, Body: body,
-	}
-	if c.endpoint.Protocol.Version == "1.0" {
-		out.Header.Set("A2A-Version", "1.0") // A2A 1.0 §10.2
-	}
+// frame puts a message, as JSON in the body, on gRPC (A2A 0.3 §3.2.2, 1.0 §10).
+func (c *Client) frame(out *Outgoing) (err error) {
+	m := out.Operation.RPC(c.endpoint.Protocol.dialect())
+	out.Header.Set("Te", "trailers")
 	if !m.Streams {
 		out.Header.Set(grpc.TimeoutField, grpc.FormatTimeout(c.http.opts.Timeout))
 	}
-	return out, nil
-}
-
-// message03 returns the request as the proto definition of 0.3 has it, which names tasks and configs by paths.
-func (in call) message03() any {
-	type named struct {
-		Name          string `json:"name"`
-		HistoryLength int    `json:"historyLength,omitzero"`
-	}
-	switch p := in.params.(type) {
-	case outID:
-		n := named{Name: "tasks/" + p.ID}
-		if p.HistoryLength != nil {
-			n.HistoryLength = *p.HistoryLength
-		}
-		return n
-	case outList:
-		type list outList
-		return struct {
-			list
-			StatusTimestampAfter string `json:"-"`
-			LastUpdatedTime      string `json:"lastUpdatedTime,omitzero"`
-		}{list: list(p), LastUpdatedTime: p.StatusTimestampAfter}
-	case outConfigID:
-		if p.ConfigID == "" {
-			return struct {
-				Parent string `json:"parent"`
-			}{"tasks/" + p.ID}
-		}
-		return named{Name: configName(p.ID, p.ConfigID)}
-	case wirePushConfig:
-		return struct {
-			Parent   string         `json:"parent"`
-			ConfigID string         `json:"configId,omitzero"`
-			Config   wirePushConfig `json:"config"`
-		}{"tasks/" + p.TaskID, p.Inner.ID, wirePushConfig{Name: configName(p.TaskID, p.Inner.ID), Inner: p.Inner}}
-	}
-	return in.params
-}
-
-// configName names a push config as the proto definition of 0.3 does.
-func configName(taskID, id string) string {
-	return "tasks/" + taskID + "/pushNotificationConfigs/" + id
+	codec := grpc.Codec{Type: m.Request}
+	out.Body, err = codec.Write(a2a.Parse(out.Body).Root)
+	return err
 }
 
 // invokeGRPC performs a call that is answered with one message, and returns it as JSON.
 func (c *Client) invokeGRPC(ctx context.Context, in call) ([]byte, error) {
-	m, err := c.endpoint.Protocol.rpc(in.op)
-	if err != nil {
-		return nil, err
-	}
-	out, err := c.outgoingGRPC(in)
+	out, err := c.outgoing(in)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +74,7 @@ func (c *Client) invokeGRPC(ctx context.Context, in call) ([]byte, error) {
 	}
 	defer resp.Body.Close()
 	var result []byte
-	for message, err := range c.messages(ctx, resp, m) {
+	for message, err := range c.messages(ctx, resp, in.op) {
 		if err != nil {
 			return nil, err
 		}
@@ -177,7 +84,7 @@ func (c *Client) invokeGRPC(ctx context.Context, in call) ([]byte, error) {
 		result = message
 	}
 	if result == nil {
-		return nil, errors.New("read the answer: it is OK, and holds no message")
+		return nil, errors.New("read the answer: its status is OK, but it has no message")
 	}
 	return result, nil
 }
@@ -185,11 +92,6 @@ func (c *Client) invokeGRPC(ctx context.Context, in call) ([]byte, error) {
 // streamGRPC performs a call that is answered with any number of messages.
 func (c *Client) streamGRPC(ctx context.Context, cancel context.CancelFunc, in call) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		m, err := c.endpoint.Protocol.rpc(in.op)
-		if err != nil {
-			yield(Event{}, err)
-			return
-		}
 		resp, err := c.open(ctx, cancel, in)
 		if err != nil {
 			yield(Event{}, err)
@@ -198,7 +100,7 @@ func (c *Client) streamGRPC(ctx context.Context, cancel context.CancelFunc, in c
 		defer resp.Body.Close()
 		silence := newSilence(c.http.opts.Limits, cancel)
 		defer silence.stop()
-		for text, err := range c.messages(ctx, resp, m) {
+		for text, err := range c.messages(ctx, resp, in.op) {
 			var refused *Error
 			switch {
 			case err == nil:
@@ -225,12 +127,13 @@ func (c *Client) streamGRPC(ctx context.Context, cancel context.CancelFunc, in c
 	}
 }
 
-// messages yields the messages of an answer as JSON. An error comes last: of the agent, an *Error, or why the answer
-// cannot be read.
+// messages yields the messages of an answer as JSON. An error comes last: an *Error from the agent, or the reason
+// that the answer cannot be read.
 //
 // Source: gRPC over HTTP2, "Responses".
-func (c *Client) messages(ctx context.Context, resp *http.Response, m grpc.Method) iter.Seq2[[]byte, error] {
+func (c *Client) messages(ctx context.Context, resp *http.Response, op a2a.Operation) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
+		m := op.RPC(c.endpoint.Protocol.dialect())
 		codec := grpc.Codec{Type: m.Answer, Encoding: resp.Header.Get("Grpc-Encoding")}
 		if !grpc.IsMedia(resp.Header.Get("Content-Type")) {
 			body, err := c.http.readAll(ctx, resp)
@@ -239,7 +142,7 @@ func (c *Client) messages(ctx context.Context, resp *http.Response, m grpc.Metho
 			case resp.StatusCode != http.StatusOK:
 				err = &Error{HTTPStatus: resp.StatusCode, Message: http.StatusText(resp.StatusCode), Raw: body}
 			default:
-				err = fmt.Errorf("read the answer: it is %q, not application/grpc", resp.Header.Get("Content-Type"))
+				err = fmt.Errorf("read the answer: its Content-Type is %q, not application/grpc", resp.Header.Get("Content-Type"))
 			}
 			yield(nil, err)
 			return
@@ -272,7 +175,7 @@ func (c *Client) messages(ctx context.Context, resp *http.Response, m grpc.Metho
 	}
 }
 
-// readFrame reads a message with what stands before it. It returns io.EOF where the body has ended.
+// readFrame reads a message and its prefix. It returns io.EOF at the end of the body.
 func readFrame(body io.Reader) ([]byte, error) {
 	frame := make([]byte, grpc.PrefixSize)
 	if _, err := io.ReadFull(body, frame); err != nil {
@@ -289,7 +192,7 @@ func readFrame(body io.Reader) ([]byte, error) {
 	return frame, nil
 }
 
-// ended returns what the end of a body is inside a message.
+// ended converts the end of a body inside a message to an error.
 func ended(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -297,15 +200,15 @@ func ended(err error) error {
 	return nil
 }
 
-// statusOf returns the error that a call has come to, by the trailer of an answer that has been read or, where there is
-// none, its head; nil for OK.
+// statusOf returns the error of a call from the trailer of a response that was read to its end or, if it has no
+// trailer, from its header; nil for OK.
 func statusOf(resp *http.Response, service string) error {
 	status, ok := grpc.StatusOf(func(name string) string { return cmp.Or(resp.Trailer.Get(name), resp.Header.Get(name)) })
 	switch {
 	case !ok && resp.StatusCode != http.StatusOK:
 		return &Error{HTTPStatus: resp.StatusCode, Message: http.StatusText(resp.StatusCode)}
 	case !ok:
-		return errors.New("the answer has ended without grpc-status")
+		return errors.New("the answer ended without grpc-status")
 	case status.Code == grpc.OK && status.Bad == "":
 		return nil
 	}
@@ -313,7 +216,7 @@ func statusOf(resp *http.Response, service string) error {
 	refused := decodeError(resp.StatusCode, body, body)
 	refused.Status = status.Code.String()
 	if service == grpc.Service0_3 && refused.Reason == "" && status.Code == grpc.NotFound {
-		refused.Code, refused.Reason = codeOf("TASK_NOT_FOUND"), "TASK_NOT_FOUND" // 0.3 has no details that say so
+		refused.Code, refused.Reason = codeOf("TASK_NOT_FOUND"), "TASK_NOT_FOUND" // 0.3 has no error details for it
 	}
 	return refused
 }

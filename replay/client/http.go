@@ -20,7 +20,7 @@ import (
 	"a2atap/replay/limits"
 )
 
-// An httpClient puts requests on the wire.
+// An httpClient sends requests.
 type httpClient struct {
 	client *http.Client
 	opts   Options
@@ -29,7 +29,7 @@ type httpClient struct {
 	fault func(*Outgoing) // nil if the client is faithful
 }
 
-// newHTTP returns a client; one of gRPC speaks HTTP/2, in the clear too.
+// newHTTP returns a client; for gRPC it speaks HTTP/2, even without TLS.
 func newHTTP(o Options, overGRPC bool) *httpClient {
 	o = o.withDefaults()
 	transport := o.Transport
@@ -46,14 +46,14 @@ func newHTTP(o Options, overGRPC bool) *httpClient {
 	return &httpClient{opts: o, client: &http.Client{Transport: transport, CheckRedirect: o.redirect}}
 }
 
-// NewTransport returns the transport of a client: through the proxy of the environment, except on loopback. An answer
-// may be that long in coming.
+// NewTransport returns the transport of a client: through the proxy of the environment, except on loopback. The
+// timeout bounds the wait for an answer's head.
 func NewTransport(timeout time.Duration) *http.Transport {
 	return &http.Transport{
 		Proxy:                  proxyBeyondLoopback,
 		ResponseHeaderTimeout:  timeout,
 		MaxResponseHeaderBytes: limits.Head,
-		DisableCompression:     true, // Raw shows what was sent
+		DisableCompression:     true, // Raw has the bytes as sent
 		ForceAttemptHTTP2:      true,
 	}
 }
@@ -66,8 +66,8 @@ func proxyBeyondLoopback(r *http.Request) (*url.URL, error) {
 	return http.ProxyFromEnvironment(r)
 }
 
-// redirect follows redirects of reads only: a message goes nowhere but to the address that it was meant for. With Stay a
-// redirect to another address is an error that wraps ErrElsewhere. Another origin gets no header field that may carry
+// redirect follows redirects only for reads: a message goes only to its intended address. With Stay, a redirect to
+// another address is an error that wraps ErrElsewhere. Another origin gets no header field that may carry
 // credentials; net/http knows such fields only by their usual names.
 func (o *Options) redirect(r *http.Request, via []*http.Request) error {
 	if via[0].Method != http.MethodGet {
@@ -76,7 +76,7 @@ func (o *Options) redirect(r *http.Request, via []*http.Request) error {
 	if len(via) > limits.Redirects {
 		return limits.TooManyRedirects()
 	}
-	if o.Stay && !sameAddress(via[0].URL, r.URL) {
+	if o.Stay && !hostname.SameOrigin(via[0].URL, r.URL) {
 		to := url.URL{Scheme: r.URL.Scheme, Host: r.URL.Host, Path: r.URL.Path} // the query may hold credentials
 		return fmt.Errorf("%w: it redirects to %s", ErrElsewhere, to.String())
 	}
@@ -91,12 +91,12 @@ func (o *Options) redirect(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// harmless are the fields that go to any origin.
+// harmless are the fields that may go to any origin.
 var harmless = map[string]bool{"Accept": true, "User-Agent": true, "A2a-Version": true}
 
 // do sends a request; the caller closes the body.
 func (h *httpClient) do(ctx context.Context, out *Outgoing) (*http.Response, error) {
-	plain := out.URL // credentials may come into it
+	plain := out.URL // out.URL may later contain credentials
 	if err := h.dress(ctx, out); err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (h *httpClient) do(ctx context.Context, out *Outgoing) (*http.Response, err
 	req.Header = out.Header
 	resp, err := h.client.Do(req)
 	if err != nil {
-		// The caller says what was asked of whom: keep only the cause.
+		// Keep only the cause: the caller adds the request.
 		if wrapped, ok := errors.AsType[*url.Error](err); ok {
 			err = wrapped.Err
 		}
@@ -131,14 +131,14 @@ func (h *httpClient) do(ctx context.Context, out *Outgoing) (*http.Response, err
 			errors.Is(context.Cause(ctx), errLate):
 			err = limits.Late(h.opts.Timeout)
 		case h.opts.Transport == nil:
-			err = h.opts.Dialer.Explain(err, req.URL.Host)
+			err = h.opts.Dialer.ExplainSilence(ctx, h.opts.Dialer.Explain(err, req.URL.Host), req.URL)
 		}
 		return nil, fmt.Errorf("%s %s: %w", out.Method, plain, err)
 	}
 	return resp, nil
 }
 
-// dress adds to a request what every request has.
+// dress adds the common fields to a request.
 func (h *httpClient) dress(ctx context.Context, out *Outgoing) error {
 	out.Header.Set("User-Agent", h.opts.UserAgent)
 	if h.opts.A2AVersion != "" {
@@ -170,8 +170,8 @@ func (h *httpClient) complete(ctx context.Context, out *Outgoing) (*http.Respons
 	return resp, body, err
 }
 
-// errLate is why the context of a call has ended whose answer did not come in time.
-var errLate = errors.New("the answer is late")
+// errLate is the cause of a call's context when the answer did not come in time.
+var errLate = errors.New("the answer did not arrive in time")
 
 // readAll reads an answer that is not a stream, within the timeout.
 func (h *httpClient) readAll(ctx context.Context, resp *http.Response) ([]byte, error) {
@@ -195,10 +195,10 @@ func (h *httpClient) readAll(ctx context.Context, resp *http.Response) ([]byte, 
 	if err != nil {
 		return nil, fmt.Errorf("read the answer: %w", err)
 	}
-	return bytes.TrimPrefix(body, []byte("\ufeff")), nil // which readers may ignore: RFC 8259 §8.1
+	return bytes.TrimPrefix(body, []byte("\ufeff")), nil // readers may ignore a byte order mark: RFC 8259 §8.1
 }
 
-// isEventStream says whether an answer is a stream.
+// isEventStream reports whether an answer is a stream.
 func isEventStream(resp *http.Response) bool {
 	essence, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	return err == nil && essence == "text/event-stream"

@@ -8,8 +8,8 @@ import (
 	"a2atap/proxy/must"
 )
 
-// Of several interfaces with one binding the card's first is used, and its tenant and version with it; those that only
-// 0.3 knows follow those of 1.0.
+// Of several interfaces with one binding the client uses the card's first, with its tenant and version. Interfaces
+// that only 0.3 defines follow those of 1.0.
 func TestFirstInterfaceOfABinding(t *testing.T) {
 	const text = `{"name":"x","capabilities":{"streaming":true},"supportedInterfaces":[
 		{"url":"http://h/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"},
@@ -30,7 +30,7 @@ func TestFirstInterfaceOfABinding(t *testing.T) {
 	}
 }
 
-// Each request says which answers it can read, and in which version.
+// Each request states which answers the client can read, and in which version.
 func TestAcceptFields(t *testing.T) {
 	a := agent(t, reply(404, "application/json", `{}`))
 	for p, want := range map[Protocol][3]string{

@@ -16,7 +16,7 @@ import (
 	"a2atap/replay/limits"
 )
 
-// Whatever an agent sends, and however slowly, a call ends, and its error names the limit and the flag.
+// Whatever an agent sends, and however slowly, the call ends with an error that names the limit and the flag.
 func TestLimits(t *testing.T) {
 	const event = `data: {"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}}` + "\n\n"
 	small := limits.Limits{Answer: 1 << 20, Events: 100, Values: 1000, Idle: must.Patience}

@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A scriptedAgent answers each request with what the test says, and keeps what it was asked.
+// A scriptedAgent answers each request as the test specifies, and keeps the requests.
 type scriptedAgent struct {
 	url  string
 	seen chan seen
@@ -26,7 +26,7 @@ type seen struct {
 	header             http.Header
 }
 
-// agent serves a handler's answers; it is given the body, which has been read.
+// agent serves a handler's answers; the handler receives the body after it has been read.
 func agent(t *testing.T, answer func(w http.ResponseWriter, r *http.Request)) *scriptedAgent {
 	a := &scriptedAgent{seen: make(chan seen, 100)}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -40,7 +40,7 @@ func agent(t *testing.T, answer func(w http.ResponseWriter, r *http.Request)) *s
 	return a
 }
 
-// reply answers everything alike.
+// reply gives every request the same answer.
 func reply(status int, mediaType, body string) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", mediaType)
@@ -49,7 +49,7 @@ func reply(status int, mediaType, body string) func(http.ResponseWriter, *http.R
 	}
 }
 
-// speak returns a client of an agent, with ids that are all "id".
+// speak returns a client of an agent; all its ids are "id".
 func speak(t *testing.T, a *scriptedAgent, p Protocol, o Options) *Client {
 	t.Helper()
 	if o.NewID == nil {

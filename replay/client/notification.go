@@ -3,8 +3,9 @@ package client
 import "errors"
 
 // ReadNotification reads the body of a push notification of any dialect: an event of a stream (A2A 1.0 §4.3.3), a task
-// (A2A 0.2, 0.3), an update that names its task as taskId and has a status, as some agents of 0.1 send it, or what came
-// before that: then the event's Name says what happened, status or artifact, and the status is that of the task.
+// (A2A 0.2, 0.3), an update that names its task as taskId and has a status, as some agents of 0.1 send it, or the
+// earlier form. In the earlier form, the event's Name is the kind of event, status or artifact, and the status is the
+// task's.
 func ReadNotification(body []byte) (Event, error) {
 	e, err := decodeEvent(body)
 	if err == nil {

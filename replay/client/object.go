@@ -21,12 +21,12 @@ const (
 	AuthRequired  State = "auth-required"
 )
 
-// Terminal says whether a task in this state has ended for good.
+// Terminal reports whether a task in this state has ended for good.
 func (s State) Terminal() bool {
 	return s == Completed || s == Failed || s == Canceled || s == Rejected
 }
 
-// Interrupted says whether the agent waits for its client.
+// Interrupted reports whether the agent waits for its client.
 func (s State) Interrupted() bool { return s == InputRequired || s == AuthRequired }
 
 // A Role is the sender of a message.
@@ -78,10 +78,10 @@ func partsText(parts []Part) string {
 	return strings.Join(lines, "\n")
 }
 
-// A Status is the state of a task and what the agent says about it.
+// A Status is the state of a task and the agent's message about it.
 type Status struct {
 	State     State
-	Message   *Message // nil if the agent says nothing
+	Message   *Message // nil if the agent sent no message
 	Timestamp string   // as received
 }
 
@@ -109,7 +109,7 @@ type Task struct {
 	Raw       []byte // as received
 }
 
-// A Result is what a send gives: exactly one of Task and Message is set.
+// A Result is the result of a send: exactly one of Task and Message is set.
 type Result struct {
 	Task    *Task
 	Message *Message
@@ -138,7 +138,7 @@ func (e Event) State() State {
 	return ""
 }
 
-// A StatusUpdate says that the state of a task has changed.
+// A StatusUpdate reports a change of a task's state.
 type StatusUpdate struct {
 	TaskID    string
 	ContextID string
@@ -168,7 +168,7 @@ type Page struct {
 	Raw           []byte
 }
 
-// A PushConfig says where an agent shall report on a task.
+// A PushConfig tells an agent where to send notifications about a task.
 type PushConfig struct {
 	ID          string // the agent assigns one if it is empty
 	TaskID      string
@@ -182,12 +182,12 @@ type PushConfig struct {
 
 // A Card is an agent card of any dialect, as far as a client needs it.
 type Card struct {
-	URL         string // where it was found; empty for an extended card
+	URL         string // its address; empty for an extended card
 	Name        string
 	Description string
 	Version     string
 	Interfaces  []Interface // in the card's order of preference
-	Possible    []Interface // what it may mean besides: cards up to 0.2 need not say their version
+	Possible    []Interface // other possible meanings: cards up to 0.2 may omit their version
 	Streaming   bool
 	Push        bool
 	Extended    bool // an extended card can be asked for
@@ -202,7 +202,7 @@ type Interface struct {
 	Tenant   string // sent with every request if it is not empty (A2A 1.0 §8.3.2)
 }
 
-// A Skill is something that an agent says it can do.
+// A Skill is a skill that an agent's card declares.
 type Skill struct {
 	ID          string   `json:"id"`
 	Name        string   `json:"name"`

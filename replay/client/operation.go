@@ -7,14 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"net/http"
-	"net/url"
-	"strconv"
-	"strings"
 	"time"
+
+	"a2atap/proxy/a2a"
 )
 
-// SendOptions are the parameters of a send beside the message.
+// SendOptions are the parameters of a send other than the message.
 type SendOptions struct {
 	ReturnImmediately   bool // do not wait until the task is terminal or interrupted; 0.3 calls its opposite blocking
 	HistoryLength       *int // nil sets no limit
@@ -43,9 +41,6 @@ type (
 		HistoryLength *int            `json:"historyLength,omitzero"`
 		Metadata      json.RawMessage `json:"metadata,omitzero"`
 	}
-	outMetadata struct {
-		Metadata json.RawMessage `json:"metadata,omitzero"`
-	}
 	outList struct {
 		ContextID            string `json:"contextId,omitzero"`
 		Status               string `json:"status,omitzero"`
@@ -59,33 +54,28 @@ type (
 
 // Send sends a message and returns when the agent answers: by default when the task is terminal or interrupted.
 func (c *Client) Send(ctx context.Context, m Message, o SendOptions) (*Result, error) {
-	m = c.complete(m)
-	params, err := c.sendParams(m, o, false)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", SendMessage, err)
-	}
-	body, err := c.invoke(ctx, call{
-		op: SendMessage, params: params, verb: http.MethodPost, path: "/message:send",
-		body: params, webhook: o.webhook(),
-	})
-	return read(SendMessage, body, err, c.decodeSent)
+	body, err := c.invoke(ctx, c.sending(a2a.SendMessage, c.complete(m), o))
+	return read(a2a.SendMessage, body, err, c.decodeSent)
 }
 
-// Stream sends a message and yields the events of the answer as they arrive. The sequence ends with the stream; an
-// error comes last, with an empty event. Leaving the loop closes the stream, and the agent goes on without us.
+// Stream sends a message and yields the events of the response as they arrive. The sequence ends with the stream; an
+// error comes last, with an empty event. Leaving the loop closes the stream, but the agent continues its work.
 func (c *Client) Stream(ctx context.Context, m Message, o SendOptions) iter.Seq2[Event, error] {
-	m = c.complete(m)
-	params, err := c.sendParams(m, o, true)
-	if err != nil {
-		return func(yield func(Event, error) bool) { yield(Event{}, streamError(StreamMessage, err)) }
-	}
-	return c.stream(ctx, call{
-		op: StreamMessage, params: params, verb: http.MethodPost, path: "/message:stream",
-		body: params, session: m.ContextID, webhook: o.webhook(),
-	})
+	return c.stream(ctx, c.sending(a2a.SendStreamingMessage, c.complete(m), o))
 }
 
-// complete fills in what a message of ours must have.
+// sending returns the call that sends a message.
+func (c *Client) sending(op a2a.Operation, m Message, o SendOptions) call {
+	in := call{
+		op: op, params: c.endpoint.Protocol.send(m, o, op.Streams()), patch: o.Patch, session: m.ContextID,
+	}
+	if o.Push != nil {
+		in.webhook = o.Push.URL
+	}
+	return in
+}
+
+// complete fills in the required fields of a message.
 func (c *Client) complete(m Message) Message {
 	if m.ID == "" {
 		m.ID = c.http.opts.NewID()
@@ -103,15 +93,8 @@ func (c *Client) complete(m Message) Message {
 
 // Get reads a task with at most so many messages of history; nil sets no limit.
 func (c *Client) Get(ctx context.Context, id string, historyLength *int) (*Task, error) {
-	q := url.Values{}
-	if historyLength != nil {
-		q.Set("historyLength", strconv.Itoa(*historyLength))
-	}
-	body, err := c.invoke(ctx, call{
-		op: GetTask, params: outID{ID: id, HistoryLength: historyLength},
-		verb: http.MethodGet, path: taskPath(id), query: q,
-	})
-	return read(GetTask, body, err, ReadTask)
+	body, err := c.invoke(ctx, call{op: a2a.GetTask, params: outID{ID: id, HistoryLength: historyLength}})
+	return read(a2a.GetTask, body, err, ReadTask)
 }
 
 // List reads one page of the agent's tasks. A2A 0.3 has no such operation over JSON-RPC.
@@ -126,69 +109,34 @@ func (c *Client) List(ctx context.Context, o ListOptions) (*Page, error) {
 	if !o.StatusTimestampAfter.IsZero() {
 		p.StatusTimestampAfter = o.StatusTimestampAfter.UTC().Format("2006-01-02T15:04:05.000Z")
 	}
-	body, err := c.invoke(ctx, call{op: ListTasks, params: p, verb: http.MethodGet, path: "/tasks", query: p.query()})
-	return read(ListTasks, body, err, decodePage)
-}
-
-// query writes the parameters as A2A 1.0 §11.5.
-func (p outList) query() url.Values {
-	q := url.Values{}
-	set := func(name, value string) {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	set("contextId", p.ContextID)
-	set("status", p.Status)
-	set("pageToken", p.PageToken)
-	set("statusTimestampAfter", p.StatusTimestampAfter)
-	if p.PageSize != 0 {
-		q.Set("pageSize", strconv.Itoa(p.PageSize))
-	}
-	if p.HistoryLength != nil {
-		q.Set("historyLength", strconv.Itoa(*p.HistoryLength))
-	}
-	if p.IncludeArtifacts {
-		q.Set("includeArtifacts", "true")
-	}
-	return q
+	body, err := c.invoke(ctx, call{op: a2a.ListTasks, params: p})
+	return read(a2a.ListTasks, body, err, decodePage)
 }
 
 // Cancel asks the agent to end a task. The metadata, a JSON object, may be nil. Success does not mean that the task is
-// canceled: its state says so.
+// canceled; check its state.
 func (c *Client) Cancel(ctx context.Context, id string, metadata json.RawMessage) (*Task, error) {
-	body, err := c.invoke(ctx, call{
-		op: CancelTask, params: outID{ID: id, Metadata: metadata},
-		verb: http.MethodPost, path: taskPath(id) + ":cancel", body: outMetadata{metadata},
-	})
-	return read(CancelTask, body, err, ReadTask)
+	body, err := c.invoke(ctx, call{op: a2a.CancelTask, params: outID{ID: id, Metadata: metadata}})
+	return read(a2a.CancelTask, body, err, ReadTask)
 }
 
 // Subscribe yields what happens to a task from now on, like Stream. Before A2A 0.1 there is no such operation.
 func (c *Client) Subscribe(ctx context.Context, id string) iter.Seq2[Event, error] {
-	return c.stream(ctx, call{
-		op: SubscribeToTask, params: outID{ID: id},
-		verb: http.MethodPost, path: taskPath(id) + ":subscribe", body: struct{}{},
-	})
+	return c.stream(ctx, call{op: a2a.SubscribeToTask, params: outID{ID: id}})
 }
 
 // ExtendedCard reads the card that the agent shows to those who are authenticated.
 func (c *Client) ExtendedCard(ctx context.Context) (*Card, error) {
-	body, err := c.invoke(ctx, call{op: GetExtendedCard, verb: http.MethodGet, path: "/extendedAgentCard"})
-	return read(GetExtendedCard, body, err, func(body []byte) (*Card, error) { return decodeCard(body, "") })
+	body, err := c.invoke(ctx, call{op: a2a.GetExtendedCard, params: struct{}{}})
+	return read(a2a.GetExtendedCard, body, err, func(body []byte) (*Card, error) { return decodeCard(body, "") })
 }
-
-func taskPath(id string) string { return "/tasks/" + segment(id) }
-
-// segment escapes an id for a path. A colon of its own must not be taken for the one before a verb.
-func segment(id string) string { return strings.ReplaceAll(url.PathEscape(id), ":", "%3A") }
 
 // invoke performs a call whose answer is complete, and returns the result.
 func (c *Client) invoke(ctx context.Context, in call) ([]byte, error) {
 	if c.endpoint.Protocol.OverGRPC() {
 		return c.invokeGRPC(ctx, in)
 	}
-	out, err := c.outgoing(in, false)
+	out, err := c.outgoing(in)
 	if err != nil {
 		return nil, err
 	}
@@ -199,8 +147,8 @@ func (c *Client) invoke(ctx context.Context, in call) ([]byte, error) {
 	return c.result(in, resp.StatusCode, body)
 }
 
-// read decodes a result and says which operation failed; the agent's own words stay as they are.
-func read[T any](op Operation, body []byte, err error, decode func([]byte) (T, error)) (T, error) {
+// read decodes a result and wraps errors with the failed operation; the agent's message stays unchanged.
+func read[T any](op a2a.Operation, body []byte, err error, decode func([]byte) (T, error)) (T, error) {
 	var none T
 	var refused *Error
 	switch {

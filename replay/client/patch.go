@@ -5,21 +5,16 @@ import (
 	stdjson "encoding/json"
 	"fmt"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"a2atap/proxy/jsondoc"
 )
 
 // mergePatch returns parameters with a JSON merge patch applied (RFC 7396).
-func mergePatch(params any, patch []byte) (jsontext.Value, error) {
-	text, err := marshal(params)
-	if err != nil {
+func mergePatch(text, patch []byte) ([]byte, error) {
+	var target, p any
+	if err := jsondoc.Unmarshal(text, &target); err != nil {
 		return nil, err
 	}
-	target, err := readAny(text)
-	if err != nil {
-		return nil, err
-	}
-	p, err := readAny(patch)
-	if err != nil {
+	if err := jsondoc.Unmarshal(patch, &p); err != nil {
 		return nil, fmt.Errorf("read the patch: %w", err)
 	}
 	if _, ok := p.(map[string]any); !ok {
@@ -28,7 +23,7 @@ func mergePatch(params any, patch []byte) (jsontext.Value, error) {
 	var out bytes.Buffer
 	encoder := stdjson.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	err = encoder.Encode(merged(target, p))
+	err := encoder.Encode(merged(target, p))
 	return bytes.TrimSpace(out.Bytes()), err
 }
 
@@ -49,18 +44,4 @@ func merged(target, patch any) any {
 		}
 	}
 	return object
-}
-
-// readAny reads one JSON value, with numbers as they are written.
-func readAny(text []byte) (any, error) {
-	decoder := stdjson.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var v any
-	if err := decoder.Decode(&v); err != nil {
-		return nil, err
-	}
-	if decoder.More() {
-		return nil, fmt.Errorf("something follows the JSON value")
-	}
-	return v, nil
 }

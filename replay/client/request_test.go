@@ -11,7 +11,7 @@ import (
 	"a2atap/proxy/expect"
 )
 
-// requestTests say what goes over the wire for each operation: JSON-RPC bodies, and HTTP+JSON as "METHOD path body".
+// requestTests list the wire form of each operation: JSON-RPC bodies, and HTTP+JSON as "METHOD path body".
 var requestTests = []struct {
 	name            string
 	do              func(ctx context.Context, c *Client) error
@@ -40,10 +40,10 @@ var requestTests = []struct {
 		rpc:  `{"jsonrpc":"2.0","id":"id","method":"SendMessage","params":` + send10 + `}`,
 		rest: "POST /a/message:send " + send10,
 		rpc3: `{"jsonrpc":"2.0","id":"id","method":"message/send","params":{"message":{"kind":"message","messageId":"id","contextId":"c","taskId":"t","role":"user","parts":[` +
-			`{"kind":"text","text":"hi"},{"kind":"file","file":{"name":"f","mimeType":"a/b","bytes":"AAE="}},{"kind":"file","file":{"mimeType":"a/b","uri":"https://u"}},` +
+			`{"kind":"text","text":"hi"},{"kind":"file","file":{"bytes":"AAE=","name":"f","mimeType":"a/b"}},{"kind":"file","file":{"uri":"https://u","mimeType":"a/b"}},` +
 			`{"kind":"data","data":[1]},{"kind":"text","text":""}],"referenceTaskIds":["r"],"extensions":["urn:x"],"metadata":{"a":1}},` +
-			`"configuration":{"acceptedOutputModes":["text/plain"],"historyLength":3,"blocking":false,` +
-			`"pushNotificationConfig":{"url":"https://hook","token":"tok","authentication":{"schemes":["Bearer"],"credentials":"cred"}}}}}`,
+			`"configuration":{"acceptedOutputModes":["text/plain"],"historyLength":3,` +
+			`"pushNotificationConfig":{"url":"https://hook","token":"tok","authentication":{"schemes":["Bearer"],"credentials":"cred"}},"blocking":false}}}`,
 	},
 	{
 		name: "plain send",
@@ -84,7 +84,7 @@ var requestTests = []struct {
 		},
 		rpc: `{"jsonrpc":"2.0","id":"id","method":"ListTasks","params":{"contextId":"c d","status":"TASK_STATE_INPUT_REQUIRED","pageSize":5,"pageToken":"p+",` +
 			`"historyLength":2,"statusTimestampAfter":"2026-03-01T10:00:00.005Z","includeArtifacts":true}}`,
-		rest: `GET /a/tasks?contextId=c+d&historyLength=2&includeArtifacts=true&pageSize=5&pageToken=p%2B&status=TASK_STATE_INPUT_REQUIRED&statusTimestampAfter=2026-03-01T10%3A00%3A00.005Z `,
+		rest: `GET /a/tasks?contextId=c%20d&status=TASK_STATE_INPUT_REQUIRED&pageSize=5&pageToken=p%2B&historyLength=2&statusTimestampAfter=2026-03-01T10%3A00%3A00.005Z&includeArtifacts=true `,
 	},
 	{
 		name: "cancel",

@@ -14,8 +14,8 @@ type serverEvent struct {
 	data []byte // the caller's
 }
 
-// events yields each server-sent event that r dispatches (WHATWG HTML, section 9.2.6): fields other than event and data
-// are skipped, and an event that no blank line ends is lost. An error comes last, with an empty event; it is a
+// events yields each server-sent event that r dispatches (WHATWG HTML, section 9.2.6). It skips fields other than
+// event and data, and drops an event that no blank line ends. An error comes last, with an empty event; it is a
 // *limits.ReachedError for a stream that is longer than the limits allow.
 func events(r io.Reader, most limits.Limits) iter.Seq2[serverEvent, error] {
 	return func(yield func(serverEvent, error) bool) {

@@ -37,7 +37,7 @@ var sseTests = []struct {
 	{"blank lines", "\n\n\r\n\rdata: a\n\n\n\n", []string{"a"}},
 }
 
-// short returns an event as the tests write it: its data, behind its name if it has one.
+// short returns an event as the tests write it: its data, after its name if it has one.
 func short(e serverEvent) string {
 	if e.name == "" {
 		return string(e.data)

@@ -9,11 +9,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"a2atap/proxy/a2a"
 	"a2atap/replay/limits"
 )
 
-// ErrCut says that the connection of a stream was broken off. Streams yield it, wrapped.
-var ErrCut = errors.New("the stream was cut")
+// ErrCut means that a stream's connection was broken. Streams yield it, wrapped.
+var ErrCut = errors.New("the stream was cut off")
 
 // stream performs a call whose answer is a stream. Nothing is sent before the sequence is ranged over, and each
 // range sends again.
@@ -66,14 +67,14 @@ func (c *Client) stream(ctx context.Context, in call) iter.Seq2[Event, error] {
 	}
 }
 
-// broken says why a stream could not be read on. Only what the agent did counts as cut.
+// broken returns why reading a stream failed. It is ErrCut only if the agent is the cause.
 func (c *Client) broken(ctx context.Context, s *silence, err error) error {
 	var reached *limits.ReachedError
 	switch {
 	case s.over():
 		err = c.http.opts.Limits.Silent()
 	case ctx.Err() != nil:
-		err = ctx.Err() // the transport sometimes only says that its connection is closed
+		err = ctx.Err() // the transport sometimes reports only that its connection is closed
 	case errors.As(err, &reached):
 	default:
 		err = fmt.Errorf("%w: %w", ErrCut, err)
@@ -81,7 +82,7 @@ func (c *Client) broken(ctx context.Context, s *silence, err error) error {
 	return fmt.Errorf("read the stream: %w", err)
 }
 
-// A silence ends a stream that brings no event for too long.
+// A silence ends a stream that has sent no event for too long.
 type silence struct {
 	timer   *time.Timer
 	pause   time.Duration
@@ -107,17 +108,17 @@ func (s *silence) over() bool { return s.reached.Load() }
 
 // open sends the request and waits for the head of the answer, no longer than the timeout.
 func (c *Client) open(ctx context.Context, cancel context.CancelFunc, in call) (*http.Response, error) {
-	out, err := c.outgoing(in, true)
+	out, err := c.outgoing(in)
 	if err != nil {
 		return nil, err
 	}
 	timer := time.AfterFunc(c.http.opts.Timeout, cancel)
 	resp, err := c.http.do(ctx, out)
-	if err == nil && in.op == SubscribeToTask && resp.StatusCode == http.StatusMethodNotAllowed &&
-		in.verb == http.MethodPost {
+	if err == nil && in.op == a2a.SubscribeToTask && resp.StatusCode == http.StatusMethodNotAllowed &&
+		out.Method == http.MethodPost {
 		// A2A 1.0 names POST in the text and GET in the proto, and some agents serve only the latter.
 		resp.Body.Close()
-		in.verb, in.body = http.MethodGet, nil
+		in.gets = true
 		timer.Stop()
 		return c.open(ctx, cancel, in)
 	}
@@ -136,7 +137,7 @@ func (c *Client) notStreamed(ctx context.Context, in call, resp *http.Response) 
 	if _, err := c.result(in, resp.StatusCode, body); err != nil {
 		return err
 	}
-	return fmt.Errorf("read the stream: the answer is %q, not text/event-stream", resp.Header.Get("Content-Type"))
+	return fmt.Errorf("read the stream: the Content-Type is %q, not text/event-stream", resp.Header.Get("Content-Type"))
 }
 
 // event reads one event.
@@ -157,7 +158,7 @@ func (c *Client) event(in call, status int, sent serverEvent) (Event, error) {
 	return e, nil
 }
 
-func streamError(op Operation, err error) error {
+func streamError(op a2a.Operation, err error) error {
 	if refused, ok := errors.AsType[*Error](err); ok {
 		return refused
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// rewriting returns an agent whose answers are edited as they are written, those to a path that ends so alone: each
-// write is one, which is a whole body or a whole event.
+// rewriting returns an agent whose answers to paths with the given ending are edited as they are written. Each write
+// is a whole body or a whole event.
 func rewriting(agent http.Handler, fits func(*http.Request) bool, edit func([]byte) []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if fits(r) {
@@ -18,7 +18,7 @@ func rewriting(agent http.Handler, fits func(*http.Request) bool, edit func([]by
 	})
 }
 
-// A rewriter edits what is written.
+// A rewriter edits written data.
 type rewriter struct {
 	http.ResponseWriter
 	edit func([]byte) []byte
@@ -44,7 +44,7 @@ func cardAsked(r *http.Request) bool { return strings.Contains(r.URL.Path, "/.we
 
 func anything(*http.Request) bool { return true }
 
-// strangeInterface puts an interface of a custom binding before those of the card.
+// strangeInterface puts an interface of a custom binding before the card's interfaces.
 func strangeInterface(agent http.Handler) http.Handler {
 	return rewriting(agent, cardAsked, func(p []byte) []byte {
 		const list = `"supportedInterfaces":[`
@@ -63,7 +63,7 @@ func strangeMembers(agent http.Handler) http.Handler {
 	})
 }
 
-// strangeFrames writes events as few agents do: with comments, unknown fields and other line ends, all of them lawful.
+// strangeFrames writes events in rare but valid forms: with comments, unknown fields and other line ends.
 func strangeFrames(agent http.Handler) http.Handler {
 	return rewriting(agent, anything, func(p []byte) []byte {
 		if !bytes.HasPrefix(p, []byte("data:")) {
@@ -74,7 +74,7 @@ func strangeFrames(agent http.Handler) http.Handler {
 	})
 }
 
-// htmlCard shows a page where the card should be.
+// htmlCard serves an HTML page instead of the card.
 func htmlCard(agent http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !cardAsked(r) {

@@ -1,10 +1,10 @@
-// Package clienttest is the acceptance of clients: we play the agent, with chosen behaviours and faults, and say of each
-// thing that a client should do whether it did.
+// Package clienttest has acceptance tests for clients: it plays the agent, with chosen behaviors and faults, and
+// reports for each requirement whether the client met it.
 //
-// A [World] is an agent as a client meets it, and what is expected of the client there. The caller (package prober of
-// the command) puts each world behind a tap, starts the client, or has it started, and gives what passed to
-// [World.Judge]. Nothing is asked of a client but to send a text to an address: what can only be told by its exit
-// status is inconclusive where it was started by hand.
+// A [World] is an agent for a client under test, with the expectations about the client. The caller (package prober
+// of the command) puts each world behind a tap, starts the client, or has it started, and passes the traffic to
+// [World.Judge]. A client only needs to send a text to an address: expectations about its exit status are
+// inconclusive if it was started by hand.
 package clienttest
 
 import (
@@ -20,55 +20,55 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// A World is an agent that a client is pointed at.
+// A World is an agent for a client under test.
 type World struct {
-	Name    string // in lower case with hyphens; also that of the agent in the record
+	Name    string // in lower case with hyphens; also the agent's name in the record
 	Title   string
-	Agent   string           // the reference agent that is played
+	Agent   string           // the reference agent to run
 	Options refagent.Options // of it
-	Fault   string           // that is made on the way, as record --fault has it; empty for none
-	// Around changes what the agent answers; nil changes nothing.
+	Fault   string           // made by the tap, in the form of record --fault; empty for none
+	// Around changes the agent's answers; nil changes nothing.
 	Around func(http.Handler) http.Handler
 	Text   string // that the client is to send
 	Stream bool   // it should ask for a stream
-	// Excused are the rules that a client breaks there for want of something that it was not given.
+	// Excused are the rules that a client necessarily breaks there, because it was not given something.
 	Excused []string
-	// Expectations are what is looked at, in reading order.
+	// Expectations are the things to check, in reading order.
 	Expectations []*Expectation
 }
 
 // An Expectation is one thing that a client should do.
 type Expectation struct {
-	ID       string // names it for good
+	ID       string // its permanent name
 	Title    string
 	Category analysis.Category
 	Level    analysis.Level
 	Sections []string
 	Fix      string
-	// look says how it came out, as the scenarios of package probe do.
+	// look returns the outcome, like the scenarios of package probe.
 	look func(*Seen) error
 }
 
-// Seen is what passed between a client and the agent of a world.
+// Seen is the traffic between a client and the agent of a world.
 type Seen struct {
 	Exchanges []*capture.Exchange // in order of arrival
-	Started   bool                // by us, so that Status counts
-	Status    int                 // with which the client ended
-	Late      bool                // it did not end in time
-	Before    *Seen               // what passed in the first world, where all is as usual; nil in that
+	Started   bool                // by a2atap, so that Status counts
+	Status    int                 // the client's exit status
+	Late      bool                // the client did not end in time
+	Before    *Seen               // the traffic in the first world, without anomalies; nil in the first world
 }
 
-// An Outcome is how an expectation came out.
+// An Outcome is the result of an expectation.
 type Outcome struct {
 	*Expectation
 	World   *World
 	Status  probe.Status
-	Message string // why it is not a pass
+	Message string // why it did not pass
 	Failure *probe.Failure
 	Numbers []uint64 // of the exchanges
 }
 
-// Judge returns how each expectation of a world came out.
+// Judge returns the outcome of each expectation of a world.
 func (w *World) Judge(s *Seen) []Outcome {
 	var out []Outcome
 	for _, e := range w.Expectations {
@@ -97,7 +97,7 @@ func (w *World) Judge(s *Seen) []Outcome {
 	return out
 }
 
-// A call is an exchange as it was read, unless it fetches a card.
+// A call is an exchange that was read and does not fetch a card.
 type call struct {
 	*capture.Exchange
 	*reading.Reading
@@ -114,7 +114,7 @@ func (s *Seen) calls() []call {
 	return list
 }
 
-// isCard reports whether a request is for a card, wherever clients look for one.
+// isCard reports whether a request is for a card, at any of the paths that clients try.
 func isCard(x *capture.Exchange) bool {
 	return capture.ParseRequestHead(x.Request.Head).Method == http.MethodGet && reading.Read(x).Call.Operation == a2a.NoOperation
 }
@@ -137,7 +137,7 @@ func (c call) streamed() bool {
 	return c.Response != nil && len(c.Response.Events) > 0
 }
 
-// until returns when a call was over, or when it began if that is not known.
+// until returns the end of a call, or its beginning if the end is unknown.
 func (c call) until() time.Time {
 	if c.Ended > 0 {
 		return c.Started.Add(c.Ended)

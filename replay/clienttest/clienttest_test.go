@@ -10,7 +10,7 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// Each world can be played, and each expectation says what it needs to say; where no client came, nothing is said of it.
+// Each world can be played, and each expectation has the required fields. Without a client, expectations are skipped.
 func TestWorlds(t *testing.T) {
 	t.Parallel()
 	ids := map[string]bool{}

@@ -10,8 +10,8 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// An assembly is what a client has of an artifact in the end: the parts that were sent for it, without those that an
-// update without append has put out of the way.
+// An assembly is an artifact as a client has it in the end: the parts that were sent for it, without those that an
+// update without append replaced.
 //
 // Source: A2A 1.0 §4.2.2, 0.3 §7.2.3.
 type assembly struct {
@@ -19,11 +19,11 @@ type assembly struct {
 	texts   []string // of the parts that are texts, in their order
 	others  int      // parts of other kinds, in all updates
 	replies int      // updates
-	lost    int      // of these, those of whose text nothing is left
+	lost    int      // updates whose text is completely gone
 	at      Item     // where the first one was lost
 }
 
-// assembled puts the updates of an artifact together.
+// assembled combines the updates of an artifact.
 func assembled(it Item) assembly {
 	var a assembly
 	parts := make([][]string, 0, 1+len(it.chunks))
@@ -32,7 +32,7 @@ func assembled(it Item) assembly {
 		texts, others := textsOf(u.Artifact())
 		a.others += others
 		if k > 0 && !u.Append() {
-			// An agent may send all that there is each time: then nothing is lost.
+			// An agent may send the complete text each time: then nothing is lost.
 			whole := strings.Join(texts, "")
 			for _, before := range parts {
 				if said := strings.Join(before, ""); said != "" && !strings.HasPrefix(whole, said) {
@@ -55,7 +55,7 @@ func assembled(it Item) assembly {
 	return a
 }
 
-// textsOf returns the texts of an artifact, and how many parts are something else.
+// textsOf returns the texts of an artifact, and its number of other parts.
 func textsOf(artifact a2a.Artifact) (texts []string, others int) {
 	for _, p := range artifact.Parts().All() {
 		if p.PartKind() != a2a.TextPart {
@@ -67,10 +67,10 @@ func textsOf(artifact a2a.Artifact) (texts []string, others int) {
 	return texts, others
 }
 
-// A holding compares what a client has in the end.
+// A holding compares the client's final artifacts.
 type holding struct{ *Comparison }
 
-// artifacts compares what a client has of artifacts in the end, given the items in which they came: an update or a task.
+// artifacts compares the client's final artifacts, given the items in which they came: an update or a task.
 func (c holding) artifacts(rec, live Item) {
 	a, b := c.scope().without(rec), c.scope().without(live)
 	if rec.Kind == a2a.ArtifactPayload {
@@ -98,7 +98,7 @@ func (c holding) artifact(rec, live Item, was, now assembly, number int) {
 	switch {
 	case was.lost == 0 && now.lost > 0 && was.replies > 1:
 		c.content(rec, now.at, c.about(rec), fmt.Sprintf(
-			"updates without append replace what %s had: its reader keeps %d of %d chunks, recorded all %d", name,
+			"updates without append replace the content of %s: its reader keeps %d of %d chunks, recorded all %d", name,
 			now.replies-now.lost, now.replies, was.replies), c.changes(rec, live)...)
 	case was.name != "" && now.name != "" && withoutIDs(was.name) != withoutIDs(now.name):
 		c.content(rec, live, c.about(rec), fmt.Sprintf("%s is called %q, recorded %q", name, analysis.Clip(now.name),
@@ -106,17 +106,20 @@ func (c holding) artifact(rec, live Item, was, now assembly, number int) {
 	case c.Recorded.Call.Operation == a2a.SubscribeToTask: // what it still saw is chance
 	case c.Live.End == Whole && c.Recorded.End == Whole && was.others == now.others:
 		if n := piecesLost(was.texts, strings.Join(now.texts, "")); n > 0 {
-			c.content(rec, live, c.about(rec), fmt.Sprintf("%s lacks %s of its text, and has the rest word for word", name,
+			c.content(rec, live, c.about(rec), fmt.Sprintf("%s lacks %s of its text; the rest is identical", name,
 				analysis.Plural(n, "piece")))
 		}
 	}
 }
 
-// history reports that the live task shows less of what was said than the recorded one.
+// history reports that the live task has fewer messages in its history than the recorded one. Of a canceled task, only
+// those of the client count, since the agent's depend on when it was canceled.
 func (c holding) history(rec, live Item) {
 	count := func(it Item) (n int) {
-		for range (a2a.Task{Value: c.scope().without(it).Answer.Payload.Value}).History() {
-			n++
+		for _, m := range (a2a.Task{Value: c.scope().without(it).Answer.Payload.Value}).History() {
+			if rec.State != a2a.Canceled || m.Role() == a2a.UserRole {
+				n++
+			}
 		}
 		return n
 	}
@@ -125,14 +128,14 @@ func (c holding) history(rec, live Item) {
 	}
 }
 
-// piecesLost returns how many of the pieces of a text are not in another one that consists of the rest of them, in their
-// order; 0 if it is anything else.
+// piecesLost returns the number of pieces of a text that another text lacks, if that text consists of the other
+// pieces in their order; otherwise 0.
 func piecesLost(pieces []string, text string) int {
 	const most = 1000 // pieces, and ways to read them
 	if len(pieces) < 2 || len(pieces) > most || text == "" {
 		return 0
 	}
-	reached := map[int]int{0: 0} // how much of the text is read, and by how many pieces at most
+	reached := map[int]int{0: 0} // length of text read, by the largest possible number of pieces
 	for _, piece := range pieces {
 		for _, at := range slices.Backward(slices.Sorted(maps.Keys(reached))) {
 			end := at + len(piece)

@@ -10,11 +10,12 @@ import (
 	"a2atap/analyzer/analysis"
 )
 
-// maxValue bounds the characters of a value in a Change: what a report holds must not grow with what an agent sends.
+// maxValue bounds the characters of a value in a Change, so that a report does not grow with the agent's answers.
 const maxValue = 4096
 
-// NewChange returns the change of a value, given as raw JSON; nil stands for nothing. Spaces between tokens are left
-// out. Values beyond 4096 characters are cut to where they differ, and say how much is left out.
+// NewChange returns the change of a value, given as raw JSON; nil means no value. White space between tokens is
+// removed. Values of more than 4096 characters are cut to the part that differs, with a count of the omitted
+// characters.
 func NewChange(pointer string, was, now []byte) Change {
 	c := Change{Pointer: pointer, Was: compact(was), Now: compact(now)}
 	if len(c.Was) > maxValue || len(c.Now) > maxValue {
@@ -34,9 +35,9 @@ func compact(raw []byte) string {
 // around is how many characters are shown before and after the part of two texts that differs.
 const around = 30
 
-// Excerpt returns two texts as they are shown beside each other: whole up to the limit, in characters, else the part in
-// which they differ with a little around it. The same characters are left out of both, so that they stay aligned, and
-// what is left out is counted. They are safe for a terminal.
+// Excerpt returns two texts for display next to each other: whole up to the limit, in characters, else the part that
+// differs with some context. It omits the same characters from both, to keep them aligned, and shows their count. The
+// results are safe for a terminal.
 func Excerpt(was, now string, limit int) (a, b string) {
 	x, y := []rune(analysis.Clean(was)), []rune(analysis.Clean(now))
 	if len(x) <= limit && len(y) <= limit {
@@ -67,11 +68,11 @@ func Excerpt(was, now string, limit int) (a, b string) {
 	return show(x), show(y)
 }
 
-// keep returns how many characters of what is the same are left out: all but a few next to the difference, from the
-// beginning of a word if one is near.
+// keep returns the number of equal characters to omit: all but a few next to the difference, which begin at a word
+// boundary if one is near.
 func keep(same []rune) int {
 	cut := len(same) - around
-	if cut <= 12 { // saying so would take as much space
+	if cut <= 12 { // the count would take as much space
 		return 0
 	}
 	for i := cut; i > cut-12; i-- {
@@ -90,7 +91,7 @@ func reversed(text []rune) []rune {
 	return r
 }
 
-// Bounded cuts a text that is too long, and says how much is left out.
+// Bounded cuts a text that is too long, and adds how many characters are omitted.
 func Bounded(text []rune, limit int) string {
 	if len(text) <= limit+limit/4 {
 		return string(text)

@@ -8,7 +8,7 @@ import (
 	"a2atap/replay/noise"
 )
 
-// A Recorded is the recorded exchange that another one is compared with: its answer, and what is known of it besides.
+// A Recorded is the recorded exchange of a comparison: its answer and known facts about it.
 type Recorded struct {
 	*Reply
 	Seq    uint64      // its number in the capture
@@ -16,8 +16,8 @@ type Recorded struct {
 	Polled bool        // the next request that names its task polls again: the last answer counts, and not this one
 	Ahead  []a2a.State // states that its task reached later without anything being done to it
 
-	// Made reports whether another answer has brought a task. In a list it stands for no other task, least of all
-	// for one that somebody else has made; nil knows of none.
+	// Made reports whether another answer has created a task. A task in a list does not match any other task, in
+	// particular none of another client; nil means no tasks.
 	Made func(task string) bool
 }
 
@@ -25,7 +25,7 @@ type Recorded struct {
 type Comparison struct {
 	Values   *Values
 	Profile  Profile
-	Texts    bool // what texts say is compared, too, whatever the profile is
+	Texts    bool // also compare the contents of texts, in every profile
 	Recorded *Recorded
 	Live     *Reply
 	LiveSeq  uint64 // number of the live exchange
@@ -34,13 +34,13 @@ type Comparison struct {
 	Tolerance time.Duration // how much longer than recorded an answer or an event may take; 0 is any time
 	Closer    bool          // look closer than a report needs: see Further
 
-	// Both says that the live answer was recorded, too: its client may have left it, and its end may be missing.
-	// LiveAhead is what Recorded.Ahead is, of the live one.
+	// Both means that the live answer was recorded, too: its client may have left early, and its end may be missing.
+	// LiveAhead is the live answer's counterpart of Recorded.Ahead.
 	Both      bool
 	LiveAhead []a2a.State
 
-	// Translated says that the live agent is spoken to in another binding or dialect than was recorded: that its card
-	// no longer offers the recorded one is not a difference.
+	// Translated means that the live agent is called in another binding or dialect than the recorded one. A card that
+	// no longer offers the recorded one is then not a difference.
 	Translated bool
 
 	diffs   []Difference
@@ -58,15 +58,15 @@ func (c *Comparison) place(it Item) string {
 	return place(c.Recorded.Seq, it.Event, it.Answer.Payload.Pointer)
 }
 
-// A Profile says how closely answers are compared.
+// A Profile is how closely answers are compared.
 type Profile string
 
-// The profiles, each of which compares what the one before does, and more. None compares what is a matter of timing: how
-// far a task had come in a snapshot of it while it went on.
+// The profiles. Each compares everything that the previous one compares, and more. None compares what depends on
+// timing: the progress of an unfinished task in a snapshot.
 const (
 	// Protocol compares outcomes, states, kinds and order of events, errors, kinds of parts, types in JSON, names of
-	// members, media types, and what a client has in the end: artifacts with their names, and no less of their texts. What
-	// the texts say, the number of elements and the size of chunks are free.
+	// members, media types, and the client's final artifacts: their names, and that no text is lost. It ignores the
+	// wording of texts, the number of elements and the size of chunks.
 	Protocol Profile = "protocol"
 	// Shape also compares the whole structure and the status of HTTP.
 	Shape Profile = "shape"
@@ -99,6 +99,6 @@ func (c *Comparison) limit() int {
 	return maxChanges
 }
 
-// Further returns, if Closer is set, the differences that Run leaves out since others at the same place say enough: of
-// values, where the form differs already. Then no number of changes is left out either, up to a thousand.
+// Further returns, if Closer is set, the differences that Run omits because others at the same place are enough:
+// those of values where the form already differs. It omits no changes, up to a thousand.
 func (c *Comparison) Further() []Difference { return c.further }

@@ -21,6 +21,10 @@ func (c *Comparison) details(rec, live Item) {
 		}
 		holding{c}.artifacts(rec, live)
 	case a2a.TaskPayload:
+		if rec.State == a2a.Canceled && live.State == rec.State { // how far it had come is chance
+			holding{c}.history(rec, live)
+			return
+		}
 		a, b := c.scope().without(rec).Count, c.scope().without(live).Count
 		if terminalOrInterrupted(rec.State) && rec.State == live.State && a != b {
 			c.content(rec, live, c.about(rec), fmt.Sprintf("the task has %d artifacts, the recorded one %d", b, a),
@@ -76,7 +80,7 @@ func (c *Comparison) cards(rec, live Item) {
 	}
 }
 
-// goneInterfaces returns what a card no longer offers, and names it.
+// goneInterfaces returns and names the interfaces that a card no longer offers.
 func goneInterfaces(was, now a2a.Card) (gone Spoken, words []string) {
 	for _, i := range was.Interfaces {
 		if _, ok := SameInterface(i, now.Interfaces); ok || i.Binding == a2a.NoBinding {
@@ -90,7 +94,7 @@ func goneInterfaces(was, now a2a.Card) (gone Spoken, words []string) {
 	return gone, words
 }
 
-// withdrawn adds that the card no longer offers what a member of its capabilities says.
+// withdrawn adds a difference if the card no longer offers the capability of a member.
 func (c *Comparison) withdrawn(rec, live Item, what Capability, member string) {
 	was := rec.Answer.Payload.Value.Get("capabilities").Get(member)
 	now := live.Answer.Payload.Value.Get("capabilities").Get(member)
@@ -98,8 +102,8 @@ func (c *Comparison) withdrawn(rec, live Item, what Capability, member string) {
 		newChange(was.Pointer(), was, now))
 }
 
-// SameInterface finds among the interfaces of a live card the one that a recorded one has become: with the same
-// binding, in one of the same dialects.
+// SameInterface finds the counterpart of a recorded interface among the interfaces of a live card: the one with the
+// same binding and one of the same dialects.
 func SameInterface(was a2a.Interface, live []a2a.Interface) (a2a.Interface, bool) {
 	for _, i := range live {
 		if i.Binding == was.Binding && (!i.Dialects.Intersect(was.Dialects).Empty() || was.Dialects.Empty()) {
@@ -109,7 +113,7 @@ func SameInterface(was a2a.Interface, live []a2a.Interface) (a2a.Interface, bool
 	return a2a.Interface{}, false
 }
 
-// lists compares those tasks of two lists that were made in this run. The live agent may have others, and a page that
+// lists compares the tasks of two lists that were made in this run. The live agent may have others, and a page that
 // is not the last does not show that a task is absent.
 func (c *Comparison) lists(rec, live Item) {
 	for was, now := range c.listed(rec, live) {
@@ -133,8 +137,8 @@ func (c *Comparison) lists(rec, live Item) {
 	}
 }
 
-// Lagging reports whether a list may still become what was recorded: a task is not listed yet, still at work, or waits
-// for what may be on its way to it.
+// Lagging reports whether a list may still reach the recorded state: a task is not listed yet, still works, or waits
+// for a message that may be on its way.
 func (c *Comparison) Lagging(rec, live Item) bool {
 	for was, now := range c.listed(rec, live) {
 		behind := terminalOrInterrupted(was.State()) && now.State().Active() ||
@@ -146,8 +150,8 @@ func (c *Comparison) Lagging(rec, live Item) bool {
 	return false
 }
 
-// listed yields each task of the recorded list that was made in this run, with what the live list has in its place. A
-// task that is missing does not exist; where it may be on another page, it is not yielded.
+// listed yields each task of the recorded list that was made in this run, with its live counterpart. A missing task
+// does not exist; a task that may be on another page is not yielded.
 func (c *Comparison) listed(rec, live Item) iter.Seq2[a2a.Task, a2a.Task] {
 	return func(yield func(was, now a2a.Task) bool) {
 		listed := map[string][]a2a.Task{} // a task may be listed more than once
@@ -172,22 +176,22 @@ func (c *Comparison) listed(rec, live Item) iter.Seq2[a2a.Task, a2a.Task] {
 	}
 }
 
-// changes returns the smallest difference of two answers, ids of the live one renamed, without what two runs may say
-// differently anyway. Where the recording hides a secret, any other is as good.
+// changes returns the smallest difference of two answers. It renames the ids of the live one, and ignores values that
+// may differ between runs. Any value matches a secret that the recording hides.
 func (c *Comparison) changes(rec, live Item) []Change {
 	if c.wording() == otherNames {
-		return nil // names would differ, and nothing else be seen
+		return nil // names would differ, and hide all else
 	}
 	was := c.scope().without(rec).Answer
 	return Diff(c.wording().text(&was), c.renamed(live.Task, &live.Answer), sameAnyway)
 }
 
-// renamed returns what is compared of a live answer, with the ids for which its own stand in the recording, and without
-// what may differ.
+// renamed returns the compared part of a live answer, with its ids replaced by the recorded ones, and without values
+// that may differ.
 func (c *Comparison) renamed(task string, live *a2a.Answer) a2a.Value {
 	text := RewriteJSON(live.Doc.Root.Raw(), c.Live.Call, func(role Role, text string) (string, bool) {
 		if id := c.Recorded.Call.ID; role == RequestID && id.Exists() && text == string(c.Live.Call.ID.Raw()) {
-			return string(id.Raw()), true // each repeats that of its own request
+			return string(id.Raw()), true // each repeats its own request's id
 		}
 		return c.Values.recordedFor(role, task, text)
 	})
@@ -201,7 +205,7 @@ func (c *Comparison) renamed(task string, live *a2a.Answer) a2a.Value {
 	return c.wording().text(&now)
 }
 
-// sameAnyway reports whether two runs may well say a value differently, so that it is not a difference worth showing.
+// sameAnyway reports whether a value may differ between two runs, so that the difference is not worth showing.
 func sameAnyway(pointer string, was, now a2a.Value) bool {
 	token := lastToken(pointer)
 	if isFreeText(token) || isFreeContent(token) && token != "error" || token == "history" || token == "name" {

@@ -6,7 +6,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A secret that the recording hides is not a difference, whatever the live agent says there; a value that shows is.
+// A secret that the recording hides is not a difference, whatever the live value is; a different visible value is.
 func TestHiddenSecretsAreNoDifference(t *testing.T) {
 	const pin, other = `"redacted.0123456789abcdef.11111111"`, `"redacted.aaaaaaaaaaaaaaaa.22222222"`
 	for _, test := range []struct {

@@ -6,15 +6,12 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// maxChanges bounds a diff: what differs everywhere is not explained by more of it.
+// maxChanges bounds a diff: if everything differs, more changes explain nothing.
 const maxChanges = 20
 
-// maxPairs bounds the table by which the elements of two arrays are matched.
-const maxPairs = 1 << 16
-
-// Diff returns where two JSON values differ, as few and as deep places as it can tell, at most 20. Members are compared
-// by name, elements in the order that leaves most of them equal, numbers by value. Same says which leaves count as
-// equal beyond that; it may be nil.
+// Diff returns the places where two JSON values differ, as few and as deep as possible, at most 20. It compares
+// members by name, elements in the order that makes most of them equal, and numbers by value. Same reports further
+// leaves that count as equal; it may be nil.
 func Diff(was, now a2a.Value, same func(pointer string, was, now a2a.Value) bool) []Change {
 	return diffUpTo(maxChanges, was, now, same)
 }
@@ -87,7 +84,7 @@ func (d *differ) object(at string, was, now a2a.Value) {
 	}
 }
 
-// byName are the members of an object. A name may stand in it twice.
+// byName has the members of an object, which may have a name twice.
 type byName map[string][]a2a.Value
 
 func membersByName(o a2a.Value) byName {
@@ -98,7 +95,7 @@ func membersByName(o a2a.Value) byName {
 	return m
 }
 
-// next returns the members of a name, one after the other, and then the last one.
+// next returns the members of a name one after another, and then the last one again.
 func (m byName) next(name string) a2a.Value {
 	list := m[name]
 	switch len(list) {
@@ -111,14 +108,10 @@ func (m byName) next(name string) a2a.Value {
 	return list[0]
 }
 
-// array compares arrays: equal elements are matched first, in order; what lies between them is compared one by one.
+// array compares arrays: it matches equal elements first, in order, and compares those between them one by one.
 func (d *differ) array(at string, was, now a2a.Value) {
 	a, b := elements(was), elements(now)
-	if len(a)*len(b) > maxPairs {
-		d.between(at, a, b, 0, 0)
-		return
-	}
-	pairs := Align(len(a), len(b), func(i, j int) bool { return d.equal(a2a.Ptr(at, i), a[i], b[j]) })
+	pairs, _ := Align(len(a), len(b), func(i, j int) bool { return d.equal(a2a.Ptr(at, i), a[i], b[j]) })
 	i, j := 0, 0
 	for _, p := range append(pairs, [2]int{len(a), len(b)}) {
 		d.between(at, a[i:p[0]], b[j:p[1]], i, j)
@@ -180,38 +173,6 @@ func elements(v a2a.Value) []a2a.Value {
 		list = append(list, e)
 	}
 	return list
-}
-
-// Align returns a longest common subsequence of two lists of n and m elements, as pairs of indices in order. It takes
-// time and memory for n times m.
-func Align(n, m int, equal func(i, j int) bool) [][2]int {
-	longest := make([][]int, n+1)
-	for i := range longest {
-		longest[i] = make([]int, m+1)
-	}
-	same := make([]bool, n*m)
-	for i := n - 1; i >= 0; i-- {
-		for j := m - 1; j >= 0; j-- {
-			if same[i*m+j] = equal(i, j); same[i*m+j] {
-				longest[i][j] = longest[i+1][j+1] + 1
-			} else {
-				longest[i][j] = max(longest[i+1][j], longest[i][j+1])
-			}
-		}
-	}
-	var pairs [][2]int
-	for i, j := 0, 0; i < n && j < m; {
-		switch {
-		case same[i*m+j]:
-			pairs = append(pairs, [2]int{i, j})
-			i, j = i+1, j+1
-		case longest[i+1][j] >= longest[i][j+1]:
-			i++
-		default:
-			j++
-		}
-	}
-	return pairs
 }
 
 // lastToken returns the last reference token of a JSON Pointer that is not an index.

@@ -8,7 +8,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A Kind is what a difference is about.
+// A Kind is the subject of a difference.
 type Kind string
 
 // The kinds of differences.
@@ -22,7 +22,7 @@ const (
 	DifferentEnd      Kind = "end"      // the answer ended in another way
 	DifferentDelivery Kind = "delivery" // notifications
 	DifferentTime     Kind = "time"     // an answer or an event took longer than it may
-	DifferentMatch    Kind = "match"    // a value does not match the expression that stands in for the recorded one
+	DifferentMatch    Kind = "match"    // a value does not match the expression that replaces the recorded one
 	DifferentFinding  Kind = "finding"  // a rule is broken now that was not broken when it was recorded
 
 	DifferentPart      Kind = "part"       // a text where data was, or another order of kinds
@@ -60,31 +60,31 @@ type Difference struct {
 	Got       string   // what came now
 	Message   string   // one sentence for people: lower case, no final period
 	Changes   []Change // the smallest difference of the two JSON texts, the live one with its ids renamed; may be empty
-	Effect    Effect   // what else it makes different
+	Effect    Effect   // its further consequences
 }
 
-// An Effect is what makes a difference the cause of others. Whoever compares knows it; Causes follows it. The zero
-// Effect is that of a difference on which nothing depends.
+// An Effect makes a difference the cause of others. The comparison sets it, and Causes follows it. The zero Effect
+// belongs to a difference without consequences.
 type Effect struct {
-	// Task is the task, as recorded, that the difference is about, and Agent the recorded agent's name; empty where
-	// they are those of the difference's line, or if there is none.
+	// Task is the recorded id of the task that the difference concerns, and Agent the recorded agent's name; empty if
+	// they are the same as those of the difference's line, or if there is no task.
 	Task, Agent string
-	// Lasting says that the task was left otherwise than it was recorded: it ended, or waits, where it did not, or what
-	// was to be done to it was not done. What is said of the task later cannot but differ.
+	// Lasting means that the task is in another state than recorded from then on: it ended, or waits, when it did not,
+	// or an operation on it did not happen. Later answers about the task necessarily differ.
 	Lasting bool
-	// Configs says that the push configs of the task were left otherwise. Its notifications cannot but differ, and
-	// lists of its configs.
+	// Configs means that the task has other push configs than recorded. Its notifications and lists of its configs
+	// necessarily differ.
 	Configs bool
-	// NoAnswer says that the answer has nothing of what was recorded: an error came in its place, or nothing. What it
-	// was to name is not known to later requests.
+	// NoAnswer means that the answer lacks everything that was recorded: it is an error or empty. Later requests do not
+	// have the ids that it should have given.
 	NoAnswer bool
-	// Withdrawn is what the card no longer offers. A refusal of it follows.
+	// Withdrawn names the capabilities that the card no longer offers. The agent then refuses calls that need them.
 	Withdrawn Capability
-	// Gone is where the card no longer offers to be called. That calls are refused there follows.
+	// Gone lists the interfaces that the card no longer offers. Calls there are then refused.
 	Gone Spoken
 }
 
-// Spoken is the dialects of each binding, in which calls are made, or may be.
+// Spoken has the dialects in use, or available, for each binding.
 type Spoken [a2a.GRPC + 1]a2a.Dialects
 
 // SpokenIn returns the dialects of one binding.
@@ -95,7 +95,7 @@ func SpokenIn(b a2a.Binding, in a2a.Dialects) (s Spoken) {
 	return s
 }
 
-// Shares reports whether a binding has a dialect in both. Cards and notifications, which have no binding, are no calls.
+// Shares reports whether a binding has a common dialect in both. Cards and notifications have no binding: not calls.
 func (s Spoken) Shares(other Spoken) bool {
 	for b := a2a.JSONRPC; int(b) < len(s); b++ {
 		if !s[b].Intersect(other[b]).Empty() {
@@ -105,7 +105,7 @@ func (s Spoken) Shares(other Spoken) bool {
 	return false
 }
 
-// A Capability is what a card may offer.
+// A Capability is a feature that a card may offer.
 type Capability string
 
 // The capabilities whose withdrawal explains a refusal.
@@ -122,8 +122,8 @@ func (d *Difference) String() string {
 	return fmt.Sprintf("%s: %s [%s]", d.Place, d.Message, d.Kind)
 }
 
-// Summary says in a few words what changed, such as "state completed → failed". What came from the wire is in it as it
-// came.
+// Summary returns a short description of the change, such as "state completed → failed". Text from the wire is not
+// escaped.
 func (d *Difference) Summary() string {
 	switch both := d.Want != "" && d.Got != ""; {
 	case d.Kind == DifferentValue && len(d.Changes) > 0:
@@ -140,7 +140,7 @@ func (d *Difference) Summary() string {
 	return d.Message
 }
 
-// tail returns the end of a JSON Pointer, which tells what is meant to whoever knows the protocol.
+// tail returns the end of a JSON Pointer, which is enough for readers who know the protocol.
 func tail(pointer string) string {
 	const tokens = 4
 	all := strings.Split(pointer, "/")

@@ -6,8 +6,8 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// effect says what else differs because a live item came in the place of a recorded one. Either may be nil: it is
-// missing, or new.
+// effect returns the consequences of a live item instead of a recorded one. Either may be nil: the item is missing, or
+// new.
 func (c *Comparison) effect(rec, live *Item) Effect {
 	e := Effect{Task: c.Recorded.Task}
 	ended := false
@@ -39,13 +39,13 @@ func (c *Comparison) effect(rec, live *Item) Effect {
 	return e
 }
 
-// undone notes what an operation leaves behind that did not come out as it was recorded.
+// undone notes the consequences of an operation whose outcome differs from the recorded one.
 func (e *Effect) undone(op a2a.Operation) {
 	e.Lasting = e.Lasting || op.Sends() || op == a2a.CancelTask
 	e.Configs = e.Configs || op == a2a.CreatePushConfig || op == a2a.DeletePushConfig
 }
 
-// about is the effect of what is different about a task, and makes nothing else different.
+// about is the effect of a difference in a task that has no further consequences.
 func (c *Comparison) about(rec Item) Effect {
 	return Effect{Task: cmp.Or(rec.Task, c.Recorded.Task)}
 }

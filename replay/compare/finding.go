@@ -13,9 +13,9 @@ var (
 	wrapping = regexp.MustCompile(`#(/result)?(/(task|message|statusUpdate|artifactUpdate))?`) // what is answered
 )
 
-// NewFindings returns the findings of the live run that have no counterpart in the recorded one: the same rule, broken
-// by the same side in the same operation, at a place that differs only in numbers and in what binding and dialect put
-// around an object.
+// NewFindings returns the findings of the live run without a counterpart in the recorded one. A counterpart is the
+// same rule, broken by the same side in the same operation, at a place that differs only in numbers and in the
+// envelope that binding and dialect add.
 func NewFindings(recorded, live []analysis.Finding) []analysis.Finding {
 	shape := func(rule string, f *analysis.Finding) string {
 		at := f.Place

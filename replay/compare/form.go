@@ -17,21 +17,23 @@ type deviation struct {
 	change  Change
 }
 
-// forms compares the forms of two answers: kinds of parts, types, names of members, media types. What stands in an array
-// has one form together, so that neither the number of its elements matters, nor in which chunk they came.
+// forms compares the forms of two answers: kinds of parts, types, names of members, media types. The elements of an
+// array have one form together, so neither their number nor their distribution over chunks matters.
 type forms struct {
 	free   int  // how many members of free content are around the values at hand
-	active bool // the task goes on: what is there already is chance
-	more   bool // members that only the live answer has are welcome
-	exact  bool // texts are compared, too, where no names can be
-	founds []deviation
+	active bool // the task is unfinished: its contents so far depend on timing
+	// canceled means that the task was canceled in both answers: how far it had come depends on timing.
+	canceled bool
+	more     bool // the live answer may have further members
+	exact    bool // texts are compared too, if names cannot be
+	founds   []deviation
 }
 
-// compare compares what stands at one place, given all values that stand there.
+// compare compares all values at one place.
 func (f *forms) compare(name string, was, now []located) {
 	was, now = present(was), present(now)
 	if len(was) == 0 || len(now) == 0 {
-		return // that a member is missing was said where it should be
+		return // the missing member was reported already
 	}
 	if a, b := kindsOf(was), kindsOf(now); !slices.Equal(a, b) {
 		f.find(DifferentType, was[0], now[0],
@@ -40,7 +42,7 @@ func (f *forms) compare(name string, was, now []located) {
 	}
 	if name == "parts" && f.free == 0 {
 		a, b := partKinds(was), partKinds(now)
-		if !slices.Equal(a, b) && !slices.Contains(append(a, b...), "of no kind") { // whose members say more
+		if !slices.Equal(a, b) && !slices.Contains(append(a, b...), "of unknown kind") { // whose members say more
 			f.find(DifferentPart, was[0], now[0], fmt.Sprintf("the parts are %v, recorded %v", b, a))
 			return
 		}
@@ -83,7 +85,8 @@ func (f *forms) new(at located, what string) {
 	})
 }
 
-// together returns one difference for all deviations, with so many changes at most. Its places are left to the caller.
+// together returns one difference for all deviations, with at most the given number of changes. The caller sets its
+// places.
 func together(founds []deviation, limit int, in string) Difference {
 	first := founds[0]
 	d := Difference{Kind: first.kind, Want: first.change.Was, Got: first.change.Now, Message: first.message + in}
@@ -103,30 +106,35 @@ func (f *forms) members(was, now *members) {
 		case name == "id" && was.envelope, f.passing(name): // ids are compared as ids
 		case now.of[name] != nil:
 			f.compare(name, was.of[name], now.of[name])
-		case !f.byChunk(name) && len(now.names) > 0:
+		case !f.byChunk(name) && !f.late(name) && len(now.names) > 0:
 			f.missing(was.of[name][0], fmt.Sprintf("member %q", name))
 		}
 	}
 	for _, name := range now.names {
-		if was.of[name] == nil && !f.more && !f.byChunk(name) && !f.passing(name) && len(was.names) > 0 {
+		if was.of[name] == nil && !f.more && !f.byChunk(name) && !f.late(name) && !f.passing(name) && len(was.names) > 0 {
 			f.new(now.of[name][0], fmt.Sprintf("member %q", name))
 		}
 	}
 }
 
-// byChunk reports whether a member may be there or not, since it depends on the size of chunks.
+// byChunk reports whether the presence of a member depends on the size of chunks.
 func (f *forms) byChunk(name string) bool {
 	return f.free == 0 && (name == "append" || name == "lastChunk" || name == "last_chunk")
 }
 
-// passing reports whether a member of a task that goes on shows how far it has come, which is chance.
+// late reports whether a canceled task may have a member or not, depending on when it was canceled.
+func (f *forms) late(name string) bool { return f.canceled && f.free == 0 && name == "artifacts" }
+
+// passing reports whether a member of an unfinished or canceled task shows its progress, which depends on timing.
 func (f *forms) passing(name string) bool {
-	if !f.active || f.free > 0 {
+	if !f.active && !f.canceled || f.free > 0 {
 		return false
 	}
 	switch name {
-	case "artifacts", "history", "message", "metadata", "timestamp":
+	case "history":
 		return true
+	case "artifacts", "message", "metadata", "timestamp":
+		return f.active
 	}
 	return false
 }
@@ -170,7 +178,7 @@ func elementsOf(values []located) []located {
 	return all
 }
 
-// says reports whether a value is more than an absent one: protobuf writes, or leaves out, what is empty.
+// says reports whether a value differs from an absent one: protobuf may write or omit empty values.
 func says(v a2a.Value) bool {
 	switch v.Kind() {
 	case a2a.Null:
@@ -207,7 +215,7 @@ func kindNames(kinds []a2a.Kind) string {
 }
 
 var partNames = map[a2a.PartKind]string{
-	a2a.UnknownPart: "of no kind", a2a.TextPart: "text", a2a.RawPart: "raw", a2a.URLPart: "url", a2a.DataPart: "data",
+	a2a.UnknownPart: "of unknown kind", a2a.TextPart: "text", a2a.RawPart: "raw", a2a.URLPart: "url", a2a.DataPart: "data",
 	a2a.FilePart: "file",
 }
 
@@ -220,7 +228,7 @@ func partKinds(lists []located) []string {
 	return slices.Compact(kinds)
 }
 
-// isWord reports whether a member holds one of a few words that mean something to the protocol.
+// isWord reports whether a member holds one of the protocol's fixed words.
 func isWord(name string) bool { return name == "role" || name == "kind" || isMediaType(name) }
 
 func isMediaType(name string) bool { return name == "mediaType" || name == "mimeType" }
@@ -242,10 +250,10 @@ func named(name string) string {
 	return fmt.Sprintf("%q", name)
 }
 
-// passing reports whether a place in a snapshot of a task that goes on shows how far it has come.
+// passing reports whether a place in a snapshot of an unfinished task shows its progress.
 func passing(pointer string) bool { return (&forms{active: true}).passing(lastToken(pointer)) }
 
-// withoutIDs returns a text with a star in place of each word that is an id or a time.
+// withoutIDs returns a text with a star instead of each word that is an id or a time.
 func withoutIDs(text string) string {
 	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n,;()[]{}\"'", r) })
 	for _, w := range words {

@@ -7,14 +7,14 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// An Item is a unit of comparison: a whole answer without stream, or an event of a stream. All chunks of an artifact
-// are one item, since an agent may send any number of them.
+// An Item is a unit of comparison: a whole answer that is not a stream, or an event of a stream. All chunks of an
+// artifact are one item, since an agent may send any number of them.
 type Item struct {
 	Kind     a2a.PayloadKind
 	State    a2a.State  // of the task that a Task or a status update shows
 	Err      *a2a.Error // nil for anything but an error
-	Artifact int        // number of the artifact in its answer, from 1; 0 if it is none
-	Last     bool       // the artifact was said to be complete
+	Artifact int        // number of the artifact in its answer, from 1; 0 for other items
+	Last     bool       // the agent marked the artifact as complete
 	Count    int        // of a task: how many artifacts it has
 	Task     string     // id of the task that it names
 	Event    int        // number of its (first) event; 0 if it is not an event
@@ -29,7 +29,7 @@ type chunk struct {
 	answer a2a.Answer
 }
 
-// answers returns all that the item was made of.
+// answers returns all answers that the item consists of.
 func (i Item) answers() []a2a.Answer {
 	all := []a2a.Answer{i.Answer}
 	for _, c := range i.chunks {
@@ -78,11 +78,11 @@ func errorLabel(e *a2a.Error) string {
 	return fmt.Sprintf("HTTP %d", e.HTTPStatus)
 }
 
-// Same reports whether two items mean the same: the same error, or the same kind of object in the same state, whatever
-// is in it. It does not depend on how binding and dialect write it.
+// Same reports whether two items mean the same: the same error, or the same kind of object in the same state,
+// regardless of its contents, binding and dialect.
 func (i Item) Same(j Item) bool { return i.sameKind(j) && i.State == j.State }
 
-// sameKind is Same for whatever state the items are in.
+// sameKind is Same without regard to states.
 func (i Item) sameKind(j Item) bool {
 	if (i.Err == nil) != (j.Err == nil) {
 		return false
@@ -96,13 +96,13 @@ func (i Item) sameKind(j Item) bool {
 	return i.Kind == j.Kind && i.Artifact == j.Artifact
 }
 
-// isRefusal reports whether HTTP alone says that the call failed: the answer holds no object of the protocol.
+// isRefusal reports whether only the HTTP status shows that the call failed: the answer has no protocol object.
 func (i Item) isRefusal() bool {
 	return i.Kind == a2a.NoPayload && i.Err == nil && i.Answer.Status >= 300
 }
 
-// An ItemReader converts answers and events to items. The zero reader is ready to use; with the request that is
-// answered, it knows more.
+// An ItemReader converts answers and events to items. The zero reader is ready to use; the request helps it to read
+// the answer.
 type ItemReader struct {
 	Call      *a2a.Call
 	Items     []Item
@@ -110,12 +110,12 @@ type ItemReader struct {
 	chunks    int
 }
 
-// A numbered artifact has its number in its task, as far as that is known, and an item; -1 if a snapshot alone shows
-// it.
+// A numbered artifact has its number within its task, if known, and its item; the item is -1 if only a snapshot shows
+// the artifact.
 type numbered struct{ number, item int }
 
-// Add takes the next event, or the only answer with number 0. It reports the index of the item that it belongs to, and
-// whether that is new; -1 if the event holds no item.
+// Add takes the next event, or the only answer with number 0. It returns the index of its item, and whether the item
+// is new; the index is -1 if the event holds no item.
 func (f *ItemReader) Add(event int, a a2a.Answer) (index int, isNew bool) {
 	it := NewItem(event, a)
 	if it.Kind == a2a.NoPayload && it.Err == nil && event > 0 {
@@ -123,7 +123,7 @@ func (f *ItemReader) Add(event int, a a2a.Answer) (index int, isNew bool) {
 	}
 	it.rest = f.Call != nil && f.Call.Binding == a2a.HTTPJSON
 	if f.Call != nil && f.Call.Operation == a2a.DeletePushConfig && it.Err == nil {
-		it.Kind = a2a.NullPayload // the agent is free in how it confirms success
+		it.Kind = a2a.NullPayload // the agent may confirm success in any form
 	}
 	if it.Kind == a2a.ArtifactPayload {
 		return f.addArtifact(it)
@@ -138,7 +138,7 @@ func (f *ItemReader) Add(event int, a a2a.Answer) (index int, isNew bool) {
 	return len(f.Items) - 1, true
 }
 
-// number notes an artifact, and the item that it has.
+// number notes an artifact and its item.
 func (f *ItemReader) number(key string, item int) int {
 	if f.artifacts == nil {
 		f.artifacts = map[string]numbered{}
@@ -151,7 +151,7 @@ func (f *ItemReader) number(key string, item int) int {
 	return n
 }
 
-// artifactKey tells the artifacts of a stream apart. Those of 0.1 have an index for an id.
+// artifactKey returns a key that distinguishes the artifacts of a stream. In 0.1 their index is their id.
 func artifactKey(task string, a a2a.Artifact) string {
 	id := a.ID()
 	if id == "" {
@@ -175,12 +175,12 @@ func (f *ItemReader) addArtifact(it Item) (int, bool) {
 	return len(f.Items) - 1, true
 }
 
-// artifact returns what an update of an artifact brings.
+// artifact returns the artifact in an update.
 func (i Item) artifact() a2a.Artifact {
 	return a2a.ArtifactUpdate{Value: i.Answer.Payload.Value}.Artifact()
 }
 
-// NewItem makes an item of an event, or of a whole answer with number 0. The number of an artifact is left to an
+// NewItem makes an item of an event, or of a whole answer with number 0. It leaves the number of an artifact to an
 // ItemReader.
 func NewItem(event int, a a2a.Answer) Item {
 	it := Item{Kind: a.Payload.Kind, Err: a.Err, Event: event, Answer: a}
@@ -206,7 +206,7 @@ func NewItem(event int, a a2a.Answer) Item {
 
 func terminalOrInterrupted(s a2a.State) bool { return s.Terminal() || s.Interrupted() }
 
-// A located is a value and the event in whose data it stands; 0 if it stands in a body.
+// A located is a value and the number of its event; 0 for a value in a body.
 type located struct {
 	a2a.Value
 	event int
@@ -214,8 +214,8 @@ type located struct {
 
 func event(it Item) string { return fmt.Sprintf(".event[%d]", it.Event) }
 
-// sameError reports whether two errors mean the same. One over HTTP+JSON that does not give its name is known by its
-// status, where the other is over JSON-RPC and has one (A2A 1.0 §5.4), or the same status.
+// sameError reports whether two errors mean the same. An HTTP+JSON error without a name is identified by its status:
+// it equals a JSON-RPC error with that status (A2A 1.0 §5.4), or another error with the same status.
 func sameError(i, j Item) bool {
 	if errorLabel(i.Err) == errorLabel(j.Err) {
 		return true
@@ -232,17 +232,17 @@ func sameError(i, j Item) bool {
 	if i.Err.CodeKnown || i.Err.Reason != "" || i.Err.Name != a2a.NoErrorName {
 		return false
 	}
-	if j.Err.HTTPStatus >= 400 && i.Err.HTTPStatus == j.Err.HTTPStatus { // such as for want of credentials
+	if j.Err.HTTPStatus >= 400 && i.Err.HTTPStatus == j.Err.HTTPStatus { // such as missing credentials
 		return true
 	}
-	if j.Err.Name == a2a.MethodNotFound { // a path that is not there, or not for this method
+	if j.Err.Name == a2a.MethodNotFound { // an unknown path, or a wrong method for it
 		return i.Err.HTTPStatus == 404 || i.Err.HTTPStatus == 405 || i.Err.HTTPStatus == 501
 	}
 	row, ok := j.Err.Name.Row()
 	return ok && slices.Contains(row.Status, i.Err.HTTPStatus)
 }
 
-// statusMeans reports whether a status of gRPC stands for an error of another binding that has no name of A2A.
+// statusMeans reports whether a gRPC status corresponds to an error of another binding that has no A2A name.
 //
 // Source: A2A 1.0 §3.3.2, §5.4.
 func statusMeans(status string, e *a2a.Error) bool {

@@ -8,7 +8,7 @@ import (
 	"a2atap/replay/compare"
 )
 
-// What HTTP alone says of an answer is named by its status, and two such answers are the same if that is.
+// An answer that only HTTP describes is named by its status, and two such answers are equal if their statuses are.
 func TestRefusalsOfHTTP(t *testing.T) {
 	send := &a2a.Call{Binding: a2a.JSONRPC, Operation: a2a.SendMessage, Dialects: a2a.Of(a2a.V1_0)}
 	rest := &a2a.Call{Binding: a2a.HTTPJSON, Operation: a2a.SendMessage, Dialects: a2a.Of(a2a.V1_0)}
@@ -21,7 +21,7 @@ func TestRefusalsOfHTTP(t *testing.T) {
 		name  string
 		it    compare.Item
 		shows string
-		same  bool // as the empty 401
+		same  bool // equal to the empty 401
 	}{
 		{"401", unauthorized, "HTTP 401", true},
 		{"401 with a page", item(send, 401, "text/html", "<p>Log in</p>"), "HTTP 401", true},

@@ -7,8 +7,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A passage is content at one place of an item, whatever the names are by which a dialect calls it. Its parts are those
-// of all chunks.
+// A passage is content at one place of an item, independent of the dialect's names. It has the parts of all chunks.
 type passage struct {
 	name  string // for people: "the message", "artifact 1"
 	role  a2a.Role
@@ -17,7 +16,7 @@ type passage struct {
 
 const statusMessage = "the message of the status"
 
-// passagesOf returns the passages of an item. The history is left out: how much an agent shows of it is its choice.
+// passagesOf returns the passages of an item. It omits the history, since an agent may show any part of it.
 func passagesOf(it Item) []passage {
 	v := it.Answer.Payload.Value
 	switch it.Kind {
@@ -49,7 +48,7 @@ func taskPassages(t a2a.Task, event int) []passage {
 	return all
 }
 
-// said returns the passage of a message, if there is one.
+// said returns the passage of a message, if it exists.
 func said(name string, m a2a.Message, event int) []passage {
 	if m.Kind() != a2a.Object {
 		return nil
@@ -65,8 +64,8 @@ func (p *passage) add(parts a2a.Parts, event int) {
 	}
 }
 
-// meanings compares two items of the same kind in different dialects: roles, kinds of parts, media types of files, the
-// form of data, and, if it is to be exact, the texts.
+// meanings compares two items of the same kind in different dialects: roles, kinds of parts, media types of files,
+// the form of data, and, if exact, the texts.
 func (f *forms) meanings(was, now []passage) {
 	for _, p := range was {
 		i := slices.IndexFunc(now, func(q passage) bool { return q.name == p.name })
@@ -86,7 +85,7 @@ func (f *forms) meanings(was, now []passage) {
 	}
 }
 
-// passage compares what stands at one place. Of a task that goes on it is chance how much is there.
+// passage compares the content at one place. In an unfinished task, the amount of content depends on timing.
 func (f *forms) passage(was, now passage) {
 	if f.active || len(was.lists) == 0 || len(now.lists) == 0 {
 		return
@@ -108,11 +107,11 @@ func (f *forms) passage(was, now passage) {
 	}
 	f.compare("data", was.data(), now.data())
 	if a, b := was.texts(), now.texts(); f.exact && len(f.founds) == 0 && a != b {
-		f.find(DifferentValue, at, live, fmt.Sprintf("the text of %s is another one", was.name))
+		f.find(DifferentValue, at, live, fmt.Sprintf("the text of %s differs", was.name))
 	}
 }
 
-// wordings compares what the texts of passages say, ids and times aside.
+// wordings compares the texts of passages, except for ids and times.
 func (f *forms) wordings(was, now []passage) {
 	for _, p := range was {
 		i := slices.IndexFunc(now, func(q passage) bool { return q.name == p.name })
@@ -120,7 +119,7 @@ func (f *forms) wordings(was, now []passage) {
 			continue
 		}
 		if a, b := p.texts(), now[i].texts(); a != b {
-			f.find(DifferentValue, p.lists[0], now[i].lists[0], fmt.Sprintf("the text of %s is another one", p.name))
+			f.find(DifferentValue, p.lists[0], now[i].lists[0], fmt.Sprintf("the text of %s differs", p.name))
 		}
 	}
 }

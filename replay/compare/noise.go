@@ -9,7 +9,7 @@ import (
 	"a2atap/replay/noise"
 )
 
-// A scope is the rules of what may differ in two answers.
+// A scope is the set of rules for values that may differ in two answers.
 type scope struct{ *noise.Scope }
 
 // scope returns the rules for these two answers.
@@ -20,8 +20,8 @@ func (c *Comparison) scope() scope {
 	return scope{c.noise}
 }
 
-// Note counts where the rules of what may differ applied. Call it once for each recorded exchange, for the Comparison
-// that counts.
+// Note counts the places where the rules applied. Call it once for each recorded exchange, on the Comparison that
+// counts.
 func (c *Comparison) Note() {
 	c.scope().Note(c.Recorded.texts(), c.Live.texts(), c.Recorded.head(), c.Live.head())
 }
@@ -48,7 +48,7 @@ func textOf(a *a2a.Answer) noise.Text {
 	return noise.Text{Root: a.Doc.Root, Payload: a.Payload.Pointer}
 }
 
-// without returns an item without the values that may differ. What it means stays: its kind, its state, its error.
+// without returns an item without the values that may differ. Its meaning stays: its kind, its state, its error.
 func (s scope) without(it Item) Item {
 	if s.Scope == nil {
 		return it
@@ -70,7 +70,7 @@ func (s scope) withoutNoise(a a2a.Answer) a2a.Answer {
 	return a
 }
 
-// inside returns a value of an answer without what may differ in it.
+// inside returns a value of an answer without the parts that may differ.
 func (s scope) inside(a *a2a.Answer, v a2a.Value) a2a.Value {
 	if s.Scope == nil {
 		return v
@@ -83,7 +83,7 @@ func (s scope) covers(it Item, name string) bool {
 	return s.Covers(textOf(&it.Answer), a2a.Ptr(it.Answer.Payload.Pointer, name))
 }
 
-// hidden reports whether two items differ only in what a rule hides by name: the state of a task, or which error it is.
+// hidden reports whether two items differ only in something that a rule hides by name: a task's state, or the error.
 func (s scope) hidden(rec, live Item) bool {
 	switch {
 	case s.Scope == nil:
@@ -97,7 +97,7 @@ func (s scope) hidden(rec, live Item) bool {
 	return rec.sameKind(live) && s.hidesState(rec, rec.Answer.Payload.Value)
 }
 
-// byStatus reports whether nothing but the status of HTTP says which error it is.
+// byStatus reports whether only the HTTP status identifies the error.
 func byStatus(e *a2a.Error) bool {
 	return (e.Name == a2a.NoErrorName || e.Name == a2a.OtherError) && !e.CodeKnown && e.Reason == ""
 }
@@ -107,8 +107,8 @@ func (s scope) hidesState(it Item, v a2a.Value) bool {
 	return s.Hides(textOf(&it.Answer), a2a.Ptr(v.Pointer(), "status", "state"))
 }
 
-// Settled reports whether a snapshot of a task means the same as the recorded one, and its state matches what rules
-// expect of it.
+// Settled reports whether a snapshot of a task means the same as the recorded one, and its state matches the
+// expressions of the rules.
 func (c *Comparison) Settled(rec, live Item) bool {
 	if !c.Same(rec, live) {
 		return false
@@ -147,7 +147,7 @@ func (c *Comparison) expect(rec, live Item) {
 	}
 }
 
-// eventOf returns the number of the event in which one of the texts of an item stands.
+// eventOf returns the number of the event that contains one of the texts of an item.
 func (i Item) eventOf(text int) int {
 	if text > 0 && text <= len(i.chunks) {
 		return i.chunks[text-1].event
@@ -166,7 +166,7 @@ func (c *Comparison) expectHeads() {
 	}
 }
 
-// unmatched says in one sentence what is wrong with a value.
+// unmatched describes a mismatched value in one sentence.
 func unmatched(m *noise.Mismatch) string {
 	if m.Missing {
 		return fmt.Sprintf("%s is absent, expected to match %s", m.Named(), m.Expected())

@@ -10,27 +10,27 @@ import (
 	"a2atap/replay/noise"
 )
 
-// A Pairer reads the live answer of one exchange as it comes, beside the recorded one: it pairs their values and notes
-// where they contradict what was paired before. It is for one goroutine.
+// A Pairer reads the live answer of one exchange as it arrives, alongside the recorded one. It pairs their values and
+// notes contradictions with earlier pairs. It is for one goroutine.
 type Pairer struct {
-	Noise *noise.Scope // what may differ; nil if nothing may
+	Noise *noise.Scope // values that may differ; nil if none may
 
 	values *Values
 	rec    *Recorded
 	live   ItemReader
-	pairs  []int // for each live item its recorded counterpart, -1 if there is none
+	pairs  []int // for each live item its recorded counterpart, or -1
 	used   []bool
-	far    Progress // how far the live answer has come, in the measure of the recorded one
+	far    Progress // progress of the live answer, measured by the recorded one
 	diffs  []Difference
-	seen   [2]bool // an id of the envelope, or of the objects in it, was wrong before: one cause, one difference
+	seen   [2]bool // a wrong id of the envelope, or of an object in it, was reported: one cause, one difference
 }
 
-// NewPairer returns a pairer for the live answer to the same request, or to the call that came in its place.
+// NewPairer returns a pairer for the live answer to the same request, or to the call that replaced it.
 func NewPairer(v *Values, rec *Recorded, call *a2a.Call) *Pairer {
 	return &Pairer{values: v, rec: rec, live: ItemReader{Call: call}, used: make([]bool, len(rec.Items))}
 }
 
-// Take reads the next event, or the only answer with number 0, and returns how far the live answer has come.
+// Take reads the next event, or the only answer with number 0, and returns the live answer's progress.
 func (l *Pairer) Take(event int, a a2a.Answer) Progress {
 	at, isNew := l.live.Add(event, a)
 	if at < 0 {
@@ -46,14 +46,14 @@ func (l *Pairer) Take(event int, a a2a.Answer) Progress {
 	return l.far
 }
 
-// Far returns how far the live answer has come, in the measure of the recorded one.
+// Far returns the live answer's progress, measured by the recorded one.
 func (l *Pairer) Far() Progress { return l.far }
 
-// Contradictions returns where ids of the live answer stand for something else than before.
+// Contradictions returns the places where ids of the live answer contradict their earlier meaning.
 func (l *Pairer) Contradictions() []Difference { return l.diffs }
 
-// counterpart finds the recorded item that a live one stands for: of an artifact that is known the one about the same,
-// else the next one that means the same, else one of the same kind. The number of an event never counts.
+// counterpart finds the recorded item for a live one: the one about the same known artifact, else the next one with the
+// same meaning, else one of the same kind. Event numbers do not matter.
 func (l *Pairer) counterpart(live Item) int {
 	if live.Kind == a2a.ArtifactPayload {
 		if i, known := l.knownArtifact(live); known {
@@ -74,8 +74,8 @@ func (l *Pairer) counterpart(live Item) int {
 	return -1
 }
 
-// knownArtifact finds the recorded item about an artifact that other answers have shown. A subscription begins by chance,
-// so that the recorded one may have begun after it: -1.
+// knownArtifact finds the recorded item about an artifact that other answers have shown. It returns -1 if there is no
+// such item: subscriptions begin at arbitrary times, so the recorded one may have begun after the artifact.
 func (l *Pairer) knownArtifact(live Item) (at int, known bool) {
 	id, known := l.values.recordedFor(ArtifactID, live.Task, live.artifact().ID())
 	if !known {
@@ -90,7 +90,7 @@ func (l *Pairer) knownArtifact(live Item) (at int, known bool) {
 	return at, at >= 0 || l.rec.Call.Operation == a2a.SubscribeToTask
 }
 
-// learn pairs the values of two answers that stand at the same place in both.
+// learn pairs the values at the same places of two answers.
 func (l *Pairer) learn(rec Item, a a2a.Answer, liveTask string) {
 	if rec.Kind == a2a.TaskListPayload {
 		l.learnList(rec, a)
@@ -123,8 +123,7 @@ func (l *Pairer) learn(rec Item, a a2a.Answer, liveTask string) {
 	}
 }
 
-// A placement is the sites of a JSON text by their places. There are several at one where a name stands twice in an
-// object.
+// A placement maps places in a JSON text to sites. A place has several sites if a name occurs twice in an object.
 type placement map[string][]Site
 
 func placed(root a2a.Value, call *a2a.Call, place func(Site) string) placement {
@@ -136,7 +135,7 @@ func placed(root a2a.Value, call *a2a.Call, place func(Site) string) placement {
 	return sites
 }
 
-// next returns the sites at a place, one after the other.
+// next returns the sites at a place one after another.
 func (p placement) next(place string) (Site, bool) {
 	list := p[place]
 	if len(list) == 0 {
@@ -146,8 +145,8 @@ func (p placement) next(place string) (Site, bool) {
 	return list[0], true
 }
 
-// echo compares whether two answers have the JSON-RPC id of the request that each of them answers. Ids of different
-// clients have nothing else to do with each other.
+// echo compares whether each of two answers has the JSON-RPC id of its request. Ids of different clients are
+// otherwise unrelated.
 func (l *Pairer) echo(rec Item, s, live Site) {
 	if a2a.SameID(s.Value, l.rec.Call.ID) && !a2a.SameID(live.Value, l.live.Call.ID) {
 		wanted := string(l.live.Call.ID.Raw())
@@ -185,16 +184,16 @@ func (l *Pairer) contradiction(rec Item, s Site, p Pairing) {
 	l.diffs = append(l.diffs, d)
 }
 
-// contradiction returns the difference that a conflict is. Its message begins with a text, up to the live value.
+// contradiction returns the difference for a conflict. Its message begins with the given text, before the live value.
 func (p *Pairing) contradiction(text string) Difference {
 	d := Difference{Kind: DifferentID, Want: p.Wanted, Got: p.Live}
 	if p.Wanted != "" {
-		d.Message = fmt.Sprintf("%s %s, expected %s, which stands for %s",
+		d.Message = fmt.Sprintf("%s %s, expected %s, the counterpart of %s",
 			text, analysis.Clip(p.Live), analysis.Clip(p.Wanted), analysis.Clip(p.Recorded))
 		return d
 	}
-	d.Want = "an id of its own"
-	d.Message = fmt.Sprintf("%s %s in place of %s, but that stands for %s already",
+	d.Want = "a separate id"
+	d.Message = fmt.Sprintf("%s %s instead of %s, but it is already the counterpart of %s",
 		text, analysis.Clip(p.Live), analysis.Clip(p.Recorded), analysis.Clip(p.AlreadyFor))
 	return d
 }

@@ -10,16 +10,17 @@ import (
 	"a2atap/proxy/capture/credential"
 )
 
-// contents compares two items of the same kind more closely, as the profile says. It reports one difference, with all
-// its places.
+// contents compares two items of the same kind more closely, as the profile requires. It reports one difference, with
+// all its places.
 func (c *Comparison) contents(rec, live Item) {
 	if c.Recorded.Status == 0 || c.Live.Status == 0 || c.ByMeaning() && rec.Err != nil {
-		return // of errors in other words their names say all
+		return // the names of errors in different protocols say enough
 	}
 	f := &forms{
-		active: rec.Kind == a2a.TaskPayload && (rec.State.Active() || live.State.Active()),
-		more:   c.Profile == Protocol && rec.Kind == a2a.CardPayload, // new members of a card break no client
-		exact:  c.Profile == Exact,
+		active:   rec.Kind == a2a.TaskPayload && (rec.State.Active() || live.State.Active()),
+		canceled: rec.Kind == a2a.TaskPayload && rec.State == a2a.Canceled && live.State == rec.State,
+		more:     c.Profile == Protocol && rec.Kind == a2a.CardPayload, // new members of a card break no client
+		exact:    c.Profile == Exact,
 	}
 	named := c.wording() != otherNames && !otherCard(rec, live)
 	switch {
@@ -44,7 +45,7 @@ func (c *Comparison) contents(rec, live Item) {
 		f.wordings(passagesOf(c.scope().without(rec)), passagesOf(c.scope().without(live)))
 	}
 	if len(f.founds) == 0 {
-		c.structure(rec, live, f.active, named)
+		c.structure(rec, live, f.active || f.canceled, named)
 		return
 	}
 	c.deviate(live, f.founds)
@@ -56,12 +57,12 @@ func (c *Comparison) contents(rec, live Item) {
 	}
 }
 
-// structure compares what the profiles shape and exact compare beyond forms.
+// structure makes the comparisons of the profiles shape and exact that go beyond forms.
 func (c *Comparison) structure(rec, live Item, active, named bool) {
 	switch {
 	case rec.Kind == a2a.TaskListPayload: // the live agent may have other tasks
 	case c.Profile == Shape && rec.Kind == a2a.ArtifactPayload: // the size of chunks is free
-	case !named: // the structure is that of another dialect
+	case !named: // another dialect has another structure
 	case c.Profile == Shape:
 		c.differ(rec, live, DifferentStructure, sameShape(active))
 	case c.Profile == Exact:
@@ -114,8 +115,8 @@ func (c *Comparison) differ(rec, live Item, kind Kind, same func(string, a2a.Val
 	}
 }
 
-// sameShape reports whether two values are equal in all but contents: of the same type, if they are neither objects nor
-// arrays. Names of artifacts and media types count.
+// sameShape reports whether two values are equal except for contents: values other than objects and arrays need only
+// have the same type. Names of artifacts and media types count.
 func sameShape(active bool) func(pointer string, was, now a2a.Value) bool {
 	return func(pointer string, was, now a2a.Value) bool {
 		if active && passing(pointer) {
@@ -149,7 +150,7 @@ func sameValue(active bool) func(pointer string, was, now a2a.Value) bool {
 	}
 }
 
-// sameURL reports whether two URLs are equal but for the host, as those of two agents are, and for ids.
+// sameURL reports whether two URLs are equal except for the host, which differs between agents, and ids.
 func sameURL(a, b string) bool {
 	u, err := url.Parse(a)
 	v, otherErr := url.Parse(b)
@@ -159,7 +160,7 @@ func sameURL(a, b string) bool {
 	return segmentsWithoutIDs(u) == segmentsWithoutIDs(v)
 }
 
-// segmentsWithoutIDs returns what is behind the host of a URL, with a star in place of each segment that is an id.
+// segmentsWithoutIDs returns the part of a URL after the host, with a star instead of each segment that is an id.
 func segmentsWithoutIDs(u *url.URL) string {
 	segments := strings.Split(strings.TrimRight(u.RequestURI(), "/"), "/")
 	for i, s := range segments {

@@ -6,8 +6,8 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Progress is how far a stream has come, in a measure that two runs of the same workflow share whatever the size of
-// their chunks: items, and chunks since the last one.
+// Progress is the progress of a stream, in units that two runs of a workflow share regardless of chunk sizes: items,
+// and chunks since the last one.
 type Progress struct{ Items, Chunks int }
 
 // Reached reports whether p is as far as q or further.
@@ -15,12 +15,12 @@ func (p Progress) Reached(q Progress) bool {
 	return p.Items > q.Items || p.Items == q.Items && p.Chunks >= q.Chunks
 }
 
-// Progress returns how far the answer has come.
+// Progress returns the answer's progress.
 func (f *ItemReader) Progress() Progress { return Progress{len(f.Items), f.chunks} }
 
-// advance notes how far the live answer has come with one of its items: as many items and chunks as it has, or as far
-// as the recorded counterpart of the item. An agent that skips an update, or sends an artifact in fewer chunks, has come
-// to the same event all the same.
+// advance updates the live answer's progress after one of its items: to its number of items and chunks, or to the
+// position of the item's recorded counterpart. An agent that skips an update, or sends an artifact in fewer chunks,
+// reaches the same event.
 func (l *Pairer) advance(at int) {
 	l.come(l.live.Progress())
 	it, rec := l.live.Items[at], l.pairs[at]
@@ -43,8 +43,8 @@ func (l *Pairer) come(p Progress) {
 	}
 }
 
-// shown returns how many recorded items after the first one a snapshot of the task shows already, and takes them for
-// seen.
+// shown returns the number of recorded items after the first that a snapshot of the task already shows, and marks
+// them as seen.
 func (l *Pairer) shown(snapshot Item) int {
 	recorded := l.rec.Items
 	if len(recorded) == 0 || snapshot.Kind != a2a.TaskPayload {

@@ -15,32 +15,32 @@ type Ending uint8
 // The endings.
 const (
 	Whole   Ending = iota // complete according to HTTP
-	Left                  // the client went before the end
-	Unended               // the recording ended first, or lost the end
+	Left                  // the client left before the end
+	Unended               // the recording ended before the answer, or lost its end
 	Broken                // cut off by the agent
-	Silent                // there is no answer at all
+	Silent                // no answer arrived
 )
 
-var endingNames = [...]string{"complete", "left by the client", "not recorded to its end", "cut off", "no answer"}
+var endingNames = [...]string{"complete", "left by the client", "not recorded completely", "cut off", "no answer"}
 
-// String returns the ending in words.
+// String returns a description of the ending.
 func (e Ending) String() string { return endingNames[e] }
 
-// A Reply is the meaning of what an agent answered.
+// A Reply is the meaning of an agent's answer.
 type Reply struct {
 	ItemReader
 	Stream bool
-	Events int    // of a stream, that a client dispatched
+	Events int    // of a stream, as dispatched by a client
 	Status int    // of HTTP; 0 if there was no answer
-	Media  string // what the answer says that it is, without parameters
+	Media  string // declared media type of the answer, without parameters
 	End    Ending
 	Fault  *capture.TransportFault
 	fields capture.Fields
-	took   time.Duration         // until its last byte; capture.NotKnown if nobody measured it
+	took   time.Duration         // until its last byte; capture.NotKnown if not measured
 	times  map[int]time.Duration // when events arrived, by their number
 }
 
-// ReadReply reads the answer of an exchange, as far as it was kept. The call is its request.
+// ReadReply reads the kept part of an exchange's answer. The call is its request.
 func ReadReply(call *a2a.Call, x *capture.Exchange) *Reply {
 	r := &Reply{ItemReader: ItemReader{Call: call}, Fault: x.Fault, End: endOf(x), took: capture.NotKnown}
 	if x.Response == nil {
@@ -68,7 +68,7 @@ func ReadReply(call *a2a.Call, x *capture.Exchange) *Reply {
 	return r
 }
 
-// readGRPC reads an answer over gRPC: a message where the method has one, else its events; and with what it failed.
+// readGRPC reads an answer over gRPC: a message if the method returns one, else its events; and its error, if any.
 func (r *Reply) readGRPC(call *a2a.Call, x *capture.Exchange) {
 	r.Stream = call.RPC.Streams
 	for i := range x.Response.Events {
@@ -104,8 +104,8 @@ func ReadEvent(call *a2a.Call, e *capture.Event) (a2a.Answer, bool) {
 	return a2a.DecodeEvent(call, e.Fields().Data), true
 }
 
-// Dispatched reports whether a client would have dispatched the block, and its data was kept: comments and empty events
-// keep connections open, and say nothing.
+// Dispatched reports whether a client would have dispatched the block, and its data was kept. Comments and empty events
+// only keep connections open.
 func Dispatched(e *capture.Event) bool {
 	return e.K > 0 && !e.Unterminated && e.Dropped == 0 && e.Fields().HasData
 }
@@ -123,7 +123,7 @@ func endOf(x *capture.Exchange) Ending {
 	case x.Response == nil:
 		return Silent
 	case x.Response.Body.Dropped > 0 || !x.Response.Body.Complete:
-		return Unended // whoever ended it, the record does not say
+		return Unended // the record does not tell who ended it
 	}
 	return Whole
 }
@@ -160,8 +160,8 @@ func (r *Reply) First() Item {
 // Failed reports whether the answer is an error, or nothing.
 func (r *Reply) Failed() bool { return len(r.Items) == 0 || r.Items[0].Err != nil }
 
-// ReadCall reads the request of an exchange, and returns its head and its decoded body too. Known says what is spoken
-// at its URL.
+// ReadCall decodes the request of an exchange, and also returns its head and its decoded body. Known has the facts
+// about its URL.
 func ReadCall(x *capture.Exchange, known a2a.Known) (a2a.Call, capture.Head, []byte) {
 	head := capture.ParseRequestHead(x.Request.Head)
 	body, err := x.Request.Body.Decode(&head)

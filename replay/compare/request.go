@@ -12,14 +12,14 @@ import (
 	"a2atap/replay/noise"
 )
 
-// A Request is what a client asked.
+// A Request is a client's request.
 type Request struct {
 	Seq  uint64 // number of its exchange
 	Call *a2a.Call
 	Head capture.Head
 }
 
-// Requests compares what two clients ask in the same place of a workflow, by meaning. It is for one goroutine.
+// Requests compares the requests of two clients in the same place of a workflow, by meaning. It is for one goroutine.
 type Requests struct {
 	Values   *Values
 	Profile  Profile
@@ -30,14 +30,14 @@ type Requests struct {
 	diffs    []Difference
 }
 
-// Run pairs the values of the requests, and returns what differs. Places are in the recorded request; of what only the
-// live one has, in the live one.
+// Run pairs the values of the requests, and returns the differences. Places are in the recorded request, or in the
+// live one if only that has the value.
 func (c *Requests) Run() []Difference {
 	rec, live := c.Recorded.Call, c.Live.Call
 	c.noise = c.Noise.OfRequest(rec.Operation, c.Recorded.Seq, c.Live.Seq)
 	if asks := [2]string{Asks(rec), Asks(live)}; asks[0] != asks[1] {
 		c.pairNamed()
-		c.diffs = nil // it asks something else: what it names follows from that
+		c.diffs = nil // the operations differ: other differences follow from that
 		c.add(Difference{
 			Kind: DifferentOperation, Place: c.at(c.Recorded), Want: asks[0], Got: asks[1],
 			Message: fmt.Sprintf("the client calls %s, recorded %s", asks[1], asks[0]),
@@ -62,7 +62,7 @@ func (c *Requests) Run() []Difference {
 	return c.diffs
 }
 
-// text returns the body of a request as rules of what may differ name places in it.
+// text returns the body of a request in the form in which noise rules name its places.
 func (r *Request) text() noise.Text {
 	return noise.Text{Root: r.Call.Doc.Root, Payload: r.Call.Params.Pointer()}
 }
@@ -94,7 +94,7 @@ func (c *Requests) hides(name string) bool {
 	return c.noise.Covers(c.Recorded.text(), a2a.Ptr(c.Recorded.Call.Params.Pointer(), name))
 }
 
-// Asks names what a request asks for, the same for all ids: its operation, or else its method of JSON-RPC or its route.
+// Asks names the subject of a request, the same for all ids: its operation, or else its JSON-RPC method or its route.
 func Asks(call *a2a.Call) string {
 	if call.Operation != a2a.NoOperation {
 		return call.Operation.String()
@@ -112,7 +112,7 @@ func (c *Requests) add(d Difference) {
 
 func (c *Requests) at(r Request) string { return fmt.Sprintf("%d.request", r.Seq) }
 
-// pairNamed pairs what the requests name, wherever binding and dialect put it.
+// pairNamed pairs the ids in the requests, regardless of their position in binding and dialect.
 func (c *Requests) pairNamed() {
 	rec, live := c.Recorded.Call, c.Live.Call
 	for _, p := range []Pairing{
@@ -135,7 +135,7 @@ func (c *Requests) pairNamed() {
 	}
 }
 
-// named reports what only one of the requests names.
+// named reports ids that only one of the requests has.
 func (c *Requests) named(p Pairing) {
 	d := Difference{Kind: DifferentMember, Place: c.at(c.Recorded), Want: p.Recorded, Got: p.Live}
 	if d.Message = fmt.Sprintf("the client names no %s", p.Role); p.Live != "" {
@@ -144,7 +144,7 @@ func (c *Requests) named(p Pairing) {
 	c.add(d)
 }
 
-// pairSites pairs the other values that stand at the same place in both bodies.
+// pairSites pairs the other values at the same places in both bodies.
 func (c *Requests) pairSites() {
 	rec, live := c.Recorded.Call, c.Live.Call
 	sites := placed(live.Doc.Root, live, func(s Site) string { return s.Pointer })
@@ -176,13 +176,13 @@ func (c *Requests) contradiction(at, pointer string, p Pairing) {
 
 func (c *Requests) body(r Request, pointer string) string { return c.at(r) + ".body#" + pointer }
 
-// texts compares the bodies and the parameters of a query, as closely as the profile says.
+// texts compares the bodies and the query parameters, as closely as the profile requires.
 func (c *Requests) texts() {
 	rec, live := c.Recorded.Call, c.Live.Call
 	if was, now := rec.Doc.Root.Exists(), live.Doc.Root.Exists(); was != now {
 		d := Difference{Kind: DifferentStructure, Place: c.at(c.Recorded), Message: "the client sends no JSON"}
 		if now {
-			d.Message = "the client sends JSON, and sent none when it was recorded"
+			d.Message = "the client sends JSON, and did not when it was recorded"
 		}
 		c.add(d)
 		return
@@ -261,7 +261,7 @@ func parameters(call *a2a.Call) []string {
 	return slices.Compact(names)
 }
 
-// options compares what the client asks for besides its message.
+// options compares the client's options besides its message.
 func (c *Requests) options() {
 	rec, live := c.Recorded.Call, c.Live.Call
 	if was, now := length(rec), length(live); was != now && !c.hides("historyLength") {
@@ -305,7 +305,7 @@ func (c *Requests) option(what, was, now string) {
 	})
 }
 
-// partKinds compares the kinds of the parts that are sent, where their names say nothing.
+// partKinds compares the kinds of sent parts if a comparison of names does not cover them.
 func (c *Requests) partKinds() {
 	was, now := kindsSent(c.Recorded.Call), kindsSent(c.Live.Call)
 	if was != now {
@@ -329,10 +329,10 @@ func kindsSent(call *a2a.Call) string {
 	return strings.Join(slices.Compact(kinds), ", ")
 }
 
-// headerNames are the fields that mean something to the protocol.
+// headerNames are the header fields that the protocol defines.
 var headerNames = []string{"Content-Type", "A2A-Version", "A2A-Extensions", "X-A2A-Extensions"}
 
-// heads compares the fields that mean something to the protocol.
+// heads compares the header fields that the protocol defines.
 func (c *Requests) heads() {
 	for _, name := range headerNames {
 		was, now := listed(&c.Recorded.Head, name), listed(&c.Live.Head, name)
@@ -352,7 +352,7 @@ func (c *Requests) heads() {
 	}
 }
 
-// listed returns the members of a field in a fixed order, of Content-Type the media type alone.
+// listed returns the members of a field in a fixed order; for Content-Type, only the media type.
 func listed(h *capture.Head, name string) []string {
 	if name == "Content-Type" {
 		return []string{h.Fields.MediaType()}

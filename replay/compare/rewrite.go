@@ -8,12 +8,12 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A Substitute says what stands in place of a value. The text is that of Site.Text; for a RequestID the replacement has
-// to be JSON too. It reports false if the value stays.
+// A Substitute returns the replacement of a value. The text is Site.Text; for a RequestID the replacement must also be
+// JSON. It reports false to keep the value.
 type Substitute func(role Role, text string) (replacement string, ok bool)
 
-// RewriteJSON returns a JSON text with the values at its sites substituted. All other bytes stay as they are. What is
-// no JSON is returned unchanged.
+// RewriteJSON returns a JSON text with the values at its sites substituted. All other bytes stay unchanged. A text
+// that is not JSON is returned unchanged.
 func RewriteJSON(data []byte, call *a2a.Call, substitute Substitute) []byte {
 	doc := a2a.Parse(data)
 	if doc.Err != nil || doc.InvalidUTF8 >= 0 {
@@ -41,7 +41,7 @@ func splice(data []byte, root a2a.Value, call *a2a.Call, substitute Substitute) 
 	return append(out, data[done:]...)
 }
 
-// substituted returns the JSON that stands in place of a site.
+// substituted returns the JSON that replaces a site.
 func substituted(site Site, substitute Substitute) ([]byte, bool) {
 	was := site.Text()
 	now, ok := was, false
@@ -97,7 +97,7 @@ func queryRole(name string) Role {
 	return NoRole
 }
 
-// A spelling is how the segments of a path are written.
+// A spelling is the way in which the segments of a path are escaped.
 type spelling struct {
 	read  func(string) (string, error)
 	write func(string) string
@@ -110,8 +110,8 @@ var (
 	}
 )
 
-// rewriteSegments substitutes the segments of a path. With routes, what follows "tasks" is the id of a task, and
-// what follows "pushNotificationConfigs" that of a config.
+// rewriteSegments substitutes the segments of a path. With routes, the segment after "tasks" is the id of a task, and
+// the one after "pushNotificationConfigs" the id of a config.
 func rewriteSegments(path string, routes bool, spelt spelling, substitute Substitute) (string, bool) {
 	segments := strings.Split(path, "/")
 	changed := false
@@ -145,7 +145,7 @@ func segmentRole(before string) Role {
 	return NoRole
 }
 
-// cutVerb takes the verb off the last segment of "tasks/ID:cancel". Another colon belongs to the id.
+// cutVerb removes the verb from the last segment of "tasks/ID:cancel". Any other colon belongs to the id.
 func cutVerb(segment string) (id, verb string) {
 	for _, verb := range []string{":cancel", ":subscribe"} {
 		if id, ok := strings.CutSuffix(segment, verb); ok {

@@ -28,10 +28,10 @@ var roleNames = [...]string{
 	"message id", "JSON-RPC id", "resource name",
 }
 
-// String returns the role in words, such as "task id".
+// String returns the role's name, such as "task id".
 func (r Role) String() string { return roleNames[r] }
 
-// A Site is a place in a JSON text where a whole value stands that may have to be carried.
+// A Site is a place in a JSON text with a whole value that may have to be carried.
 type Site struct {
 	Role    Role
 	Pointer string // JSON Pointer (RFC 6901) from the root that was given
@@ -69,7 +69,7 @@ type siteWalker struct {
 	free  int // how many members of free content are around the value at hand
 }
 
-// value walks one value. It reports whether to go on.
+// value walks one value. It reports whether to continue.
 func (w *siteWalker) value(v a2a.Value, at string, role Role, params bool) bool {
 	switch v.Kind() {
 	case a2a.String:
@@ -118,7 +118,7 @@ func isFreeText(name string) bool {
 	return false
 }
 
-// isFreeContent reports whether what is below a member is the agents' own: names in it mean nothing to the protocol.
+// isFreeContent reports whether a member holds the agents' own content: the protocol gives names in it no meaning.
 func isFreeContent(name string) bool {
 	switch name {
 	case "metadata", "data", "header", "error":
@@ -157,8 +157,8 @@ func (w *siteWalker) role(o a2a.Value, name string, v a2a.Value, envelope, param
 	return NoRole
 }
 
-// idRole tells what "id" identifies by what stands beside it. Tasks have a status; so has the status update of 0.1,
-// whose id is the task's too; a push config has a URL.
+// idRole determines the role of "id" by the members next to it. Tasks have a status, and so does the status update of
+// 0.1, whose id is also the task's; a push config has a URL.
 func (w *siteWalker) idRole(o a2a.Value, params bool) Role {
 	switch {
 	case o.Has("status"), o.Has("artifact"), o.Has("pushNotificationConfig"):
@@ -181,8 +181,8 @@ func (w *siteWalker) idRole(o a2a.Value, params bool) Role {
 	return NoRole
 }
 
-// Opaque reports whether a value without a role looks like something that was minted: long enough to be unique, and
-// neither a word nor a number, a time, an address or a version.
+// Opaque reports whether a value without a role looks generated: long enough to be unique, and neither a word nor a
+// number, a time, an address or a version.
 func Opaque(s string) bool {
 	if len(s) < 12 || len(s) > 512 || strings.Contains(s, "://") || isTime(s) {
 		return false
@@ -201,13 +201,13 @@ func Opaque(s string) bool {
 	return letters > 0 && digits > 0 && !isWords(s)
 }
 
-// isTime reports whether the text begins as RFC 3339 writes a date.
+// isTime reports whether the text begins with a date as in RFC 3339.
 func isTime(s string) bool {
 	return len(s) >= 10 && s[4] == '-' && s[7] == '-' && isDigits(s[:4]) && isDigits(s[5:7]) && isDigits(s[8:10])
 }
 
 // isWords reports whether the text is made of words and short numbers, such as "application/a2a+json" or "gpt-4-turbo":
-// a name that somebody chose.
+// a chosen name.
 func isWords(s string) bool {
 	words, longest := 0, 0
 	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune("-_.~+/=:", r) }) {

@@ -10,8 +10,8 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Run returns what differs, places in the recorded exchange; of what only the live one has, in the live one. Ids must
-// have been paired before, by a Pairer.
+// Run returns the differences, with places in the recorded exchange, or in the live one if only that has the value. A
+// Pairer must have paired the ids before.
 func (c *Comparison) Run() []Difference {
 	c.ends()
 	if c.Live.End == Silent || c.Both && (c.Recorded.Status == 0 || c.Live.Status == 0) {
@@ -33,7 +33,7 @@ func (c *Comparison) Run() []Difference {
 	return c.diffs
 }
 
-// heads compares the heads of two answers that come to the same.
+// heads compares the heads of two answers with the same outcome.
 func (c *Comparison) heads() {
 	at := fmt.Sprintf("%d.response", c.Recorded.Seq)
 	if c.Profile != Protocol && c.Recorded.Status != c.Live.Status && !c.scope().HidesStatus() {
@@ -55,8 +55,8 @@ func (c *Comparison) heads() {
 	}
 }
 
-// unchanged reports whether one of two answers says that the card is the one which the client has already (RFC 9110
-// section 15.4.5), and the other shows it: tags of versions mean something to their agent only.
+// unchanged reports whether one of two answers is 304, because the client has the card already (RFC 9110 section
+// 15.4.5), and the other has the card: entity tags have meaning only for their agent.
 func (c *Comparison) unchanged() bool {
 	if c.Recorded.Status != http.StatusNotModified && c.Live.Status != http.StatusNotModified {
 		return false
@@ -65,7 +65,7 @@ func (c *Comparison) unchanged() bool {
 	return card(c.Recorded.Reply) && card(c.Live)
 }
 
-// ends compares how the answers ended, if the recording shows it.
+// ends compares the endings of the answers, if the recording shows its own.
 func (c *Comparison) ends() {
 	if c.Recorded.End == c.Live.End || c.Recorded.End == Unended || c.Recorded.End == Left && c.Live.End == Whole {
 		return
@@ -96,7 +96,7 @@ func (c *Comparison) streams() {
 		live = live[:len(rec)]
 	}
 	if c.Live.End != Whole && (c.Live.End != Left || c.Both) && len(rec) > len(live) {
-		rec = rec[:len(live)] // how it ended was said already
+		rec = rec[:len(live)] // the ending was reported already
 	}
 	if c.Recorded.Call.Operation == a2a.SubscribeToTask {
 		rec, live = sinceSubscribed(rec, live)
@@ -106,9 +106,9 @@ func (c *Comparison) streams() {
 	c.align(rec, live)
 }
 
-// sinceFirst leaves out, where the first snapshots of a task differ in how far it has come, the updates by which one of
-// them says later what the other showed at once. An agent sends "submitted" and then "working", or "working" straight
-// away, as its threads happen to run.
+// sinceFirst handles first snapshots of a task that differ in progress: it omits the updates with which one answer
+// catches up with the other. An agent sends "submitted" and then "working", or "working" at once, depending on thread
+// timing.
 func sinceFirst(rec, live []Item) (a, b []Item) {
 	if len(rec) == 0 || len(live) == 0 || !bothBegin(rec[0], live[0]) {
 		return rec, live
@@ -125,14 +125,14 @@ func sinceFirst(rec, live []Item) (a, b []Item) {
 	return rec, live
 }
 
-// bothBegin reports whether two items are the first snapshots of tasks that go on, in different states.
+// bothBegin reports whether two items are the first snapshots of tasks that continue, in different states.
 func bothBegin(rec, live Item) bool {
 	return rec.Kind == a2a.TaskPayload && live.Kind == a2a.TaskPayload && rec.Err == nil && live.Err == nil &&
 		rec.State != live.State && rec.State.Active() && live.State.Active()
 }
 
-// caughtUp returns how many updates after the first item bring its task to a state: 0 if they do not, or if anything
-// else comes before.
+// caughtUp returns the number of updates after the first item that bring its task to a state: 0 if they do not, or if
+// another kind of item comes before.
 func caughtUp(items []Item, state a2a.State) int {
 	for i, it := range items[1:] {
 		switch {
@@ -145,8 +145,8 @@ func caughtUp(items []Item, state a2a.State) int {
 	return 0
 }
 
-// sinceSubscribed leaves out what one of two subscriptions saw happen and the other found done already. When they began
-// is chance: the snapshot that may come first, and whatever follows it in one of them only.
+// sinceSubscribed omits what only one of two subscriptions saw because the other started later: an initial snapshot,
+// and the updates before the common part. The time at which they started is arbitrary.
 func sinceSubscribed(rec, live []Item) (a, b []Item) {
 	a, b = withoutSnapshot(rec), withoutSnapshot(live)
 	if len(a) == len(rec) && len(b) == len(live) {
@@ -163,7 +163,7 @@ func withoutSnapshot(items []Item) []Item {
 	return items
 }
 
-// renumber counts artifacts anew.
+// renumber numbers artifacts again after items were omitted.
 func renumber(items []Item) []Item {
 	items = slices.Clone(items)
 	n := 0
@@ -176,9 +176,9 @@ func renumber(items []Item) []Item {
 	return items
 }
 
-// align matches the items of both answers, compares those that match more closely, and names the others.
+// align matches the items of both answers, compares those that match more closely, and reports the others.
 func (c *Comparison) align(rec, live []Item) {
-	pairs := Align(len(rec), len(live), func(i, j int) bool { return c.Same(rec[i], live[j]) })
+	pairs, _ := Align(len(rec), len(live), func(i, j int) bool { return c.Same(rec[i], live[j]) })
 	var alone unpaired
 	i, j := 0, 0
 	for _, p := range append(pairs, [2]int{len(rec), len(live)}) {
@@ -197,7 +197,7 @@ func (c *Comparison) align(rec, live []Item) {
 	alone.fold(c)
 }
 
-// unpaired are items that only one of two answers has, and the differences that say so.
+// unpaired has the items that only one of two answers has, and the differences that report them.
 type unpaired struct{ missing, fresh []lone }
 
 type lone struct {
@@ -205,7 +205,7 @@ type lone struct {
 	diff int // its index
 }
 
-// fold makes one difference of two where an item is missing at one place and new at another: it has moved.
+// fold combines two differences into one if an item is missing at one place and new at another: it has moved.
 func (alone *unpaired) fold(c *Comparison) {
 	var gone []int
 	for _, was := range alone.missing {
@@ -226,7 +226,7 @@ func (alone *unpaired) fold(c *Comparison) {
 	}
 }
 
-// Same reports whether two items mean the same, for all that this exchange promises.
+// Same reports whether two items have the same meaning in this exchange.
 func (c *Comparison) Same(rec, live Item) bool {
 	if rec.Same(live) || c.scope().hidden(rec, live) {
 		return true
@@ -234,14 +234,14 @@ func (c *Comparison) Same(rec, live Item) bool {
 	return !c.Recorded.Stream && rec.sameKind(live) && rec.Kind == a2a.TaskPayload && c.accepts(rec.State, live.State)
 }
 
-// accepts reports whether another state than the recorded one in a snapshot of a task is a matter of timing: how far it
-// has come when the answer is made.
+// accepts reports whether a state other than the recorded one in a snapshot of a task depends only on timing: the
+// task's progress when the agent answered.
 func (c *Comparison) accepts(rec, live a2a.State) bool {
 	switch {
 	case rec.Active() && live.Active():
 		return true
 	case c.Recorded.Polled:
-		return true // the polling goes on; its last answer counts
+		return true // polling continues; its last answer counts
 	case live.Active() && !(blocking(c.Recorded.Call) && blocking(c.Live.Call)):
 		return true
 	}
@@ -265,7 +265,7 @@ func blocking(call *a2a.Call) bool {
 	return call.Dialects.Has(a2a.V1_0)
 }
 
-// gap names what has no counterpart between two pairs.
+// gap reports items without a counterpart between two pairs.
 func (c *Comparison) gap(rec, live []Item, alone *unpaired) {
 	for i := range max(len(rec), len(live)) {
 		switch {
@@ -290,11 +290,11 @@ func (c *Comparison) gap(rec, live []Item, alone *unpaired) {
 	}
 }
 
-// other names an item that came in the place of another one.
+// other reports an item that replaced another one.
 func (c *Comparison) other(rec, live Item) {
 	d := Difference{
 		Place: c.place(rec), LivePlace: c.livePlace(live), Want: rec.String(), Got: live.String(),
-		Message: fmt.Sprintf("%s in place of %s", live, rec), Changes: c.changes(rec, live), Effect: c.effect(&rec, &live),
+		Message: fmt.Sprintf("%s instead of %s", live, rec), Changes: c.changes(rec, live), Effect: c.effect(&rec, &live),
 	}
 	switch {
 	case rec.Err != nil && live.Err != nil:

@@ -11,7 +11,7 @@ import (
 	"a2atap/replay/compare"
 )
 
-// upper is a substitute that makes its work visible: values of a role come in its name.
+// upper is a substitute with visible effects: it replaces values with the name of their role.
 func upper(role compare.Role, text string) (string, bool) {
 	switch {
 	case role == compare.RequestID:
@@ -136,7 +136,7 @@ func TestOpaque(t *testing.T) {
 	}
 }
 
-// Valid JSON stays valid, what is not JSON stays as it is, and where nothing is substituted no byte changes.
+// Valid JSON stays valid, other text stays unchanged, and without substitutions no byte changes.
 func FuzzRewriteJSON(f *testing.F) {
 	f.Add([]byte(
 		`{"jsonrpc":"2.0","id":7,"method":"SendMessage","params":{"message":{"messageId":"m","parts":[{"text":"t"}]}}}`,
@@ -152,7 +152,7 @@ func FuzzRewriteJSON(f *testing.F) {
 			t.Errorf("valid JSON became invalid:\n%q\n%q", body, got)
 		}
 		if !json.Valid(body) && a2a.Parse(body).Err != nil && !bytes.Equal(body, got) {
-			t.Errorf("what is no JSON was changed:\n%q\n%q", body, got)
+			t.Errorf("what is not JSON was changed:\n%q\n%q", body, got)
 		}
 		none := func(compare.Role, string) (string, bool) { return "", false }
 		if got := compare.RewriteJSON(bytes.Clone(body), &call, none); !bytes.Equal(body, got) {
@@ -192,7 +192,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// A text differs from itself in nothing, and from another one in something if that is not equal; nothing panics.
+// A text does not differ from itself, and differs from any unequal one; nothing panics.
 func FuzzDiff(f *testing.F) {
 	f.Add([]byte(`{"a":[1,{"b":2}],"a":3}`), []byte(`{"a":[{"b":2},1]}`))
 	f.Add([]byte(`[[],[[]],null,"x"]`), []byte(`[[[]],1e999,"\ud800"]`))

@@ -8,8 +8,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// times compares how long the agent took: for an answer until it was there, for the events of a stream since the ones
-// before. When a subscription began is chance, so that there it begins with the first update.
+// times compares the agent's delays: of an answer until its arrival, of a stream's events since the previous ones. A
+// subscription begins at an arbitrary time, so its first update starts the measurement.
 func (c *Comparison) times() {
 	if c.Tolerance <= 0 {
 		return
@@ -45,8 +45,8 @@ func (c *Comparison) late(what, at, liveAt string, was, now time.Duration) {
 
 func rounded(d time.Duration) string { return d.Round(time.Millisecond).String() }
 
-// gap returns the longest time that the agent was silent before one of the events of an item, which is what follows the
-// event before, or the request. It reports false if nobody measured it.
+// gap returns the longest silence of the agent before one of an item's events, measured from the previous event or the
+// request. It reports false if the times are unknown.
 func (r *Reply) gap(it Item) (longest time.Duration, ok bool) {
 	for _, event := range it.events() {
 		at, known := r.times[event]
@@ -68,7 +68,7 @@ func (i Item) events() []int {
 	return all
 }
 
-// before returns when the event before another one arrived; 0 if there is none.
+// before returns when the previous event arrived; 0 for the first event.
 func (r *Reply) before(event int) time.Duration {
 	for k := event - 1; k > 0; k-- {
 		if at, ok := r.times[k]; ok {

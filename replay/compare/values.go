@@ -18,10 +18,10 @@ type Values struct {
 	mu       sync.Mutex
 	live     map[valueKey]string // by recorded value
 	recorded map[valueKey]string // by live value
-	opaque   map[string]string   // by recorded value whatever its role, where that can be nothing else: it is Opaque
-	fresh    string              // what makes the values of this run new: six hex digits
+	opaque   map[string]string   // by recorded value in any role, if it is Opaque and thus unambiguous
+	fresh    string              // six hex digits that make the values of this run new
 	shift    int64               // the same for numbers
-	others   []*Values           // of the other agents: what they named may be handed on
+	others   []*Values           // of the other agents: their values may be passed on
 }
 
 // A valueKey is a value in its role. Ids that are unique only within a task have that task, on the same side, for
@@ -50,7 +50,7 @@ func NewValues() (*Values, error) {
 
 func scoped(role Role) bool { return role == ArtifactID || role == ConfigID }
 
-// key makes the key of a value; the task is that of the same side.
+// key returns the key of a value; task is the task's id on the same side.
 func key(role Role, task, text string) valueKey {
 	if !scoped(role) {
 		task = ""
@@ -58,8 +58,8 @@ func key(role Role, task, text string) valueKey {
 	return valueKey{role, task, text}
 }
 
-// A Pairing is a recorded value and the live one that came in its place, each with the task it belongs to: ids of
-// artifacts and push configs are unique within a task only.
+// A Pairing is a recorded value and its live counterpart, each with its task: ids of artifacts and push configs are
+// unique only within a task.
 type Pairing struct {
 	Role                   Role
 	Recorded, Live         string
@@ -69,8 +69,8 @@ type Pairing struct {
 	Wanted, AlreadyFor string
 }
 
-// Pair notes that two values stand for each other. It reports false, and what it knew, if one of them stands for
-// another.
+// Pair notes that two values correspond. It reports false, and the existing pairs, if one of them corresponds to
+// another value.
 func (v *Values) Pair(p *Pairing) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -91,12 +91,12 @@ func (v *Values) Pair(p *Pairing) bool {
 	return false
 }
 
-// Share lets LiveFor find what another table pairs: what one agent named may be handed on to another. It must be called
-// before the tables are used.
+// Share lets LiveFor find the pairs of another table: a value from one agent may be passed on to another. Call it
+// before using the tables.
 func (v *Values) Share(other *Values) { v.others = append(v.others, other) }
 
-// LiveFor returns the live value in place of a recorded one. An opaque value is the same thing where it stands without
-// a role: a task id in somebody's metadata is that task's.
+// LiveFor returns the live value for a recorded one. An opaque value without a role means the same thing as elsewhere:
+// a task's id in metadata refers to that task.
 func (v *Values) LiveFor(role Role, task, text string) (string, bool) {
 	if live, ok := v.Own(role, task, text); ok || role == RequestID {
 		return live, ok
@@ -109,7 +109,7 @@ func (v *Values) LiveFor(role Role, task, text string) (string, bool) {
 	return "", false
 }
 
-// Own is LiveFor for what this agent and its clients named.
+// Own is LiveFor, only for values that this agent and its clients named.
 func (v *Values) Own(role Role, task, text string) (string, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -120,7 +120,7 @@ func (v *Values) Own(role Role, task, text string) (string, bool) {
 	return live, ok
 }
 
-// recordedFor returns the recorded value that a live one stands for.
+// recordedFor returns the recorded value for a live one.
 func (v *Values) recordedFor(role Role, task, text string) (string, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -128,8 +128,8 @@ func (v *Values) recordedFor(role Role, task, text string) (string, bool) {
 	return recorded, ok
 }
 
-// Renew returns the value that this run uses in place of one that the client had made: the same each time, of the same
-// type and look.
+// Renew returns this run's replacement for a value that the client made: the same each time, with the same type and
+// form.
 func (v *Values) Renew(role Role, text string) string {
 	if live, ok := v.LiveFor(role, "", text); ok {
 		return live

@@ -6,17 +6,17 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A wording is how far two answers are apart that were asked for in different words.
+// A wording is how much two answers may differ in form because of their requests' bindings and dialects.
 type wording uint8
 
 const (
 	sameWords     wording = iota
-	otherEnvelope         // another binding: objects are the same, and what is around them is not
-	otherNames            // another dialect: what is meant can be compared, and no names
+	otherEnvelope         // another binding: the objects are the same, and their envelopes differ
+	otherNames            // another dialect: the meaning can be compared, but not names
 )
 
-// wordingOf compares how two requests were said. Before 1.0, HTTP+JSON is spoken in two forms, of which one is as
-// different as another dialect. Dialects that are not known are taken to be the same.
+// wordingOf compares the forms of two requests. Before 1.0, HTTP+JSON has two forms, which differ like dialects.
+// Unknown dialects count as equal.
 func wordingOf(rec, live *a2a.Call) wording {
 	if rec == nil || live == nil {
 		return sameWords
@@ -34,7 +34,7 @@ func wordingOf(rec, live *a2a.Call) wording {
 	return otherNames
 }
 
-// formsOf returns the dialects with 0.2 for both of 0.2 and 0.3, whose JSON is one.
+// formsOf returns the dialects, with 0.2 for both 0.2 and 0.3, which share one JSON form.
 func formsOf(in a2a.Dialects) a2a.Dialects {
 	if in.Has(a2a.V0_3) {
 		in = in.Union(a2a.Of(a2a.V0_2))
@@ -42,13 +42,13 @@ func formsOf(in a2a.Dialects) a2a.Dialects {
 	return in.Intersect(a2a.Of(a2a.V0_1, a2a.V0_2, a2a.V1_0))
 }
 
-// ByMeaning reports whether the two exchanges are in different bindings or dialects, so that names in JSON, media types
-// and the status of HTTP are compared by what they mean, or not at all.
+// ByMeaning reports whether the two exchanges are in different bindings or dialects. Names in JSON, media types and
+// HTTP statuses are then compared by meaning, or not at all.
 func (c *Comparison) ByMeaning() bool { return c.wording() != sameWords }
 
 func (c *Comparison) wording() wording { return wordingOf(c.Recorded.Call, c.Live.Call) }
 
-// text returns what is compared of an answer: all of it, or its object where what is around that is of the binding.
+// text returns the compared part of an answer: all of it, or only its object if the envelope depends on the binding.
 func (w wording) text(a *a2a.Answer) a2a.Value {
 	if w == sameWords {
 		return a.Doc.Root
@@ -56,7 +56,7 @@ func (w wording) text(a *a2a.Answer) a2a.Value {
 	return a.Payload.Value
 }
 
-// texts returns what is compared of an item, with the events that it stands in.
+// texts returns the compared values of an item, with their events.
 func (w wording) texts(it Item) []located {
 	if w == sameWords {
 		return it.roots()
@@ -68,8 +68,8 @@ func (w wording) texts(it Item) []located {
 	return all
 }
 
-// standsAt says where in its answer a site stands, whatever the binding and the dialect put around it: below the object
-// that is answered, and there below the config or the list.
+// standsAt returns a site's place in its answer, independent of the wrappers of binding and dialect: below the answered
+// object, and there below the config or the list.
 func standsAt(s Site, a *a2a.Answer) string {
 	below, inside := strings.CutPrefix(s.Pointer, a.Payload.Pointer)
 	if a.Payload.Kind == a2a.NoPayload || !inside || below != "" && below[0] != '/' {
@@ -87,7 +87,7 @@ func standsAt(s Site, a *a2a.Answer) string {
 	return below
 }
 
-// otherCard reports whether two items are cards of which one has none of the faces of the other.
+// otherCard reports whether two items are cards that have no form in common.
 func otherCard(rec, live Item) bool {
 	if rec.Kind != a2a.CardPayload || live.Kind != a2a.CardPayload {
 		return false

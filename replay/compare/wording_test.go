@@ -15,7 +15,7 @@ func answer(call *a2a.Call, status int, body string) Item {
 	return r.Items[0]
 }
 
-// An error over one binding is the same over the other if it has the same name, or the status that belongs to it.
+// Errors over two bindings are equal if they have the same name, or the status that belongs to it.
 func TestErrorsOverBothBindings(t *testing.T) {
 	rpc := &a2a.Call{Binding: a2a.JSONRPC, Operation: a2a.GetTask, Dialects: a2a.Of(a2a.V1_0)}
 	rest := &a2a.Call{Binding: a2a.HTTPJSON, Operation: a2a.GetTask, Dialects: a2a.Of(a2a.V1_0)}
@@ -55,7 +55,7 @@ func TestErrorsOverBothBindings(t *testing.T) {
 	}
 }
 
-// What two calls have in common decides what of their answers is compared.
+// The common bindings and dialects of two calls decide which parts of their answers are compared.
 func TestWording(t *testing.T) {
 	call := func(b a2a.Binding, d ...a2a.Dialect) *a2a.Call { return &a2a.Call{Binding: b, Dialects: a2a.Of(d...)} }
 	for _, c := range []struct {

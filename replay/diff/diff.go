@@ -13,24 +13,25 @@ import (
 	"a2atap/replay/report"
 )
 
-// Options says what to compare, and how. The zero value compares everything by the profile protocol, without rules.
+// Options configures what to compare, and how. The zero value compares everything by the profile protocol, without
+// rules.
 type Options struct {
 	Rules   []*analysis.Rule             // judge both captures; they must have passed analysis.Validate
 	KeepWas func(*capture.Exchange) bool // chooses exchanges of the first capture; nil chooses all
 	KeepNow func(*capture.Exchange) bool // of the second
 	Profile compare.Profile              // compare.Protocol if empty
-	Texts   bool                         // compare what texts say, but for ids and times, under every profile
+	Texts   bool                         // compare the contents of texts, except for ids and times, under every profile
 	Agents  map[string]string            // names of agents in the second capture by those in the first
 	Noise   *noise.Rules                 // what may differ; nil if nothing may
 	Late    time.Duration                // how much longer than in the first an answer or an event may take; 0 is any time
-	Sides   report.Sides                 // what the sides are called in the report; of one exchange each, whatever they ask
+	Sides   report.Sides                 // names of the sides in the report; of one exchange each, regardless of their operations
 
-	FoundWas []analysis.Finding // what the rules find in the first capture, where the caller knows: without Rules
+	FoundWas []analysis.Finding // the rules' findings in the first capture, if known to the caller: without Rules
 	FoundNow []analysis.Finding // in the second
 }
 
-// Run compares two captures of the same workflow. It fails if one of them cannot be read; what differs is in the
-// report, in which the first capture is called recorded. Agents are the same if they have the same name, or if each
+// Run compares two captures of the same workflow. It fails if one of them cannot be read. The report has the
+// differences, and calls the first capture recorded. Agents are the same if they have the same name, or if each
 // capture has one that the other lacks.
 func Run(ctx context.Context, was, now capture.Source, o Options) (*report.Report, error) {
 	o.Profile = cmp.Or(o.Profile, compare.Protocol)
@@ -60,14 +61,14 @@ func Run(ctx context.Context, was, now capture.Source, o Options) (*report.Repor
 	return c.report, nil
 }
 
-// A comparison is under way.
+// A comparison is a comparison in progress.
 type comparison struct {
 	a, b    *side
 	opts    Options
 	report  *report.Report
 	threads []*thread                  // of the first capture
 	values  map[string]*compare.Values // by the agent's name in the first capture
-	meant   map[string]int             // how many exchanges were compared by meaning, by the ways in which they were said
+	meant   map[string]int             // numbers of exchanges compared by meaning, by their bindings and dialects
 }
 
 func (c *comparison) run(ctx context.Context) error {
@@ -97,7 +98,7 @@ func (c *comparison) run(ctx context.Context) error {
 	return c.findings(ctx)
 }
 
-// pairChosen pairs the two exchanges that are compared with each other, where nothing but the user's choice does.
+// pairChosen pairs the two exchanges that the user chose to compare.
 func (c *comparison) pairChosen() {
 	if c.opts.Sides.Each != report.OneExchange || len(c.a.exchanges) != 1 || len(c.b.exchanges) != 1 {
 		return
@@ -107,9 +108,9 @@ func (c *comparison) pairChosen() {
 	case a.skip == "" && b.skip == "":
 		a.pair, b.pair = b, a
 	case a.skip == "":
-		a.skip = "the other one is not compared: " + b.skip
+		a.skip = "its counterpart is not compared: " + b.skip
 	case b.skip == "":
-		b.skip = "the other one is not compared: " + a.skip
+		b.skip = "its counterpart is not compared: " + a.skip
 	}
 }
 
@@ -123,7 +124,7 @@ func byAgent(exchanges []*exchange) map[string][]*exchange {
 	return groups
 }
 
-// pairNames pairs names that are the same, and the two that are left if each list has one.
+// pairNames pairs equal names, and the remaining two if each list has one left.
 func pairNames(was, now []string, other func(string) string) map[string]string {
 	pairs := map[string]string{}
 	var restWas []string
@@ -176,8 +177,8 @@ func (c *comparison) pairUp(agent string, was, now []*exchange) error {
 	return nil
 }
 
-// pairStrays finds counterparts for what is left, where nothing in a thread without a counterpart made its task: in the
-// other capture it is about another one.
+// pairStrays finds counterparts for the remaining exchanges of threads without a counterpart, if no exchange in the
+// thread created its task: in the other capture they belong to another task.
 func pairStrays(a, b []*thread) {
 	alone := func(e *exchange) bool { return e.pair == nil }
 	strays := func(threads []*thread, all bool) (list []*exchange) {

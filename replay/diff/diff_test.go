@@ -2,18 +2,16 @@ package diff_test
 
 import (
 	"bytes"
-	"io/fs"
 	"iter"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
 
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/rulestest"
 	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/transcript"
 	"a2atap/proxy/must"
 	"a2atap/replay/compare"
 	"a2atap/replay/diff"
@@ -21,35 +19,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400) // what is alive is little: this saves a tenth of the time
+	debug.SetGCPercent(400) // few objects live long: this saves a tenth of the time
 	os.Exit(m.Run())
 }
 
-const testdata = "../../analyzer/rules/testdata"
-
-// transcripts returns the paths of recordings and of transcripts that provoke each rule.
-func transcripts(t testing.TB, under string) []string {
-	t.Helper()
-	var paths []string
-	err := filepath.WalkDir(filepath.Join(testdata, under), func(path string, _ fs.DirEntry, err error) error {
-		if strings.HasSuffix(path, ".txtar") {
-			paths = append(paths, path)
-		}
-		return err
-	})
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("no transcripts: %v", err)
-	}
-	return paths
-}
-
-// read returns the exchanges of a transcript.
-func read(t testing.TB, path string) []*capture.Exchange {
-	t.Helper()
-	return must.Get(transcript.ReadFile(path))(t).Exchanges
-}
-
-// source makes a capture of exchanges.
+// source makes a capture from exchanges.
 func source(t testing.TB, exchanges []*capture.Exchange) capture.Source {
 	t.Helper()
 	return must.Get(capture.ReadMemory(capture.Info{Name: "test"}, capture.Each(exchanges...)))(t)
@@ -72,19 +46,19 @@ func told(r *report.Report) (lines []string) {
 	return lines
 }
 
-// Every capture is equal to itself, however closely it is looked at, and whatever rules are broken in it.
+// Every capture is equal to itself, under every profile, whatever rules are broken in it.
 func TestEqualToItself(t *testing.T) {
 	t.Parallel()
 	compared := 0
-	for _, path := range transcripts(t, "") {
-		exchanges := read(t, path)
+	for _, s := range rulestest.Scenarios(t) {
+		exchanges := must.Get(s.Parse())(t).Exchanges
 		for _, profile := range profiles {
-			if profile == compare.Shape || profile == compare.Protocol && !strings.Contains(path, "/wild/") {
-				continue // it looks at nothing that exact does not
+			if profile == compare.Shape || profile == compare.Protocol && !strings.HasPrefix(s.Name, "wild/") {
+				continue // it checks nothing that exact does not
 			}
 			r := run(t, exchanges, exchanges, diff.Options{Profile: profile})
 			if len(r.Differences) > 0 || r.Missing+r.New > 0 {
-				t.Errorf("%s by %s: %s\n%s", path, profile, r.Verdict(), strings.Join(told(r), "\n"))
+				t.Errorf("%s by %s: %s\n%s", &s, profile, r.Verdict(), strings.Join(told(r), "\n"))
 			}
 			compared += r.Sent
 		}
@@ -94,25 +68,25 @@ func TestEqualToItself(t *testing.T) {
 	}
 }
 
-// Ids that are others throughout are not a difference.
+// Ids that were renamed consistently are not a difference.
 func TestOtherIDs(t *testing.T) {
 	t.Parallel()
-	for _, path := range transcripts(t, "wild") {
-		was, now := read(t, path), renamed(t, read(t, path))
-		for _, profile := range []compare.Profile{compare.Protocol, compare.Exact} { // shape looks at nothing that exact does not
+	for _, s := range rulestest.Scenarios(t, "wild") {
+		was, now := must.Get(s.Parse())(t).Exchanges, renamed(t, must.Get(s.Parse())(t).Exchanges)
+		for _, profile := range []compare.Profile{compare.Protocol, compare.Exact} { // exact covers shape
 			o := diff.Options{Profile: profile}
 			if profile == compare.Protocol {
 				o.Rules = rules.All
 			}
 			r := run(t, was, now, o)
 			if len(r.Differences) > 0 {
-				t.Errorf("%s by %s: %s\n%s", path, profile, r.Verdict(), strings.Join(told(r), "\n"))
+				t.Errorf("%s by %s: %s\n%s", &s, profile, r.Verdict(), strings.Join(told(r), "\n"))
 			}
 		}
 	}
 }
 
-// renamed returns exchanges with other ids: each byte of an id is another one, of the same sort.
+// renamed returns exchanges with other ids: it replaces each character of an id by another of the same kind.
 func renamed(t testing.TB, exchanges []*capture.Exchange) []*capture.Exchange {
 	t.Helper()
 	ids := map[string]string{}
@@ -168,7 +142,7 @@ func edit(x *capture.Exchange, change func([]byte) []byte) {
 	}
 }
 
-// replace replaces text in an exchange, and fails the test if it was not there.
+// replace replaces text in an exchange, and fails the test if the text is missing.
 func replace(t testing.TB, x *capture.Exchange, was, now string) {
 	t.Helper()
 	found := false

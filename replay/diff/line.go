@@ -16,8 +16,8 @@ import (
 	"a2atap/replay/report"
 )
 
-// lines compares each pair of exchanges, in the order of the first capture, and names those without a counterpart. What
-// only the second has stands behind what it followed.
+// lines compares each pair of exchanges, in the order of the first capture, and names those without a counterpart. An
+// exchange that only the second has comes after the exchange that it followed.
 func (c *comparison) lines(ctx context.Context) error {
 	r := c.report
 	var lines []report.Line
@@ -59,7 +59,7 @@ func (c *comparison) lines(ctx context.Context) error {
 	return nil
 }
 
-// line says what became of an exchange of the first capture.
+// line describes the outcome for an exchange of the first capture.
 func (c *comparison) line(ctx context.Context, e *exchange) (report.Line, error) {
 	l := report.Line{
 		Exchange: e.seq, Agent: e.agent, Operation: e.asks, Task: e.task, Requests: 1,
@@ -108,7 +108,7 @@ func (c *comparison) line(ctx context.Context, e *exchange) (report.Line, error)
 	return l, nil
 }
 
-// onlyNow names an exchange that the second capture alone has.
+// onlyNow reports an exchange that only the second capture has.
 func (c *comparison) onlyNow(e *exchange) report.Line {
 	l := report.Line{Live: e.seq, Agent: e.agent, Operation: e.asks, Task: e.task, Requests: 1, Status: report.New}
 	if e.skip != "" {
@@ -126,10 +126,10 @@ func (c *comparison) onlyNow(e *exchange) report.Line {
 	return l
 }
 
-// acts reports whether an exchange does something to a task that there was before.
+// acts reports whether an exchange affects an existing task.
 func acts(e *exchange) bool { return e.names && (e.op.Sends() || e.op == a2a.CancelTask) }
 
-// compare compares two exchanges: first what was asked, then what was answered.
+// compare compares two exchanges: first the requests, then the answers.
 func (c *comparison) compare(e *exchange, was, now *capture.Exchange) []compare.Difference {
 	v := c.values[e.agent]
 	callWas, headWas := c.a.call(was)
@@ -185,7 +185,7 @@ func pairValues(p *compare.Pairer, call *a2a.Call, x *capture.Exchange, r *compa
 	}
 }
 
-// spoken names binding and dialect of a call.
+// spoken returns the binding and dialect of a call.
 func spoken(call *a2a.Call) string {
 	if call.Binding == a2a.NoBinding {
 		return call.Dialects.String()
@@ -193,10 +193,10 @@ func spoken(call *a2a.Call) string {
 	return fmt.Sprintf("%s %s", call.Binding, call.Dialects)
 }
 
-// notes says what was compared otherwise than by the profile.
+// notes describes comparisons that deviate from the profile.
 func (c *comparison) notes() {
 	for _, how := range slices.Sorted(maps.Keys(c.meant)) {
-		c.note("%s compared by what they mean, not by names in JSON: %s", analysis.Plural(c.meant[how], "exchange"), how)
+		c.note("%s compared by meaning, not by JSON names: %s", analysis.Plural(c.meant[how], "exchange"), how)
 	}
 	polls := func(list []*exchange) (n int) {
 		for _, e := range list {
@@ -207,7 +207,7 @@ func (c *comparison) notes() {
 		return n
 	}
 	if was, now := polls(c.a.exchanges), polls(c.b.exchanges); was+now > 0 {
-		c.note("polls of tasks that went on are free in number: %d and %d were not compared", was, now)
+		c.note("the number of polls of an active task does not matter: %d and %d polls were not compared", was, now)
 	}
 	var apart []string
 	for _, name := range agentsOf(c.a.exchanges) {
@@ -216,9 +216,9 @@ func (c *comparison) notes() {
 		}
 	}
 	if len(apart) > 0 && c.report.New > 0 && c.opts.Sides.Each != report.WholeCapture {
-		c.note("nothing of %s was paired with the agent %s", c.opts.Sides.Now, strings.Join(apart, ", "))
+		c.note("no exchange of %s was paired with the agent %s", c.opts.Sides.Now, strings.Join(apart, ", "))
 	} else if len(apart) > 0 && c.report.New > 0 {
-		c.note("nothing in the second capture was paired with the agent %s: --agent NAME=OTHER says which are the same",
+		c.note("no exchange of the second capture was paired with the agent %s; --agent NAME=OTHER names its counterpart",
 			strings.Join(apart, ", "))
 	}
 }
@@ -227,7 +227,7 @@ func (c *comparison) note(format string, args ...any) {
 	c.report.Notes = append(c.report.Notes, fmt.Sprintf(format, args...))
 }
 
-// findings judges both captures. A rule that was broken in the second alone is a difference.
+// findings checks both captures. A rule that only the second breaks is a difference.
 func (c *comparison) findings(ctx context.Context) error {
 	was, err := c.judge(ctx, c.a, c.opts.FoundWas)
 	if err != nil {
@@ -256,7 +256,7 @@ func (c *comparison) findings(ctx context.Context) error {
 	return nil
 }
 
-// judge returns what the rules find in the chosen exchanges of a capture; what is known, if there are no rules.
+// judge returns the rules' findings in the chosen exchanges of a capture; without rules, it returns the known findings.
 func (c *comparison) judge(ctx context.Context, s *side, known []analysis.Finding) ([]analysis.Finding, error) {
 	if len(c.opts.Rules) > 0 {
 		result, err := engine.Run(ctx, c.opts.Rules, s.src, nil)

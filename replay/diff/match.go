@@ -6,11 +6,8 @@ import (
 	"a2atap/replay/compare"
 )
 
-// maxTable bounds the table by which a longest common subsequence is found. Beyond it elements are paired greedily.
-const maxTable = 1 << 20
-
-// A matching pairs the elements of two lists, level by level: first those that are most alike. On each level elements
-// are alike if their keys are equal; the key 0 is like nothing.
+// A matching pairs the elements of two lists, level by level: the most similar ones first. On each level elements are
+// equal if their keys are equal; the key 0 equals nothing.
 type matching struct {
 	a, b  []int    // for each element the index of its counterpart, -1 if it has none
 	chain [][2]int // pairs that are in the same order in both lists, in that order
@@ -20,7 +17,7 @@ func newMatching(n, m int) *matching {
 	return &matching{slices.Repeat([]int{-1}, n), slices.Repeat([]int{-1}, m), nil}
 }
 
-// inOrder pairs elements without crossing any pair that was made in order before.
+// inOrder pairs elements without crossing any earlier pair that inOrder made.
 func (m *matching) inOrder(a, b []uint64) {
 	var chain [][2]int
 	from := [2]int{0, 0}
@@ -38,7 +35,7 @@ func (m *matching) inOrder(a, b []uint64) {
 	m.chain = chain
 }
 
-// anywhere pairs what is left, in order among those with the same key.
+// anywhere pairs the remaining elements, in order among those with the same key.
 func (m *matching) anywhere(a, b []uint64) {
 	waiting := map[uint64][]int{}
 	for _, j := range free(m.b, 0, len(b)) {
@@ -54,7 +51,7 @@ func (m *matching) anywhere(a, b []uint64) {
 
 func (m *matching) pair(i, j int) { m.a[i], m.b[j] = j, i }
 
-// free returns the indices from one to before another that have no counterpart.
+// free returns the unpaired indices in a range.
 func free(partners []int, from, to int) []int {
 	var list []int
 	for i := from; i < to; i++ {
@@ -65,8 +62,8 @@ func free(partners []int, from, to int) []int {
 	return list
 }
 
-// common returns a common subsequence of elements, a longest one if there are not too many. Beginnings and ends that
-// are alike are taken off first, since most are.
+// common returns a common subsequence of elements: a longest one, unless one list has too many elements of its own.
+// Equal beginnings and ends are paired.
 func common(i, j []int, a, b []uint64) [][2]int {
 	same := func(x, y int) bool { return a[x] == b[y] && a[x] != 0 }
 	var head, tail [][2]int
@@ -78,21 +75,22 @@ func common(i, j []int, a, b []uint64) [][2]int {
 		tail = append(tail, [2]int{i[len(i)-1], j[len(j)-1]})
 		i, j = i[:len(i)-1], j[:len(j)-1]
 	}
-	if len(i)*len(j) <= maxTable {
-		for _, p := range compare.Align(len(i), len(j), func(x, y int) bool { return same(i[x], j[y]) }) {
-			head = append(head, [2]int{i[p[0]], j[p[1]]})
-		}
+	pairs, whole := compare.Align(len(i), len(j), func(x, y int) bool { return same(i[x], j[y]) })
+	if !whole {
+		pairs = greedy(i, j, a, b)
 	} else {
-		head = append(head, greedy(i, j, a, b)...)
+		for k, p := range pairs {
+			pairs[k] = [2]int{i[p[0]], j[p[1]]}
+		}
 	}
 	slices.Reverse(tail)
-	return append(head, tail...)
+	return slices.Concat(head, pairs, tail)
 }
 
-// window is how far greedy looks for an element.
+// window is the number of elements among which greedy looks for a match.
 const window = 1000
 
-// greedy returns a common subsequence: each element with the next one that is like it, if that is not far.
+// greedy returns a common subsequence: it pairs each element with the next equal one within the window.
 func greedy(i, j []int, a, b []uint64) (pairs [][2]int) {
 	at := map[uint64][]int{} // positions in j
 	for y, e := range j {

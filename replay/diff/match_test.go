@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzMatching pairs two lists of keys on two levels. Whatever they are, counterparts are mutual, and alike on one of
-// the levels; a list is paired with itself element by element; and what one list has once more is all that is left.
+// FuzzMatching pairs two lists of keys on two levels. Counterparts are always mutual, and equal on one of the levels.
+// A list is paired with itself element by element. An additional element is the only one left.
 func FuzzMatching(f *testing.F) {
 	f.Add([]byte("abcabc"), []byte("abbcac"), 2)
 	f.Add([]byte("aaaaaaaaab"), []byte("baaaaaaaa"), 0)
@@ -46,7 +46,7 @@ func FuzzMatching(f *testing.F) {
 	})
 }
 
-// matched pairs the same letters first, then those that differ in their case only, in order, then anywhere.
+// matched pairs equal letters first, then those that differ only in case, in order, then anywhere.
 func matched(a, b []byte) *matching {
 	m := newMatching(len(a), len(b))
 	same := func(list []byte) []uint64 { return keys(list, func(c byte) uint64 { return uint64(c) + 1 }) }
@@ -57,7 +57,7 @@ func matched(a, b []byte) *matching {
 	return m
 }
 
-// Lists that are too long for a table are paired, too.
+// Lists that are too long for a table are also paired.
 func TestMatchingOfLongLists(t *testing.T) {
 	const n = 3000
 	var a, b []uint64

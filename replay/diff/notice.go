@@ -11,7 +11,7 @@ import (
 	"a2atap/replay/compare"
 )
 
-// A notice is a notification to a webhook, as far as two captures can be compared by it.
+// A notice is the part of a notification to a webhook that two captures have in common.
 type notice struct {
 	task string
 	what string // kind and state

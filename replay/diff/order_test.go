@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/analyzer/rulestest"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
 	"a2atap/proxy/expect"
@@ -16,7 +17,7 @@ import (
 	"a2atap/replay/diff"
 )
 
-// talk is what one client says of one task: a send, a poll or more, a get, a cancel of what is over.
+// talk is one client's traffic about one task: a send, one or more polls, a get, a cancel of the ended task.
 func talk(s *session, client string, n, polls int, what string) []func() {
 	id := fmt.Sprintf("task-%d", n)
 	steps := []func(){func() {
@@ -31,7 +32,7 @@ func talk(s *session, client string, n, polls int, what string) []func() {
 	)
 }
 
-// interleaved lets talks go on together in an order that the seed chooses. Ids are numbered in the order of the sends.
+// interleaved interleaves talks in an order that the seed chooses. Ids are numbered in the order of the sends.
 func interleaved(seed uint64) []*capture.Exchange {
 	r := rand.New(rand.NewPCG(seed, 1))
 	s := newSession()
@@ -51,7 +52,7 @@ func interleaved(seed uint64) []*capture.Exchange {
 	return s.exchanges
 }
 
-// Neither the order in which concurrent tasks went on nor the number of polls is a difference.
+// Neither the order of concurrent tasks nor the number of polls is a difference.
 func TestInterleavings(t *testing.T) {
 	t.Parallel()
 	was := interleaved(0)
@@ -63,26 +64,26 @@ func TestInterleavings(t *testing.T) {
 	}
 }
 
-// One exchange that is missing is one difference, whichever it is, also where the order is another.
+// One missing exchange is one difference, whichever it is, also if the order differs.
 func TestOneIsMissing(t *testing.T) {
 	t.Parallel()
 	was := interleaved(0)
 	for i := range was {
 		now := interleaved(3)
 		if i >= len(now) || strings.Contains(string(now[i].Response.Body.Data), "WORKING") {
-			continue // polls are free
+			continue // the number of polls is ignored
 		}
 		gone := now[i]
 		now = append(now[:i], now[i+1:]...)
 		r := run(t, was, now, diff.Options{})
-		if len(r.Differences) != 1 || r.Missing+r.Differing != 1 { // without the last poll another one is the last
+		if len(r.Differences) != 1 || r.Missing+r.Differing != 1 { // without the last poll, an earlier one is the last
 			t.Errorf("without exchange %d, %s: %s\n%s", gone.Seq, gone.Request.Body.Data, r.Verdict(),
 				strings.Join(told(r), "\n"))
 		}
 	}
 }
 
-// Calls of one client at the same time begin in any order.
+// Concurrent calls of one client begin in any order.
 func TestOverlappingCalls(t *testing.T) {
 	t.Parallel()
 	at := func(first, second string) []*capture.Exchange {
@@ -109,7 +110,7 @@ func TestOverlappingCalls(t *testing.T) {
 	}
 }
 
-// An only agent, and an only client, are the same whatever they are called; others by their names.
+// A single agent, and a single client, match under any name; others match by name.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	called := func(agent, client string) []*capture.Exchange {
@@ -143,12 +144,12 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// One agent's traffic in two bindings, and that of two lines of an SDK in two dialects, is compared by what it means.
+// Traffic of one agent in two bindings, or of two lines of an SDK in two dialects, is compared by meaning.
 func TestByMeaning(t *testing.T) {
 	t.Parallel()
 	const now = "go2-go210-jsonrpc"
 	for _, was := range []string{"go2-go210-rest", "go03-go0303-jsonrpc"} {
-		a, b := read(t, testdata+"/wild/"+was+".txtar"), read(t, testdata+"/wild/"+now+".txtar")
+		a, b := rulestest.Exchanges(t, "wild/"+was), rulestest.Exchanges(t, "wild/"+now)
 		r := run(t, a, b, diff.Options{})
 		if r.ByMeaning < 15 || r.Matched < 15 || !strings.Contains(r.Verdict(), "compared by meaning") {
 			t.Errorf("%s and %s: %s", was, now, r.Verdict())
@@ -164,7 +165,7 @@ func TestByMeaning(t *testing.T) {
 				t.Errorf("%s and %s: %s: %s", was, now, op, d)
 			}
 		}
-		// What is changed is found all the same.
+		// A planted change is still found.
 		for _, x := range b {
 			edit(x, func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("STATE_CANCELED"), []byte("STATE_FAILED")) })
 		}
@@ -173,7 +174,7 @@ func TestByMeaning(t *testing.T) {
 	}
 }
 
-// notified is a workflow in which the webhook of task-1 is told of its states.
+// notified is a workflow in which the webhook of task-1 receives its states.
 func notified(t *testing.T, states ...string) []*capture.Exchange {
 	t.Helper()
 	xs := workflow()
@@ -189,7 +190,7 @@ func notified(t *testing.T, states ...string) []*capture.Exchange {
 	return xs
 }
 
-// Notifications of a task are the same in any order; one that is missing or new is a difference.
+// The order of a task's notifications is ignored; a missing or new one is a difference.
 func TestNotifications(t *testing.T) {
 	t.Parallel()
 	was := notified(t, "WORKING", "COMPLETED")
@@ -206,7 +207,7 @@ func TestNotifications(t *testing.T) {
 	}
 }
 
-// Nothing against nothing is not proof, and what is not A2A is left out.
+// Comparing nothing with nothing proves nothing, and traffic other than A2A is left out.
 func TestNothing(t *testing.T) {
 	t.Parallel()
 	if r := run(t, nil, nil, diff.Options{}); r.Same() || !strings.Contains(r.Verdict(), "nothing was compared") {
@@ -222,7 +223,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// lossy is a capture that lacks what passed.
+// lossy is a capture with a gap.
 type lossy struct {
 	capture.Source
 	lost    int64
@@ -235,7 +236,7 @@ func (l lossy) Info(ctx context.Context) (capture.Info, error) {
 	return info, err
 }
 
-// Where a capture lacks something, nothing is proved by what is there.
+// A capture with a gap proves nothing.
 func TestLoss(t *testing.T) {
 	t.Parallel()
 	for _, l := range []lossy{{lost: 2}, {crashes: 1}} {

@@ -19,7 +19,7 @@ import (
 	"a2atap/replay/report"
 )
 
-// A session writes a recording as it goes: who asks what, and what comes.
+// A session writes a recording step by step: requests and their answers.
 type session struct {
 	exchanges []*capture.Exchange
 	now       time.Time
@@ -88,7 +88,7 @@ func workflow() []*capture.Exchange {
 	return s.exchanges
 }
 
-// planted are changes of a workflow, and what is found by each profile: side and kind, with the number of the exchange.
+// planted are changes to a workflow, with the differences by profile: side and kind, with the number of the exchange.
 var planted = []struct {
 	name                   string
 	change                 func(t *testing.T, xs []*capture.Exchange) []*capture.Exchange
@@ -160,7 +160,7 @@ func swapped(i, j int) func(*testing.T, []*capture.Exchange) []*capture.Exchange
 	}
 }
 
-// What was changed in one of two captures is found, and nothing else.
+// The change to one of two captures is found, and nothing else.
 func TestPlanted(t *testing.T) {
 	t.Parallel()
 	for _, p := range planted {
@@ -190,7 +190,7 @@ func kinds(r *report.Report) (list []string) {
 	return list
 }
 
-// JSON-RPC ids count up as a client likes, and mean nothing but that answers repeat them.
+// Clients may number JSON-RPC ids in any way: only their repetition in answers matters.
 func TestRequestIDs(t *testing.T) {
 	t.Parallel()
 	other := func() []*capture.Exchange {
@@ -213,7 +213,7 @@ func TestRequestIDs(t *testing.T) {
 		"3 id", strings.Join(kinds(run(t, workflow(), xs, diff.Options{})), ", "))
 }
 
-// A rule that is broken in the second capture alone is a difference; one that is broken in both is none.
+// A rule that only the second capture breaks is a difference; one that both break is not.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	broken := func() []*capture.Exchange { return in(3, `"id":3,"result"`, `"id":"3","result"`)(t, workflow()) }
@@ -224,7 +224,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// What may differ is silent by a rule that names it, in requests as in answers; a rule that names nothing is said.
+// A rule hides the differences that it names, in requests and in answers; a rule that matches nothing is reported.
 func TestNoise(t *testing.T) {
 	t.Parallel()
 	for place, change := range map[string]func(*testing.T, []*capture.Exchange) []*capture.Exchange{

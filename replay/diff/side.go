@@ -20,28 +20,28 @@ var seed = maphash.MakeSeed()
 // digest returns a number for words, never 0.
 func digest(words ...string) uint64 { return max(1, maphash.String(seed, strings.Join(words, "\x00"))) }
 
-// An exchange is what has to be known of an exchange to find its counterpart.
+// An exchange has the facts about an exchange that are needed to find its counterpart.
 type exchange struct {
 	seq     uint64
 	agent   string
 	client  string
 	op      a2a.Operation
-	asks    string // operation, or the method of JSON-RPC or the route where that is none
+	asks    string // operation; else the JSON-RPC method or the route
 	names   bool   // its request names a task
 	task    string // that the request names, or else that the answer shows
 	context string // likewise
 	start   time.Time
 	end     time.Time
-	sent    uint64 // digest of what is asked, ids left out
-	shape   uint64 // digest of what is asked, texts left out
-	came    uint64 // digest of what it came to
-	going   bool   // a whole answer shows a task that goes on
+	sent    uint64 // digest of the request without ids
+	shape   uint64 // digest of the request without texts
+	came    uint64 // digest of the outcome
+	going   bool   // a complete answer shows a task that continues
 	ahead   []a2a.State
 	skip    string // why it is not compared; empty if it is
 
-	polled  bool     // another one like it follows, and its task went on
-	polls   []uint64 // numbers of those before it that were polled
-	overlap bool     // another one of its client and thread was going on at the same time
+	polled  bool     // an equal one follows, and its task continued
+	polls   []uint64 // numbers of the earlier equal polls
+	overlap bool     // another one of its client and thread was in progress at the same time
 	of      *thread
 	pair    *exchange // its counterpart
 }
@@ -57,14 +57,14 @@ type side struct {
 	seen      []observation
 }
 
-// An observation is a state in which a task was seen, or without one that something was done to it.
+// An observation is an observed state of a task, or, without a state, an operation on it.
 type observation struct {
 	at    time.Time
 	task  string
 	state a2a.State
 }
 
-// load reads a capture twice: what a card says of its agent's addresses holds for what comes before it, too.
+// load reads a capture twice: a card's addresses also apply to the exchanges before the card.
 func load(ctx context.Context, src capture.Source, keep func(*capture.Exchange) bool) (*side, error) {
 	info, err := src.Info(ctx)
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *side) read(x *capture.Exchange, keep func(*capture.Exchange) bool) {
 	e := &exchange{
 		seq: x.Seq, agent: cmp.Or(x.Agent.Name, x.Agent.URL, head.Fields.Get("Host")), client: x.Client.Name,
 		op: call.Operation, asks: compare.Asks(&call), names: call.TaskID != "", task: call.TaskID, context: call.ContextID,
-		start: x.Started, end: x.Started.Add(max(0, x.Ended)), skip: whyNot(x, &call),
+		start: x.Started, end: x.Started.Add(max(0, x.Took())), skip: whyNot(x, &call),
 	}
 	e.asks = cmp.Or(e.asks, "request")
 	for _, it := range reply.Items {
@@ -154,7 +154,7 @@ func contextOf(it compare.Item) string {
 	return ""
 }
 
-// asked digests what a request asks, whatever its binding and dialect and the ids in it: first with its texts, then
+// asked digests the contents of a request regardless of its binding, dialect and ids: first with its texts, then
 // without.
 func asked(asks string, call *a2a.Call) (sent, shape uint64) {
 	words := []string{asks, named(call.TaskID), named(call.ContextID), named(call.ConfigID)}
@@ -187,7 +187,7 @@ func named(id string) string {
 	return "named"
 }
 
-// outcome digests what an answer came to.
+// outcome digests the outcome of an answer.
 func outcome(r *compare.Reply) uint64 {
 	if len(r.Items) == 0 {
 		return digest("nothing")
@@ -201,7 +201,7 @@ func outcome(r *compare.Reply) uint64 {
 	return digest(r.First().Kind.String(), last.String())
 }
 
-// observe notes in which states an exchange shows tasks, and what it does to one.
+// observe notes the task states that an exchange shows, and its effect on a task.
 func (s *side) observe(x *capture.Exchange, call *a2a.Call, r *compare.Reply) {
 	if call.TaskID != "" && (call.Operation.Sends() || call.Operation == a2a.CancelTask) {
 		s.seen = append(s.seen, observation{at: x.Started, task: call.TaskID})
@@ -224,8 +224,8 @@ func (s *side) observe(x *capture.Exchange, call *a2a.Call, r *compare.Reply) {
 	}
 }
 
-// lookAhead finds the states that tasks which were seen going on reached later without anything being done to them: in
-// the other capture they may have been there already.
+// lookAhead finds the states that running tasks reached later without a request: in the other capture, they may have
+// reached them earlier.
 func (s *side) lookAhead() {
 	slices.SortStableFunc(s.seen, func(a, b observation) int { return a.at.Compare(b.at) })
 	byTask := map[string][]observation{}
@@ -238,7 +238,7 @@ func (s *side) lookAhead() {
 		}
 		later := byTask[e.task]
 		from, _ := slices.BinarySearchFunc(later, e.end, func(o observation, t time.Time) int {
-			return cmp.Or(o.at.Compare(t), -1) // behind those of the same time
+			return cmp.Or(o.at.Compare(t), -1) // after others of the same time
 		})
 		for _, o := range later[from:] {
 			if o.state == a2a.NoState {

@@ -7,8 +7,8 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A thread is the exchanges with one agent that are about one task; or in one context, where there is no task; or of
-// one kind, where there is neither.
+// A thread has the exchanges with one agent about one task; without a task, those in one context; without either, those
+// of one kind.
 type thread struct {
 	task      string // empty if it is about none
 	exchanges []*exchange
@@ -49,8 +49,8 @@ func nameOf(e *exchange) string {
 	return "operation " + e.asks
 }
 
-// withoutPolls leaves out requests for a task that went on, where the same client asked again: how often it does that
-// depends on how fast the agent is.
+// withoutPolls leaves out requests for a task that continued, if the same client asked again: the number of polls
+// depends on the agent's speed.
 func withoutPolls(exchanges []*exchange) []*exchange {
 	next := map[string]*exchange{} // by client
 	var kept []*exchange
@@ -72,8 +72,7 @@ func withoutPolls(exchanges []*exchange) []*exchange {
 	return kept
 }
 
-// markOverlaps marks the exchanges that went on at the same time as another one of the same client: their order is
-// chance.
+// markOverlaps marks the exchanges that overlapped with another one of the same client: their order varies.
 func markOverlaps(exchanges []*exchange) {
 	latest := map[string]*exchange{} // the one of each client that ends last
 	for _, e := range exchanges {
@@ -87,7 +86,7 @@ func markOverlaps(exchanges []*exchange) {
 	}
 }
 
-// A level says how alike two exchanges are.
+// A level is a degree of similarity of two exchanges.
 type level func(e *exchange) uint64
 
 func byOutcome(e *exchange) uint64 { return digest("outcome", e.asks, num(e.sent), num(e.came)) }
@@ -95,7 +94,7 @@ func byText(e *exchange) uint64    { return digest("text", e.asks, num(e.sent)) 
 func byShape(e *exchange) uint64   { return digest("shape", e.asks, num(e.shape)) }
 func byAsked(e *exchange) uint64   { return digest("asked", e.asks) }
 
-// byKind does not tell ways to send a message apart.
+// byKind treats all ways to send a message alike.
 func byKind(e *exchange) uint64 {
 	if e.op.Sends() {
 		return digest("kind", "send")
@@ -108,7 +107,7 @@ func num(n uint64) string { return fmt.Sprint(n) }
 // of adds the client to a level.
 func (l level) ofClient(e *exchange) uint64 { return digest(e.client, num(l(e))) }
 
-// all digests the exchanges of a thread, whatever their order.
+// all digests the exchanges of a thread regardless of their order.
 func (l level) all(t *thread) (sum uint64) {
 	for _, e := range t.exchanges {
 		sum += l(e)
@@ -147,8 +146,8 @@ func pairThreads(a, b []*thread) {
 	}
 }
 
-// pairExchanges finds the counterparts of the exchanges in two threads: those of one client, whatever another one did
-// in between; then those of clients that only one of the threads has.
+// pairExchanges finds the counterparts of the exchanges in two threads: first for each client, regardless of other
+// clients' exchanges in between; then for clients that only one of the threads has.
 func pairExchanges(a, b []*exchange) {
 	for _, client := range clientsOf(a) {
 		of := func(e *exchange) bool { return e.client == client }
@@ -177,7 +176,7 @@ func clientsOf(list []*exchange) []string {
 	return names
 }
 
-// pairBy pairs exchanges level by level, in order but for those that overlap with others.
+// pairBy pairs exchanges level by level, in order except for those that overlap with others.
 func pairBy(a, b []*exchange, levels ...level) {
 	m := newMatching(len(a), len(b))
 	for _, l := range levels {

@@ -1,5 +1,5 @@
-// Package limits bounds what an agent can make a client of a2atap receive, so that no agent costs it more than a known
-// amount of time and memory.
+// Package limits bounds the data that an agent can make a client of a2atap receive, so that each agent costs at most
+// a known amount of time and memory.
 package limits
 
 import (
@@ -19,7 +19,7 @@ type Limits struct {
 	Idle   time.Duration // between two events of a stream; 1 hour
 }
 
-// What no flag raises.
+// Limits that no flag raises.
 const (
 	Event     = 16 << 20 // bytes of one event
 	Head      = 1 << 20  // bytes of the heads of one answer, interim ones included
@@ -44,7 +44,7 @@ func (l Limits) OrDefaults() Limits {
 	}
 }
 
-// A ReachedError says which limit a call has reached, and which flag raises the limit.
+// A ReachedError names the limit that a call has reached, and the flag that raises the limit.
 type ReachedError struct {
 	What string // such as "the stream has more than 50000 events"
 	Flag string // without dashes; empty if no flag raises the limit
@@ -63,7 +63,7 @@ func (l Limits) TooLong() error {
 	return &ReachedError{fmt.Sprintf("the answer is longer than %d bytes", l.Answer), AnswerFlag}
 }
 
-// Silent returns the error of a stream that has brought no event for Idle.
+// Silent returns the error of a stream that has sent no event for Idle.
 func (l Limits) Silent() error {
 	return &ReachedError{fmt.Sprintf("the stream brought no event for %v", l.Idle), IdleFlag}
 }
@@ -103,9 +103,9 @@ func Unended(timeout time.Duration) error {
 	return &ReachedError{fmt.Sprintf("the answer did not end within %v", timeout), LateFlag}
 }
 
-// TooManyNotifications returns the error of a webhook that has got more notifications than Events.
+// TooManyNotifications returns the error of a webhook that has received more notifications than Events.
 func (l Limits) TooManyNotifications() error {
-	return &ReachedError{fmt.Sprintf("more than %d notifications came", l.Events), EventsFlag}
+	return &ReachedError{fmt.Sprintf("more than %d notifications arrived", l.Events), EventsFlag}
 }
 
 // ReadAll reads an answer that is not a stream. It fails with a ReachedError if the answer is longer than Answer.
@@ -117,8 +117,8 @@ func (l Limits) ReadAll(r io.Reader) ([]byte, error) {
 	return data, err
 }
 
-// CheckValues returns a ReachedError for a JSON text that holds more values than Values. It counts what begins a value
-// outside strings, before anything is decoded, and takes no more memory than the text.
+// CheckValues returns a ReachedError for a JSON text that holds more values than Values. It counts the beginnings of
+// values outside strings, before decoding, and needs no memory besides the text.
 func (l Limits) CheckValues(text []byte) error {
 	if len(text) <= l.Values {
 		return nil
@@ -135,7 +135,7 @@ func (l Limits) CheckValues(text []byte) error {
 	if n <= l.Values {
 		return nil
 	}
-	return &ReachedError{fmt.Sprintf("the answer holds more than %d JSON values", l.Values), ""}
+	return &ReachedError{fmt.Sprintf("the answer has more than %d JSON values", l.Values), ""}
 }
 
 // stringEnd returns the index of the quote that ends the string that begins at a quote.
@@ -151,7 +151,7 @@ func stringEnd(text []byte, i int) int {
 	return i
 }
 
-// A Meter counts what a stream brings. It is for one goroutine.
+// A Meter counts the data of a stream. It is for one goroutine.
 type Meter struct {
 	Limits
 	bytes  int64

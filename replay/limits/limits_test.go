@@ -11,7 +11,7 @@ import (
 	"a2atap/replay/limits"
 )
 
-// The table of docs/limits.md has each limit with its default and its flag.
+// The table in docs/limits.md lists each limit with its default and its flag.
 func TestDocumented(t *testing.T) {
 	l := limits.Limits{}.OrDefaults()
 	rows := map[string]string{

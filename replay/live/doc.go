@@ -1,10 +1,10 @@
-// Package live speaks with agents over connections of its own and records what passes, byte for byte: heads as they
-// were on the wire, bodies as they came, events with their times. Commands that are clients themselves keep their
-// traffic with it; a tap has other means.
+// Package live talks to agents over its own connections and records the traffic byte for byte: heads as they were on
+// the wire, bodies as received, events with their times. Commands that act as clients record their traffic with it; a
+// tap records by other means.
 //
-// A [Log] hands out the steps of all exchanges in one order. [Call] is one exchange, and [Transport] puts it under a
-// net/http client.
+// A [Log] assigns the steps of all exchanges one order. A [Transport] sends a [Call], or the requests of a net/http
+// client.
 //
-// It speaks HTTP/1.1 over a connection of its own for each exchange, and gRPC over HTTP/2, whose connections are
-// shared. It uses no proxy of the environment: the proxy would be recorded in the agent's place.
+// It speaks HTTP/1.1 over a separate connection for each exchange, and gRPC over shared HTTP/2 connections. It
+// ignores proxies from the environment: the recording would show the proxy instead of the agent.
 package live

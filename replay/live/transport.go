@@ -1,148 +1,160 @@
 package live
 
 import (
-	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
+	"os"
 	"sync"
 	"time"
 
 	"a2atap/proxy/capture"
-	"a2atap/proxy/grpc"
 	"a2atap/proxy/outbound"
 	"a2atap/replay/limits"
 )
 
-// A Transport is an [http.RoundTripper] that records in Log what it carries. It is safe for concurrent use.
+// A Transport sends calls. As an [http.RoundTripper] it records its requests in Log. It is safe for concurrent use.
 type Transport struct {
+	Dialer *outbound.Dialer // connects to agents; nil is one without options
+	Limits limits.Limits    // of the part of an answer that is recorded and passed on
+
+	// For RoundTrip.
 	Log    *Log
-	Client capture.Peer                      // who is recorded as client
-	Agent  func(at *url.URL) capture.Peer    // who is recorded as agent of a request to that URL
-	Dialer *outbound.Dialer                  // connects to agents; nil is one without options
-	Dialed time.Duration                     // how long connecting may take; 0 for 30 seconds
-	Noted  func(req *http.Request, n uint64) // called with each exchange's number before it is sent; may be nil
-	Limits limits.Limits                     // of what is recorded and handed on of an answer
+	Client capture.Peer                   // recorded as the client
+	Agent  func(at *url.URL) capture.Peer // returns the peer recorded as the agent for a URL
 
 	once  sync.Once
-	over2 *http.Transport // carries what is over HTTP/2; see http2
+	over2 *http.Transport // sends requests over HTTP/2; see http2
 }
 
-// RoundTrip implements [http.RoundTripper]. The exchange is recorded as ended when the answer's body has been read to
-// its end or is closed.
-func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	if grpc.IsMedia(req.Header.Get("Content-Type")) {
-		return t.roundTripHTTP2(req)
-	}
-	head, body, err := wireForm(req)
+// NewHTTP2 returns a transport for gRPC requests: HTTP/2 over shared connections. A nil dialer is a dialer without
+// options.
+func NewHTTP2(d *outbound.Dialer) *http.Transport {
+	t := &http.Transport{DisableCompression: true}
+	d = cmp.Or(d, &outbound.Dialer{})
+	d.Configure(t)
+	outbound.OnlyHTTP2(t)
+	return t
+}
+
+// http2 returns the transport for gRPC requests.
+func (t *Transport) http2() *http.Transport {
+	t.once.Do(func() { t.over2 = NewHTTP2(t.Dialer) })
+	return t.over2
+}
+
+// CloseIdleConnections closes the connections that no exchange uses any more.
+func (t *Transport) CloseIdleConnections() { t.http2().CloseIdleConnections() }
+
+// Dial opens a connection to an address, HOST:PORT, with TLS if secure is true; it offers only HTTP/1.1. A nil dialer
+// is a dialer without options. Errors name the flag that helps.
+func Dial(
+	ctx context.Context, d *outbound.Dialer, hostPort string, secure bool, timeout time.Duration,
+) (net.Conn, error) {
+	d = cmp.Or(d, &outbound.Dialer{})
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	host, _, err := net.SplitHostPort(hostPort)
 	if err != nil {
 		return nil, err
 	}
-	log := t.Log.Open(t.Client, t.Agent(req.URL), head)
-	if t.Noted != nil {
-		t.Noted(req, log.Seq())
+	conn, err := d.Dial(ctx, hostPort, secure, host, nil)
+	return conn, d.Explain(err, hostPort)
+}
+
+// Connect connects a call to its agent, if it is not connected yet. A call over gRPC is connected when it is sent.
+func (t *Transport) Connect(ctx context.Context, c *Call) (err error) {
+	if c.GRPC || c.conn != nil {
+		return nil
 	}
-	conn, err := t.dial(req)
-	if err != nil {
-		log.Close(&capture.TransportFault{
-			Kind: "unreachable", Side: "agent", Detail: fmt.Sprintf("connect to %s: %v", req.URL.Host, outbound.Cause(err)),
+	if c.conn, err = Dial(ctx, t.Dialer, c.Host, c.Secure, cmp.Or(c.Timeout, dialTimeout)); err == nil {
+		c.From = c.conn.LocalAddr().String()
+	}
+	return err
+}
+
+// dialTimeout is how long connecting may take for a call without a timeout.
+const dialTimeout = 30 * time.Second
+
+// Do connects the call, sends the request, reads the answer to its end, and closes the log.
+func (t *Transport) Do(ctx context.Context, c *Call) {
+	a, err := t.open(ctx, c)
+	if err == nil {
+		_, err = io.Copy(io.Discard, a)
+		a.release()
+		c.Log.close(faultOf(ctx, err))
+	}
+}
+
+// open connects the call, sends the request and reads the head of the answer. The caller reads the rest, releases the
+// answer and closes the log; open does so itself before it returns an error.
+func (t *Transport) open(ctx context.Context, c *Call) (*answer, error) {
+	if err := t.Connect(ctx, c); err != nil {
+		if c.Sent != nil {
+			c.Sent()
+		}
+		c.Log.close(&capture.TransportFault{
+			Kind: "unreachable", Side: "agent", Detail: fmt.Sprintf("connect to %s: %v", c.Host, outbound.Cause(err)),
 		})
 		return nil, err
 	}
-	a, err := (&Call{Conn: conn, Log: log, Limits: t.Limits}).start(req.Context(), req.Method, head, body)
+	a := &answer{call: c, meter: limits.Meter{Limits: t.Limits.OrDefaults()}}
+	a.ctx, a.cancel = context.WithCancelCause(ctx)
+	if c.Timeout > 0 {
+		a.timer = time.AfterFunc(c.Timeout, func() { a.cancel(os.ErrDeadlineExceeded) })
+	}
+	var err error
+	if c.GRPC {
+		err = a.askHTTP2(t.http2())
+	} else {
+		err = a.askHTTP1()
+	}
 	if err != nil {
-		log.Close(faultOf(req.Context(), err))
-		if req.Context().Err() != nil {
-			err = req.Context().Err()
-		}
+		err = a.cause(err)
+	} else if a.stream && c.Begun != nil && !c.Begun() {
+		err = errLeft
+	}
+	if err != nil {
+		a.release()
+		c.Log.close(faultOf(ctx, err))
 		return nil, err
 	}
-	a.res.Request = req
-	a.res.Body = &recordedBody{a: a}
-	return a.res, nil
+	return a, nil
 }
 
-func (t *Transport) dial(req *http.Request) (net.Conn, error) {
-	timeout := cmp.Or(t.Dialed, 30*time.Second)
-	at, port := req.URL.Host, "80"
-	secure := req.URL.Scheme == "https"
-	if secure {
-		port = "443"
+func faultOf(ctx context.Context, err error) *capture.TransportFault {
+	kind, side, detail := "reset", "agent", ""
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errLeft), errors.As(err, new(*limits.ReachedError)):
+		kind, side = "client-left", "client"
+	case ctx.Err() != nil:
+		kind, side, detail = "client-left", "client", "the client was interrupted"
+	case isDial(err):
+		kind, detail = "unreachable", "connect: "+outbound.Cause(err).Error()
+	case errors.Is(err, errSpeaksTLS):
+		kind, detail = "tls", errSpeaksTLS.Error()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		kind, detail = "timeout", "no answer within the time limit"
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		kind = "truncated"
 	}
-	if req.URL.Port() == "" {
-		at = net.JoinHostPort(req.URL.Hostname(), port)
-	}
-	return Dial(req.Context(), t.Dialer, at, secure, timeout)
+	return &capture.TransportFault{Kind: kind, Side: side, Detail: cmp.Or(detail, err.Error())}
 }
 
-// wireForm writes a request as it goes over the wire. Its body is read and closed.
-func wireForm(req *http.Request) (head, body []byte, err error) {
-	var b bytes.Buffer
-	out := req.Clone(req.Context())
-	if req.Body != nil && req.Body != http.NoBody {
-		body, err = io.ReadAll(req.Body)
-		req.Body.Close()
-		if err != nil {
-			return nil, nil, fmt.Errorf("read the body of the request: %w", err)
-		}
-		out.ContentLength = int64(len(body))
-		out.TransferEncoding = nil
-		out.Body = io.NopCloser(bytes.NewReader(body))
-	}
-	if err := out.Write(&b); err != nil {
-		return nil, nil, fmt.Errorf("write the request: %w", err)
-	}
-	all := b.Bytes()
-	end := bytes.Index(all, []byte("\r\n\r\n")) + 4
-	return bytes.Clone(all[:end]), body, nil
+// isDial reports whether connecting has failed.
+func isDial(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
 }
 
-// A recordedBody is the body of an answer that is recorded as it is read.
-type recordedBody struct {
-	mu  sync.Mutex
-	a   *answer
-	end error // what further reads give; nil if the answer goes on
-}
-
-func (b *recordedBody) Read(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.end != nil {
-		return 0, b.end
-	}
-	n, err := b.a.Read(p)
-	if err != nil {
-		b.end = err
-		var fault *capture.TransportFault
-		if err != io.EOF { // which Read returns as it is, and wraps all others
-			fault = faultOf(b.a.ctx, err)
-		}
-		b.a.release()
-		b.a.v.Log.Close(fault)
-	}
-	return n, err
-}
-
-// Close leaves an answer that has not been read to its end.
-func (b *recordedBody) Close() error {
-	b.a.v.Conn.Close() // a read under way ends
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.a.release() // the decoder is for one goroutine
-	if b.end == nil {
-		b.end = http.ErrBodyReadAfterClose
-		b.a.v.Log.Close(&capture.TransportFault{Kind: "client-left", Side: "client", Detail: "the client left"})
-	}
-	return nil
-}
-
-// Sleep returns after a time, or reports false when the context ends before.
+// Sleep waits for a duration. It returns false if the context ends first.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -152,32 +164,4 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-// Received records a request that came to a server of ours, with its body, and the answer without content that it gets.
-// It is called before that is sent, so that it stands before what follows from it. It returns what was recorded, which
-// must not be changed.
-func (l *Log) Received(from, to capture.Peer, r *http.Request, body []byte, status int) *capture.Exchange {
-	x := l.Open(from, to, requestHead(r))
-	x.RequestBody(body)
-	x.ResponseHead(fmt.Appendf(nil, "HTTP/1.1 %d %s\r\n\r\n", status, http.StatusText(status)), false)
-	x.ResponseEnd(0, nil)
-	x.Close(nil)
-	return x.Recorded()
-}
-
-// requestHead writes the head of a request as net/http has read it: order and case of its fields are lost.
-func requestHead(r *http.Request) []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", r.Method, r.RequestURI, r.Host)
-	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
-		for _, value := range r.Header[name] {
-			fmt.Fprintf(&b, "%s: %s\r\n", name, value)
-		}
-	}
-	if r.ContentLength >= 0 && r.Header.Get("Content-Length") == "" {
-		fmt.Fprintf(&b, "Content-Length: %d\r\n", r.ContentLength)
-	}
-	b.WriteString("\r\n")
-	return b.Bytes()
 }

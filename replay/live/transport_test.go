@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 
 	"a2atap/proxy/capture"
@@ -19,30 +18,17 @@ import (
 	"a2atap/replay/live"
 )
 
-// A tape keeps the exchanges of a log.
-type tape struct {
-	mu sync.Mutex
-	xs map[uint64]*capture.Exchange
+// newTape returns a log, and the capture that it appends to.
+func newTape() (*tape, *live.Log) {
+	m := capture.NewMemory(capture.Info{})
+	return &tape{m}, live.NewLog(0, m, nil)
 }
 
-func newTape() (*tape, *live.Log) {
-	p := &tape{xs: map[uint64]*capture.Exchange{}}
-	return p, live.NewLog(0, func(s capture.Step) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.xs[s.Seq] = capture.Assemble(p.xs[s.Seq], s)
-	})
-}
+type tape struct{ *capture.Memory }
 
 func (p *tape) exchange(t *testing.T, n uint64) *capture.Exchange {
 	t.Helper()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	x := p.xs[n]
-	if x == nil {
-		t.Fatalf("there is no exchange %d", n)
-	}
-	return x
+	return must.Get(p.Exchange(t.Context(), n))(t)
 }
 
 func newTransport(log *live.Log) *live.Transport {
@@ -52,7 +38,7 @@ func newTransport(log *live.Log) *live.Transport {
 	}
 }
 
-// agent answers each path in a way of its own.
+// agent gives each path a different answer.
 func agent(t *testing.T) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -126,7 +112,7 @@ func TestTransportRecordsEvents(t *testing.T) {
 	}
 }
 
-// What an agent sends beyond the limits is neither recorded nor handed on, however small it is on the wire.
+// Data beyond the limits is neither recorded nor passed on, however small it is on the wire.
 func TestTransportHasLimits(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var out io.Writer = w

@@ -11,13 +11,13 @@ import (
 type Mismatch struct {
 	Rule    Rule
 	Text    int    // index of the live text; of the recorded one if the value is missing
-	Pointer string // JSON Pointer of the value; in the recorded text if the live one lacks it; "" for what is not JSON
-	Was     string // raw JSON of what was recorded at the same pointer; empty if there was nothing
+	Pointer string // JSON Pointer of the value; in the recorded text if the live one lacks it; "" for other texts than JSON
+	Was     string // raw JSON of the recorded value at the same pointer; may be empty
 	Now     string // the same of the live value
 	Missing bool   // from the live texts
 }
 
-// Named returns what the rule names: the JSON Pointer, header[NAME] or status.
+// Named returns the place in the rule: the JSON Pointer, header[NAME] or status.
 func (m *Mismatch) Named() string {
 	switch {
 	case m.Rule.header != "":
@@ -36,9 +36,9 @@ func (m *Mismatch) Expected() string {
 	return fmt.Sprintf("%s (%s)", m.Rule.wanted, m.Rule.origin)
 }
 
-// Check returns what in live texts, which together stand for the recorded ones, does not match the expressions of
-// rules. What the recorded texts have and no live one has does not match. Strings are matched without quotes and
-// escapes, other values as they are written.
+// Check compares live texts, which together are the counterpart of the recorded ones, with the expressions of rules,
+// and returns the mismatches. A value that only recorded texts have is a mismatch. Strings are matched without quotes
+// and escapes, other values as written.
 func (s *Scope) Check(recorded, live []Text) []Mismatch {
 	if s == nil {
 		return nil
@@ -71,7 +71,7 @@ func (s *Scope) Check(recorded, live []Text) []Mismatch {
 	return wrong
 }
 
-// plain returns what an expression is matched with.
+// plain returns the text that is matched with an expression.
 func plain(v a2a.Value) string {
 	if text, ok := v.Str(); ok {
 		return text
@@ -80,7 +80,7 @@ func plain(v a2a.Value) string {
 }
 
 // CheckHead returns which header fields, and which status, of a live answer do not match the expressions of rules. A
-// field that both answers lack is not there to match.
+// field that both answers lack is not a mismatch.
 func (s *Scope) CheckHead(recorded, live Head) []Mismatch {
 	if s == nil {
 		return nil
@@ -105,7 +105,7 @@ type Head struct {
 	Header func(name string) []string
 }
 
-// value returns what a rule names in a head.
+// value returns the value in a head that a rule names.
 func (h *Head) value(r *Rule) (text string, ok bool) {
 	switch {
 	case r.status && h.Status != 0:

@@ -12,9 +12,9 @@ import (
 // maxLine bounds a line of a file, in bytes.
 const maxLine = 1 << 16
 
-// Read reads a file of rules: one a line, [OPERATION:]POINTER or [OPERATION:]POINTER=REGEXP. Empty lines do not count,
-// and a comment begins with # at the beginning of a line or behind a blank; an expression that needs that has \x20#.
-// The name is for messages, which say in which line something is wrong.
+// Read reads a file of rules: one a line, [OPERATION:]POINTER or [OPERATION:]POINTER=REGEXP. Empty lines are ignored,
+// and a comment begins with # at the beginning of a line or after a blank; an expression that needs a blank and # has
+// \x20#. The name is for error messages, which also have the line number.
 func Read(r io.Reader, name string) ([]Rule, error) {
 	var rules []Rule
 	lines := bufio.NewScanner(r)
@@ -45,7 +45,7 @@ func Read(r io.Reader, name string) ([]Rule, error) {
 	return rules, nil
 }
 
-// withoutComment returns what a line says.
+// withoutComment returns a line without its comment.
 func withoutComment(line string) string {
 	if strings.HasPrefix(strings.TrimSpace(line), "#") {
 		return ""

@@ -35,8 +35,8 @@ func (s *Scope) find(t Text) []found {
 	return all
 }
 
-// Without returns a text without the values that rules name, to compare the rest: members are left out, and what is
-// left empty by that counts as absent; elements become null, so that those after them keep their places, and are left
+// Without returns a text without the values that rules name, to compare the rest. Members are left out, and values that
+// become empty by that count as absent. Elements become null, so that later elements keep their places, and are left
 // out at the end of an array. The object of the text is never left out.
 func (s *Scope) Without(t Text) a2a.Value {
 	if s == nil || !t.Root.Exists() {
@@ -60,7 +60,7 @@ type walker struct {
 	named func(found)
 }
 
-// value returns the text of a value without what is named, and whether anything is left of it.
+// value returns the text of a value without the named values, and whether anything is left.
 func (w *walker) value(v a2a.Value) (text []byte, left bool) {
 	switch v.Kind() {
 	case a2a.Object:
@@ -71,11 +71,11 @@ func (w *walker) value(v a2a.Value) (text []byte, left bool) {
 	return v.Raw(), true
 }
 
-// child returns the text of the value under a name without what is named, and whether anything is left of it.
+// child returns the text of the value under a name without the named values, and whether anything is left.
 func (w *walker) child(name string, v a2a.Value) (text []byte, left bool) {
 	w.path = append(w.path, name)
 	defer func() { w.path = w.path[:len(w.path)-1] }()
-	text, left = w.value(v) // also of what is named: another rule may name a place inside
+	text, left = w.value(v) // also for a named value: another rule may name a place inside
 	for _, r := range w.scope.rules {
 		if r.names(w.path, w.in) {
 			w.named(found{r, v, slices.Clone(w.path)})
@@ -105,7 +105,7 @@ func (w *walker) object(o a2a.Value) (text []byte, left bool) {
 	return append(text, '}'), members == 0 || len(text) > 1
 }
 
-// aroundPayload reports whether a member of the object at hand is the object of the text, or holds it.
+// aroundPayload reports whether a member of the current object is the object of the text, or contains it.
 func (w *walker) aroundPayload(name string) bool {
 	n := len(w.path)
 	return n < len(w.in.payload) && w.in.payload[n] == name && slices.Equal(w.path, w.in.payload[:n])
@@ -113,7 +113,7 @@ func (w *walker) aroundPayload(name string) bool {
 
 func (w *walker) array(a a2a.Value) (text []byte, left bool) {
 	text = append(text, '[')
-	end, missing := 1, 0 // of what is kept; elements since then that are not
+	end, missing := 1, 0 // of the kept text; omitted elements since then
 	for i, v := range a.Elems() {
 		element, ok := w.child(strconv.Itoa(i), v)
 		if !ok {
@@ -136,8 +136,8 @@ func separate(text []byte) []byte {
 	return text
 }
 
-// HidesError reports whether a rule names a member of an error that says which error it is: its code, its status or its
-// reason. At is the JSON Pointer of the error.
+// HidesError reports whether a rule names a member that identifies an error: its code, its status or its reason. At is
+// the error's JSON Pointer.
 func (s *Scope) HidesError(t Text, at string) bool {
 	hidden := false
 	for _, place := range s.find(t) {

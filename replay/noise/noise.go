@@ -1,24 +1,24 @@
-// Package noise knows what may differ between two runs of the same workflow: rules that people write and review, each
-// of which names a place in answers.
+// Package noise has rules for values that may differ between two runs of the same workflow. People write and review
+// the rules. Each names a place in answers.
 //
-// A rule without an expression says that what stands at its place is not compared. One with an expression says that the
-// live value has to match it, whatever the recorded one was. Rules apply under every profile.
+// A rule without an expression excludes its place from the comparison. A rule with an expression requires the live
+// value to match it, regardless of the recorded value. Rules apply under every profile.
 //
 // # Places
 //
-// A place is written [OPERATION:]POINTER. OPERATION is a name of A2A 1.0 or of an older JSON-RPC method, and * or
-// nothing stands for all of them. POINTER is a JSON Pointer (RFC 6901) in which the name * stands for any one member or
-// element. It begins at the body, or at the data of an event; and it may as well begin at the result of JSON-RPC, or at
-// the object in it, so that /metadata/took is in the task of any answer, over JSON-RPC, over HTTP+JSON and in a stream.
-// header[Content-Type] and status name what is not JSON. A whole place as reports print it, such as
-// 5.response.event[2]#/result/artifact/metadata/took, is a place in exchange 5 alone, in whichever event.
+// A place is written [OPERATION:]POINTER. OPERATION is a name of A2A 1.0 or of an older JSON-RPC method; * or nothing
+// means all operations. POINTER is a JSON Pointer (RFC 6901) in which the name * matches any one member or element. It
+// begins at the body, or at the data of an event; it may also begin at the result of JSON-RPC, or at the object in it,
+// so that /metadata/took is in the task of any answer, over JSON-RPC, over HTTP+JSON and in a stream.
+// header[Content-Type] and status name the places outside JSON. A whole place as reports print it, such as
+// 5.response.event[2]#/result/artifact/metadata/took, is a place only in exchange 5, in any event.
 //
 // # What no rule hides
 //
-// How an answer came out (a success, an error), what it and its events hold (a task, a message, an update) and in which
-// order is not a value, and always compared. The state of a task, and which error an error is, are hidden only by a
-// rule whose last name is that very member: /status/state, /error/code; never by one for what is around it, nor by a
-// *.
+// The outcome of an answer (a success, an error), the kinds of objects in it and its events (a task, a message, an
+// update) and their order are not values, and always compared. The state of a task, and the identity of an error, are
+// hidden only by a rule whose last name is that very member: /status/state, /error/code; never by a rule for an object
+// around it, nor by a *.
 //
 // # Caveats
 //
@@ -50,7 +50,7 @@ type Rule struct {
 	wanted    string          // the expression as written
 }
 
-// A part is which part of an exchange a rule is about.
+// A part is the part of an exchange that a rule is about.
 type part uint8
 
 const (
@@ -62,13 +62,13 @@ const (
 // String returns the rule as it was written.
 func (r *Rule) String() string { return r.text }
 
-// Rules are the rules of a comparison, and how often they applied. They are safe for concurrent use. A nil *Rules has
+// Rules are the rules of a comparison, with counts of their uses. They are safe for concurrent use. A nil *Rules has
 // no rule.
 type Rules struct {
 	list []Rule
 
 	mu      sync.Mutex
-	applied []int // to how many places, by rule
+	applied []int // number of places that each rule applied to
 }
 
 // New returns the rules in their order. Of two with the same text the second is left out.
@@ -84,10 +84,10 @@ func New(list ...Rule) *Rules {
 	return r
 }
 
-// A Count says how often rules applied.
+// A Count is the number of times that rules applied.
 type Count struct {
 	Ignored int // places that were not compared
-	Rules   int // that said so
+	Rules   int // rules that name them
 	Matched int // places that were compared by an expression
 }
 
@@ -109,7 +109,8 @@ func (r *Rules) Count() (c Count) {
 	return c
 }
 
-// Stale says in one sentence each which rules never applied, in their order: what they name may be gone, or misspelt.
+// Stale returns a sentence for each rule that never applied, in their order: the rule's place may be gone, or
+// misspelled.
 func (r *Rules) Stale() []string {
 	if r == nil {
 		return nil
@@ -121,7 +122,7 @@ func (r *Rules) Stale() []string {
 		if n > 0 {
 			continue
 		}
-		text := fmt.Sprintf("the rule %s never applied: nothing that was compared has this place", r.list[i].text)
+		text := fmt.Sprintf("the rule %s never applied: no compared answer has this place", r.list[i].text)
 		if at := r.list[i].origin; at != "" {
 			text = at + ": " + text
 		}
@@ -131,7 +132,7 @@ func (r *Rules) Stale() []string {
 }
 
 // Of returns the rules that apply to the answers of an exchange: those of its operation, and those that name one of its
-// numbers, which are that of the recording and that of the live run. It is nil if there are none.
+// numbers, in the recording or in the live run. It may be nil.
 func (r *Rules) Of(operation a2a.Operation, numbers ...uint64) *Scope {
 	return r.scope(response, operation, numbers)
 }
@@ -183,12 +184,12 @@ type Text struct {
 func split(pointer string) []string {
 	p, err := capture.ParsePointer(pointer)
 	if err != nil {
-		return []string{pointer} // not reached for pointers of our own
+		return []string{pointer} // not reached for pointers from this package
 	}
 	return p.Names()
 }
 
-// A layout is where in a text pointers may begin besides the body.
+// A layout has the places in a text, other than the body, where pointers may begin.
 type layout struct {
 	payload  []string // the object
 	envelope bool     // of JSON-RPC: its result
@@ -198,8 +199,8 @@ func (t *Text) layout() layout {
 	return layout{split(t.Payload), t.Root.Has("jsonrpc") || t.Root.Has("result")}
 }
 
-// names reports whether the rule names what stands at a path, from the body, from the result of JSON-RPC, or from the
-// object there. Where there is no JSON-RPC, a rule that begins with its result begins at the body.
+// names reports whether the rule names the value at a path that begins at the body, at the result of JSON-RPC, or at
+// the object in it. Without JSON-RPC, a rule that begins with its result begins at the body.
 func (r *Rule) names(path []string, in layout) bool {
 	names := r.pointer.Names()
 	if len(names) == 0 || len(path) == 0 {
@@ -215,13 +216,12 @@ func (r *Rule) names(path []string, in layout) bool {
 	return names[0] == "result" && fits(names[1:], path)
 }
 
-// fits reports whether names, of which one may be any, are those of a path.
+// fits reports whether names, which may have wildcards, match a path.
 func fits(names, path []string) bool {
 	return slices.EqualFunc(names, path, func(name, at string) bool { return name == capture.AnyName || name == at })
 }
 
-// Hides reports whether a rule says by name, not by *, that the value at a pointer is not to be compared with the
-// recorded one.
+// Hides reports whether a rule excludes the value at a pointer from the comparison by name, not by *.
 func (s *Scope) Hides(t Text, pointer string) bool {
 	if s == nil {
 		return false
@@ -236,7 +236,7 @@ func (r *Rule) exactly() bool {
 	return len(names) > 0 && names[len(names)-1] != capture.AnyName
 }
 
-// Covers reports whether the value at a pointer, or one that it is in, is not to be compared with the recorded one.
+// Covers reports whether rules exclude the value at a pointer, or one that contains it, from the comparison.
 func (s *Scope) Covers(t Text, pointer string) bool {
 	if s == nil {
 		return false
@@ -250,19 +250,19 @@ func (s *Scope) Covers(t Text, pointer string) bool {
 	return false
 }
 
-// HidesStatus reports whether the status of HTTP is not to be compared with the recorded one.
+// HidesStatus reports whether rules exclude the HTTP status from the comparison.
 func (s *Scope) HidesStatus() bool {
 	return s != nil && slices.ContainsFunc(s.rules, func(r scoped) bool { return r.status })
 }
 
-// HidesHeader reports whether a header field is not to be compared with the recorded one.
+// HidesHeader reports whether rules exclude a header field from the comparison.
 func (s *Scope) HidesHeader(name string) bool {
 	return s != nil && slices.ContainsFunc(s.rules, func(r scoped) bool { return r.isHeader(name) })
 }
 
 func (r *Rule) isHeader(name string) bool { return r.header != "" && strings.EqualFold(r.header, name) }
 
-// Fresh returns the same rules, none of which has applied yet.
+// Fresh returns the same rules with zero counts.
 func (r *Rules) Fresh() *Rules {
 	if r == nil {
 		return nil

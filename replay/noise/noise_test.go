@@ -70,7 +70,7 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// What an answer means is hidden by its own name alone.
+// Only the name of an answer's state or error hides it.
 func TestHides(t *testing.T) {
 	const at = "/result/task/status/state"
 	for rule, want := range map[string]bool{
@@ -176,7 +176,7 @@ func TestHeads(t *testing.T) {
 	}
 }
 
-// Each place counts once, and rules that never applied are told.
+// Each place counts once, and rules that never applied are reported.
 func TestCounts(t *testing.T) {
 	rules := rulesOf(t, "/metadata/*", "GetTask:/result/id", "ListTasks:/x", "header[Server]", "/metadata/*", "/metadata/c=3")
 	s := rules.Of(a2a.GetTask)
@@ -184,7 +184,7 @@ func TestCounts(t *testing.T) {
 	now := text(`{"result":{"id":"t","metadata":{"a":1,"b":2,"c":3}}}`, "/result")
 	s.Note([]Text{was}, []Text{now}, Head{}, head(200, "Server", "s"))
 	expect.Equal(t, "", (Count{Ignored: 5, Rules: 3, Matched: 1}), rules.Count())
-	want := []string{"rules:3: the rule ListTasks:/x never applied: nothing that was compared has this place"}
+	want := []string{"rules:3: the rule ListTasks:/x never applied: no compared answer has this place"}
 	expect.Same(t, "stale rules", want, rules.Stale())
 }
 
@@ -214,8 +214,8 @@ func TestMessages(t *testing.T) {
 			"result/x",
 			`"result/x": a JSON Pointer begins with a slash; write "/result/x", OPERATION:POINTER, header[NAME] or status`,
 		},
-		{"GetTsk:/x", `no operation is called "GetTsk"; did you mean GetTask?`},
-		{"zzz:/x", `no operation is called "zzz"; write a name such as GetTask, or * for all of them`},
+		{"GetTsk:/x", `unknown operation "GetTsk"; write a name such as SendMessage or GetTask; did you mean "GetTask"`},
+		{"zzz:/x", `unknown operation "zzz"; write a name such as SendMessage or GetTask`},
 		{
 			"GetTask:",
 			`"GetTask:" names whole answers; name a member, such as /metadata/took, or leave exchanges out with --filter`,
@@ -234,7 +234,7 @@ func TestMessages(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", test.text, err, test.want)
 		}
 	}
-	expect.ErrorHas(t, "an expression in --ignore", "belongs to --match", expect.Err(ParseIgnore("/x=y")))
+	expect.ErrorHas(t, "an expression in --ignore", "which only --match accepts", expect.Err(ParseIgnore("/x=y")))
 	expect.ErrorHas(t, "no expression in --match", "has no expression", expect.Err(ParseMatch("/x")))
 	for _, in := range []string{"/x\xff", strings.Repeat("x", maxLine+1)} {
 		_, err := Read(strings.NewReader("/a\n"+in), "n.txt")
@@ -257,7 +257,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// What can be read can be applied to anything, and says the same when it is read again.
+// A rule that parses can be applied to anything, and its text parses to the same rule.
 func FuzzRead(f *testing.F) {
 	f.Add("/a\nGetTask:/b/*=x # why\n# c\n5.response.event[2]#/result/x\nheader[A]=a/.*\nstatus\n", `{"a":[{"b":1}]}`)
 	f.Add("*:/~0~1/0\n3.request.body#/params/x\n", `{"~/":[1,[2]],"result":{"x":null}}`)
@@ -278,7 +278,7 @@ func FuzzRead(f *testing.F) {
 			whole := Text{Root: doc.Root, Payload: payload}
 			out := s.Without(whole)
 			if after := a2a.Parse(out.Raw()); doc.Err == nil && after.Err != nil {
-				t.Fatalf("%q without %q is no JSON: %q", json, in, out.Raw())
+				t.Fatalf("%q without %q is not JSON: %q", json, in, out.Raw())
 			}
 			for _, f := range s.find(whole) {
 				if !s.Covers(whole, f.pointer()) {

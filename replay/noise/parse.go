@@ -8,20 +8,19 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
-	"a2atap/proxy/spelling"
 )
 
-// ParseIgnore reads a rule that a value is not compared: [OPERATION:]POINTER.
+// ParseIgnore reads a rule that excludes a value from the comparison: [OPERATION:]POINTER.
 func ParseIgnore(text string) (Rule, error) {
 	text = strings.TrimSpace(text)
 	if strings.Contains(text, "=") {
-		return Rule{}, fmt.Errorf("%q has an expression, which belongs to --match; write * for a name with = in it", text)
+		return Rule{}, fmt.Errorf("%q has an expression, which only --match accepts; write * for a name with = in it", text)
 	}
 	return parsePlace(text)
 }
 
-// ParseMatch reads a rule that a live value has to match an expression as a whole: [OPERATION:]POINTER=REGEXP. The
-// syntax of expressions is that of package regexp.
+// ParseMatch reads a rule that requires an entire live value to match an expression: [OPERATION:]POINTER=REGEXP.
+// Expressions have the syntax of package regexp.
 func ParseMatch(text string) (Rule, error) {
 	text = strings.TrimSpace(text)
 	at, expression, found := strings.Cut(text, "=")
@@ -68,15 +67,16 @@ func parsePlace(text string) (Rule, error) {
 		rest = strings.TrimPrefix(m[3], ".")
 	} else if operation, pointer, found := strings.Cut(text, ":"); found && !begins(text) {
 		if rest = pointer; operation != "*" {
-			if r.operation = a2a.OperationOf(operation); r.operation == a2a.NoOperation {
-				return Rule{}, noOperation(operation)
+			var err error
+			if r.operation, err = a2a.ParseOperation(operation); err != nil {
+				return Rule{}, err
 			}
 		}
 	}
 	return r, r.readPointer(rest)
 }
 
-// begins reports whether a text begins as a place without an operation does.
+// begins reports whether a text begins like a place without an operation.
 func begins(text string) bool {
 	return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "#") || strings.HasPrefix(text, "header[")
 }
@@ -104,18 +104,4 @@ func (r *Rule) readPointer(text string) error {
 	var err error
 	r.pointer, err = capture.ParsePointer(text)
 	return err
-}
-
-// noOperation says that there is no such operation, and which is the nearest.
-func noOperation(name string) error {
-	best, distance := "", len(name)/2+1
-	for o := a2a.SendMessage; o.String() != ""; o++ {
-		if d := spelling.Distance(strings.ToLower(name), strings.ToLower(o.String())); d < distance {
-			best, distance = o.String(), d
-		}
-	}
-	if best != "" {
-		return fmt.Errorf("no operation is called %q; did you mean %s?", name, best)
-	}
-	return fmt.Errorf("no operation is called %q; write a name such as GetTask, or * for all of them", name)
 }

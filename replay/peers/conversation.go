@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// Converse plays a conversation that can be played again: other than the script of Run, it puts no id into a text and
-// leaves nothing to chance. The tasks are, in this order: a message, a task with a reading of it, a failing one in a
-// stream, one that asks back and gets a webhook, and one that is followed in two streams and canceled; then an unknown
-// task. It fails for clients that are programs of their own.
+// Converse plays a conversation that can be replayed: unlike the script of Run, it puts no id into a text and leaves
+// nothing to chance. Its tasks, in order, are: a message; a task that is read once; a failing one in a stream; one
+// that asks back and gets a webhook; one that is followed in two streams and canceled; and an unknown task. It fails
+// for clients that are separate programs.
 func (c Client) Converse(ctx context.Context, t testing.TB, agentURL, binding string) error {
 	if c.driver == nil {
 		return fmt.Errorf("%s is a program of its own, which plays its script only", c.Name)
@@ -33,7 +33,7 @@ func (c Client) Converse(ctx context.Context, t testing.TB, agentURL, binding st
 	return nil
 }
 
-// A conversation is one on its way.
+// A conversation is a conversation in progress.
 type conversation struct {
 	driver driver
 	heads  *streamHeads
@@ -70,7 +70,7 @@ func (v *conversation) pushing(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("be asked back: %w", err)
 	}
-	// What one of these agents cannot do with webhooks, it cannot do again.
+	// A webhook operation that an agent does not support fails again on replay.
 	config, err := v.driver.setPush(ctx, asked.Task, "http://127.0.0.1:9/hook", "known-to-both")
 	if err != nil {
 		config.Config = "no-such-config"
@@ -85,7 +85,7 @@ func (v *conversation) pushing(ctx context.Context) error {
 }
 
 // following reads a task in the stream that began it, subscribes to it when it works, and cancels it when both streams
-// stand. Not every agent sends something at once to who subscribes, so the head of the answer has to do.
+// are open. Not every agent sends an event at once to a subscriber, so the header of the response must suffice.
 func (v *conversation) following(ctx context.Context) error {
 	subscribed := make(chan error, 1)
 	begun := false
@@ -102,7 +102,7 @@ func (v *conversation) following(ctx context.Context) error {
 			subscribed <- err
 		case <-ctx.Done():
 		}
-		v.driver.cancel(ctx, e.Task) //nolint:errcheck // what comes of it, the streams show
+		v.driver.cancel(ctx, e.Task) //nolint:errcheck // the streams show the result
 	})
 	if err != nil {
 		return fmt.Errorf("stream a task: %w", err)

@@ -28,10 +28,10 @@ import (
 	"a2atap/proxy/recording"
 )
 
-// patience is how long a client of these tests may wait for what never comes.
+// patience bounds the wait of these tests' clients for something that never comes.
 const patience = 25 * time.Second
 
-// borne are the faults that clients have to bear, and whether in a stream.
+// borne are the faults that clients must handle, and whether they occur in a stream.
 var borne = []struct {
 	fault  string
 	stream bool
@@ -55,23 +55,23 @@ var borne = []struct {
 	{"duplicate-event=2", true},
 }
 
-// A faultCase is one call that a client makes, and where.
+// A faultCase is one call of a client, and its address.
 type faultCase struct {
 	Name   string `json:"name"`
 	URL    string `json:"url"`
 	Stream bool   `json:"stream"`
 }
 
-// A faultOutcome is what came of it for the client.
+// A faultOutcome is the client's result.
 type faultOutcome struct {
 	Name   string `json:"name"`
-	Events int    `json:"events"` // that the client was given; 1 for an answer
-	Late   bool   `json:"late"`   // it would have waited on
+	Events int    `json:"events"` // that the client received; 1 for an answer
+	Late   bool   `json:"late"`   // it would have continued to wait
 	Error  string `json:"error"`  // as the SDK names it
 }
 
-// TestHowClientsBearFaults makes each fault in a call of each SDK, and compares what the client makes of it with the
-// table in docs/faults.md.
+// TestHowClientsBearFaults makes each fault in a call of each SDK, and compares the client's results with the table
+// in docs/faults.md.
 func TestHowClientsBearFaults(t *testing.T) {
 	clients := []struct {
 		name string
@@ -80,7 +80,7 @@ func TestHowClientsBearFaults(t *testing.T) {
 		{"Go 2.x", go2Faults}, {"JavaScript 1.x", JS1.faults}, {"Python 1.x", Py1.faults},
 	}
 	columns := make([]map[string]string, len(clients))
-	t.Run("clients", func(t *testing.T) { // beside each other, since each loses its patience
+	t.Run("clients", func(t *testing.T) { // in parallel, since each waits for a timeout
 		for i, c := range clients {
 			t.Run(c.name, func(t *testing.T) {
 				t.Parallel()
@@ -123,7 +123,7 @@ func TestHowClientsBearFaults(t *testing.T) {
 	}
 }
 
-// bear has a client make each call through a tap of its own, and says what came of it.
+// bear makes a client perform each call through a separate tap, and returns the results.
 func bear(t *testing.T, play func(*testing.T, []faultCase) []faultOutcome) map[string]string {
 	t.Helper()
 	running := Go2Agent.Start(t)

@@ -28,45 +28,37 @@ var confirmed = []confirmation{
 	{
 		"*-go2-* *-go2hybrid-* *-py1-*",
 		"warning agent card-cache-control response.header[Cache-Control]: GetAgentCard*1",
-		"the 1.0 card comes without Cache-Control; 1.0 section 8.6.1 wants max-age",
+		"the 1.0 card has no Cache-Control; 1.0 section 8.6.1 recommends max-age",
 	},
 	{
 		"*-go2-* *-go2hybrid-*",
 		"warning agent card-etag response.header[ETag]: GetAgentCard*1",
-		"and without an ETag",
+		"the 1.0 card has no ETag",
 	},
 	{
-		"go03-go03-jsonrpc go2legacy-go03-* js03-go03-jsonrpc java03-go03-jsonrpc",
-		"error agent rpc-response-content-type response.header[Content-Type]: SendMessage*11 GetTask CancelTask*2 " +
-			"CreateTaskPushNotificationConfig*1 GetTaskPushNotificationConfig*1 ListTaskPushNotificationConfigs*2 " +
-			"DeleteTaskPushNotificationConfig*1",
-		"the agent sets no Content-Type, so its HTTP server guesses text/plain for every JSON-RPC answer; 0.3 section 3.2.1 wants application/json",
-	},
-	{
-		"py03-go03-jsonrpc", // this client has no operation to list or delete configurations
-		"error agent rpc-response-content-type response.header[Content-Type]: SendMessage*11 GetTask CancelTask*2 " +
-			"CreateTaskPushNotificationConfig*1 GetTaskPushNotificationConfig*1",
-		"as above",
+		"go03-go03-jsonrpc go2legacy-go03-* js03-go03-jsonrpc py03-go03-jsonrpc java03-go03-jsonrpc",
+		"error agent rpc-response-content-type response.header[Content-Type]: SendMessage*1", // the first of all answers
+		"the agent sets no Content-Type, so its HTTP server guesses text/plain for every JSON-RPC answer; 0.3 section 3.2.1 requires application/json",
 	},
 	{
 		"go03-go2hybrid-* go2legacy-go2hybrid-jsonrpc js03-go2hybrid-* py03-go2hybrid-* java03-go2hybrid-*",
-		"error agent rpc-response-content-type response.header[Content-Type]: GetTask CancelTask*1",
-		"the 0.3 side of the agent labels JSON-RPC errors (the unknown task, the ended one) text/plain, successes rightly; 0.3 section 3.2.1",
+		"error agent rpc-response-content-type response.header[Content-Type]: GetTask",
+		"the 0.3 side of the agent labels JSON-RPC errors (the first is for an unknown task) text/plain, and successes correctly; 0.3 section 3.2.1",
 	},
 	{
 		"go03-go2hybrid-* go2legacy-go2hybrid-jsonrpc js03-go2hybrid-* java03-go2hybrid-*",
 		"error agent rpc-result-null response.body#/result: ListTaskPushNotificationConfigs*1",
-		`the 0.3 side of the agent answers the list of a task's configurations, when the last was deleted, with "result":null; 0.3 section 7.7 returns an array`,
+		`when the last configuration of a task was deleted, the 0.3 side of the agent answers a list of them with "result":null; 0.3 section 7.7 returns an array`,
 	},
 	{
 		"go03-go03-jsonrpc go2legacy-go03-* js03-go03-jsonrpc java03-go03-jsonrpc",
 		"error agent rpc-result-xor-error response.body#: DeleteTaskPushNotificationConfig*1",
-		`the answer is {"jsonrpc":"2.0","id":…} and nothing else; JSON-RPC 2.0 section 5 wants a result, 0.3 a null one`,
+		`the answer is {"jsonrpc":"2.0","id":…} and nothing else; JSON-RPC 2.0 section 5 requires a result, which is null in 0.3`,
 	},
 	{
 		"go2-go2-jsonrpc js1-go2-jsonrpc py1-go2-jsonrpc",
 		"error agent rpc-result-xor-error response.body#: DeleteTaskPushNotificationConfig*1",
-		"the same answer in 1.0, whatever its result may be there",
+		"the same answer in 1.0, where JSON-RPC requires a result too",
 	},
 	{
 		"go2-go2hybrid-jsonrpc go03-go2hybrid-* go2legacy-go2hybrid-jsonrpc js03-go2hybrid-* java03-go2hybrid-*",
@@ -76,22 +68,22 @@ var confirmed = []confirmation{
 	{
 		"go03-py03-jsonrpc go2legacy-py03-* js03-py03-jsonrpc java03-py03-jsonrpc",
 		"error agent rpc-result-xor-error response.body#: DeleteTaskPushNotificationConfig*1",
-		`the answer is {"id":…,"jsonrpc":"2.0"}: a null result is left out with all that is unset`,
+		`the answer is {"id":…,"jsonrpc":"2.0"}: the null result is omitted, like every unset member`,
 	},
 	{
 		"go2-go2-rest go2-js1-rest go2-py1-rest",
 		"error client rest-body-object request.body#: CancelTask*2",
-		"the client posts null where it has no metadata; 1.0 section 11.4 wants the request object, and no body would do",
+		"the client posts null where it has no metadata; 1.0 section 11.4 requires the request object; no body would also be valid",
 	},
 	{
 		"go2legacy-go2hybrid-rest go2-js1-rest",
 		"error client rest-route-known request.line: *1",
-		"the client leaves the id of the config out of its path: DELETE …/pushNotificationConfigs/, answered with 404",
+		"the client omits the id of the config from the path: DELETE …/pushNotificationConfigs/, answered with 404",
 	},
 	{
 		"go2-go2-jsonrpc go2-go2hybrid-jsonrpc js1-go2-jsonrpc py1-go2-jsonrpc",
 		"warning agent msg-context-on-server-message response.body#/result/message: SendMessage*1",
-		"the agent answers with a message of messageId, role and parts alone; by the comment in the proto file of 1.0, section 4.1.4, it names its context",
+		"the agent's message has only messageId, role and parts; by the comment in the proto file of 1.0, section 4.1.4, it should name the context",
 	},
 	{
 		"go2-go2-rest js1-go2-rest py1-go2-rest",
@@ -106,27 +98,27 @@ var confirmed = []confirmation{
 	{
 		"go2-*-grpc",
 		"error client req-page-size request.body#/pageSize: ListTasks*1",
-		"the client sends page_size 0 where it is given none; over JSON-RPC it leaves it out, and 0 is not 1 to 100",
+		"without a page size, the client sends page_size 0, which is outside 1 to 100; over JSON-RPC it omits the member",
 	},
 	{
 		"go03-py03-grpc go03-java03-grpc",
 		"error client req-push-delete-id request.body#/name: DeleteTaskPushNotificationConfig*1",
-		"the client has no id of the config, and asks for tasks/TASK/pushNotificationConfigs/ with none behind it",
+		"the client has no id of the config, and sends tasks/TASK/pushNotificationConfigs/ without one",
 	},
 	{
 		"go2-js1-grpc go2-py1-grpc",
 		"note agent rpc-errorinfo-reason response.header[grpc-status-details-bin]#/details/0/reason: ListTasks*1",
-		"the agent refuses that page_size, with INVALID_PARAMS under the domain of A2A, which has no such reason",
+		"the agent refuses that page_size with the reason INVALID_PARAMS under A2A's domain, which does not define it",
 	},
 	{
 		"go2legacy-go2hybrid-rest",
 		"warning client rest-v1-prefix request.line: SendMessage*1",
-		"the client leaves out the /v1 of 0.3 section 3.5.6: POST /v0/rest/message:send, which the agent takes",
+		"the client omits the /v1 of 0.3 section 3.5.6: POST /v0/rest/message:send, which the agent accepts",
 	},
 	{
 		"go2legacy-go2hybrid-rest",
 		"error client json-camelcase request.body#/message/message_id: SendMessage*9 SendStreamingMessage*3",
-		"both ends write the names of the proto file over the HTTP+JSON of 0.3; section 3.2.3 wants them in camelCase",
+		"both ends use the names of the proto file in HTTP+JSON of 0.3; section 3.2.3 requires camelCase",
 	},
 	{
 		"go2legacy-go2hybrid-rest",
@@ -201,9 +193,8 @@ func compareFindings(t *testing.T, pair Pair, want []string, found []analysis.Fi
 	}
 }
 
-// summarise writes one line for each rule and place: severity, side, slug, place, then the operations whose exchanges
-// it was found in, each with how often that was. How often the script polls is chance, so GetTask stands without a
-// number.
+// summarise writes one line for each rule and place: severity, side, slug, place, then the operations of the affected
+// exchanges, each with a count. The number of the script's polls varies, so GetTask has no count.
 func summarise(found []analysis.Finding) (lines []string) {
 	counts := map[string]map[a2a.Operation]int{}
 	for i := range found {

@@ -206,7 +206,7 @@ func startForward(t *testing.T, own *x509.Certificate) *forwarded {
 	return f
 }
 
-// check ends the recording and holds the capture against what happened.
+// check ends the recording and compares the capture with the actual traffic.
 func (f *forwarded) check(t *testing.T, pair Pair, agent *httptest.Server) {
 	t.Helper()
 	f.client.CloseIdleConnections()

@@ -79,8 +79,8 @@ func (d *go03Driver) cancel(ctx context.Context, task string) (Observation, erro
 	return go03Task(d.client.CancelTask(ctx, &a2a.TaskIDParams{ID: a2a.TaskID(task)}))
 }
 
-// subscribe is not asked for: this line's agent sends who subscribes nothing, not even a head, before the next event,
-// so that nobody can tell when a subscription stands.
+// subscribe is not supported: this line's agent sends a subscriber nothing, not even a header, before the next event,
+// so a client cannot tell when a subscription has started.
 func (d *go03Driver) subscribe(context.Context, string, func(Observation)) error {
 	return errors.ErrUnsupported
 }

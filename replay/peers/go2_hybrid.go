@@ -15,7 +15,7 @@ import (
 // addresses of their own, and its card carries the fields of both versions.
 var Go2HybridAgent = Agent{Name: "go2hybrid", Start: func(t testing.TB) Running { return startGo2(t, speak03) }}
 
-// speak03 lets an agent speak 0.3 beside 1.0.
+// speak03 lets an agent speak 0.3 in addition to 1.0.
 func speak03(url string, handler a2asrv.RequestHandler, card *a2a.AgentCard, mux *http.ServeMux) {
 	card.SupportedInterfaces = append(card.SupportedInterfaces,
 		&a2a.AgentInterface{

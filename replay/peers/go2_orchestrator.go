@@ -20,12 +20,12 @@ import (
 	"google.golang.org/grpc"
 )
 
-// Go2Program is the Go SDK's 2.x line in processes of its own. The program at the path has [Go2Main] as its main
+// Go2Program is the Go SDK's 2.x line in separate processes. The program at the path has [Go2Main] as its main
 // function.
 func Go2Program(path string) Program { return Program{Name: "go2", binary: path} }
 
-// Go2Main is the main function of what [Go2Program] runs: an agent, a client or an orchestrator, as the first argument
-// says.
+// Go2Main is the main function of what [Go2Program] runs: an agent, a client or an orchestrator, depending on the first
+// argument.
 func Go2Main() {
 	if len(os.Args) < 2 || os.Args[1] != "orchestrator" {
 		Main(Go2Agent, Go2Client)
@@ -147,7 +147,7 @@ func (o *go2Orchestrator) Cancel(_ context.Context, req *a2asrv.ExecutorContext)
 	}
 }
 
-// ask asks the agents of the plan for a user, and returns what they answered.
+// ask asks the agents of the plan for a user, and returns their answers.
 func (o *go2Orchestrator) ask(ctx context.Context, req *a2asrv.ExecutorContext) (string, error) {
 	o.mu.Lock()
 	user := &go2User{

@@ -18,18 +18,18 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// A go2User is one message of a user, and what the orchestrator asks others because of it.
+// A go2User is one message of a user, and the orchestrator's requests to others because of it.
 type go2User struct {
 	orchestrator *go2Orchestrator
 	plan         Plan
 	pool         *http.Transport
 	message      string // its id
 	text         string
-	context      string // handed on; empty for not
+	context      string // passed on, unless empty
 	trace        string // the traceparent that came; empty for handing none on
 }
 
-// askAll asks whom the plan names.
+// askAll asks the agents that the plan names.
 func (u *go2User) askAll(ctx context.Context) ([]string, error) {
 	switch {
 	case u.plan.Next != "":
@@ -41,7 +41,7 @@ func (u *go2User) askAll(ctx context.Context) ([]string, error) {
 	return nil, nil
 }
 
-// handOn asks the next agent of a chain what the user asked.
+// handOn passes the user's message to the next agent of a chain.
 func (u *go2User) handOn(ctx context.Context) (string, error) {
 	agent, err := u.meet(ctx, u.plan.Next)
 	if err != nil {
@@ -173,7 +173,7 @@ func (u *go2User) account(ctx context.Context) context.Context {
 	return ctx
 }
 
-// An accountable transport gives each request an id, says for whom it is, and hands the trace on.
+// An accountable transport gives each request an id, reports the message that it belongs to, and propagates the trace.
 type accountable struct {
 	user *go2User
 }
@@ -190,7 +190,7 @@ func (a *accountable) RoundTrip(r *http.Request) (*http.Response, error) {
 	return a.user.pool.RoundTrip(r)
 }
 
-// childOf returns a traceparent of the same trace, with a span id of its own: W3C Trace Context, section 3.2.
+// childOf returns a traceparent of the same trace, with a new span id: W3C Trace Context, section 3.2.
 func childOf(parent string) string {
 	fields := strings.Split(parent, "-") // version, trace id, span id, flags
 	if len(fields) < 4 {

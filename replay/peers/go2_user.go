@@ -12,11 +12,11 @@ import (
 // A User asks an agent something, with the Go SDK's 2.x line.
 type User struct {
 	Text  string
-	Trace string // the traceparent from which those of its requests come; empty for none
+	Trace string // the traceparent from which its requests derive theirs; empty for none
 }
 
-// Ask asks the agent whose card is found at agentURL, waits for the task to end, and returns it. The id is that of the
-// message.
+// Ask asks the agent whose card is found at agentURL, waits for the task to end, and returns it. The id is the
+// message's.
 func (u User) Ask(ctx context.Context, t testing.TB, agentURL string) (id string, task Observation, err error) {
 	client := newHTTPClient(t)
 	client.Transport = &asUser{inner: client.Transport, trace: u.Trace}
@@ -38,7 +38,7 @@ func (u User) Ask(ctx context.Context, t testing.TB, agentURL string) (id string
 	return id, task, err
 }
 
-// An asUser transport says who is asking, and in which trace.
+// An asUser transport adds the user and the trace to requests.
 type asUser struct {
 	inner http.RoundTripper
 	trace string

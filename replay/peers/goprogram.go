@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// A GoProgram is another version of a Go SDK. One binary can hold only one version of a module's line, so this one is a
-// program of its own: made of the same sources as the peers of this process, but for what that version has otherwise.
+// A GoProgram is another version of a Go SDK. One binary can have only one version of a module's line, so this one is a
+// separate program: made from the same sources as the peers in this process, except where that version differs.
 type GoProgram struct {
 	Name    string
 	module  string
@@ -36,18 +36,18 @@ var (
 	}
 )
 
-//go:embed behaviour.go conversation.go goprogram_main.go peers.go script.go steps.go observation.go webhook.go
+//go:embed behavior.go conversation.go goprogram_main.go peers.go script.go steps.go observation.go webhook.go
 //go:embed go03_agent.go go03_client.go go2_agent.go go2_client.go
 //go:embed testdata/go03old testdata/go2old
 var goSources embed.FS
 
 // shared are the sources that every program is made of.
 var shared = []string{
-	"behaviour.go", "conversation.go", "goprogram_main.go", "peers.go", "script.go", "steps.go",
+	"behavior.go", "conversation.go", "goprogram_main.go", "peers.go", "script.go", "steps.go",
 	"observation.go", "webhook.go",
 }
 
-// Build builds the program and returns its path. It fetches the SDK if that is not there.
+// Build builds the program and returns its path. It fetches the SDK if it is missing.
 func (p GoProgram) Build(ctx context.Context, dir string) (string, error) {
 	if err := p.write(dir); err != nil {
 		return "", fmt.Errorf("write the program %s: %w", p.Name, err)

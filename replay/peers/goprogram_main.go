@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Main is the main function of a [GoProgram]. It speaks with its parent as the programs in other languages do: the
-// agent says where it listens, works until its standard input ends, and then tells what arrived; the client tells what
+// Main is the main function of a [GoProgram]. It communicates with its parent like the programs in other languages: the
+// agent prints its address, works until its standard input ends, and then prints what arrived; the client prints what
 // it saw.
 func Main(agent Agent, client Client) {
 	t := &standIn{}

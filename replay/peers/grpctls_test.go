@@ -33,8 +33,8 @@ import (
 	"a2atap/proxy/record"
 )
 
-// TestServicesOnTLS is TestProgramsOverGRPC with agents that serve gRPC on TLS, by an authority that is given: through a
-// tap, whose address the client is told, and through a forward proxy.
+// TestServicesOnTLS is TestProgramsOverGRPC with agents that serve gRPC on TLS, with a given authority: through a
+// tap, whose address the client uses, and through a forward proxy.
 func TestServicesOnTLS(t *testing.T) {
 	t.Parallel()
 	for _, ends := range []struct {
@@ -109,7 +109,7 @@ func startTapOnTLS(t *testing.T, authority *ca.Authority, service string) (*capt
 
 var serviceAddress = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 
-// serviceOf returns the address of gRPC in the card of an agent of ours.
+// serviceOf returns the gRPC address in the card of one of this package's agents.
 func serviceOf(t *testing.T, agentURL string) string {
 	t.Helper()
 	return string(serviceAddress.Find(cardOf(t, agentURL)))

@@ -22,8 +22,8 @@ import (
 // interopPage is what the test below keeps true.
 const interopPage = "../../docs/interop.md"
 
-// TestInteropPage makes docs/interop.md of what other tests hold: what clients saw (testdata/seen), what the rules
-// found in the traffic and a reading confirmed (confirmed), and how agents answered the active suite (testdata/probed).
+// TestInteropPage generates docs/interop.md from the data of other tests: the clients' results (testdata/seen), the
+// confirmed findings in the traffic (confirmed), and the agents' results in the active suite (testdata/probed).
 func TestInteropPage(t *testing.T) {
 	expect.Golden(t, *update, interopPage, interop(t))
 }
@@ -98,7 +98,7 @@ type pairName struct{ client, agent, binding, file string }
 
 func (p pairName) String() string { return p.client + "-" + p.agent + "-" + p.binding }
 
-// A played is what became of a pair's script.
+// A played is the result of a pair's script.
 type played struct {
 	steps  int
 	broken []string // step and what the client said, one line each
@@ -143,12 +143,12 @@ func interop(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString(`# Which SDKs work together
 
-Each client plays one script against each agent that speaks its version, directly and through a tap, and sees the same
-both times: a message, a task, a stream, polling, several turns, a list, a failure, a cancellation, push notifications
-in four ways, and two refusals. Whatever goes wrong below goes wrong without a tap, too. The page is made by
-` + "`.ci/interop`" + ` and held by tests.
+Each client runs the same script against each agent that speaks its version: a message, a task, a stream, polling, several
+turns, a list, a failure, a cancellation, push notifications in four ways, and two refusals. It runs the script directly
+and through a tap, and sees the same both times: every failure below also occurs without a tap. ` + "`.ci/interop`" + `
+generates this page, and tests keep it current.
 
-| end | SDK version |
+| SDK | package and version |
 |---|---|
 `)
 	for _, s := range sdks {
@@ -160,6 +160,7 @@ in four ways, and two refusals. Whatever goes wrong below goes wrong without a t
 	}
 	writeBroken(t, &b, pairs)
 	writeFaults(t, &b, pairs)
+	writeAcceptance(&b)
 	writeProbed(t, &b)
 	writeTried(t, &b)
 	return b.String()
@@ -175,8 +176,8 @@ func writeMatrix(t *testing.T, b *strings.Builder, pairs []pairName, binding, ti
 	slices.Sort(clients)
 	slices.Sort(agents)
 	clients, agents = slices.Compact(clients), slices.Compact(agents)
-	fmt.Fprintf(b, "\n## %s\n\nSteps of the script that work; – is a pair that speaks no version in common, "+
-		"or was not played.\n\n", title)
+	fmt.Fprintf(b, "\n## %s\n\nThe number of steps that work; – marks pairs that share no version, or were not "+
+		"tested.\n\n", title)
 	fmt.Fprintf(b, "| client ↓ agent → |")
 	for _, a := range agents {
 		fmt.Fprintf(b, " %s |", titleOf(a))
@@ -199,7 +200,7 @@ func writeMatrix(t *testing.T, b *strings.Builder, pairs []pairName, binding, ti
 
 // writeBroken lists each broken step with what the client says, once for all pairs that say the same.
 func writeBroken(t *testing.T, b *strings.Builder, pairs []pairName) {
-	b.WriteString("\n## What does not work\n\nThe step, and what the client reports.\n\n" +
+	b.WriteString("\n## What does not work\n\nEach failed step, with the error that the client reports.\n\n" +
 		"| client → agent | binding | step | report |\n|---|---|---|---|\n")
 	for _, p := range pairs {
 		for _, line := range readPlayed(t, p.file).broken {
@@ -219,15 +220,15 @@ func cellText(s string) string {
 	return "`` " + strings.ReplaceAll(strings.ReplaceAll(s, "`", "'"), "|", "¦") + " ``"
 }
 
-// writeFaults lists what breaks the protocol in the traffic, with the side at fault, whether or not a step fails by it.
+// writeFaults lists the protocol violations in the traffic, with the side at fault, whether or not a step fails.
 func writeFaults(t *testing.T, b *strings.Builder, pairs []pairName) {
 	b.WriteString(`
-## Whose fault it is
+## Who is at fault
 
-What breaks the protocol in the traffic of these pairs, by the rules of this program and a reading of the traffic,
-whether or not a step fails by it.
+Protocol violations in the traffic of these pairs, whether or not they make a step fail. The rules of a2atap report them,
+and each was confirmed by reading the traffic.
 
-| in | fault of | severity | rule | section | what is seen |
+| pairs | at fault | severity | rule | section | in the traffic |
 |---|---|---|---|---|---|
 `)
 	for _, c := range confirmed {
@@ -256,13 +257,13 @@ func writeTried(t *testing.T, b *strings.Builder) {
 	fmt.Fprintf(b, "\n## Frameworks\n\n%s", text)
 }
 
-// writeProbed says how the agents answered the active suite.
+// writeProbed reports the agents' results in the active suite.
 func writeProbed(t *testing.T, b *strings.Builder) {
 	b.WriteString(`
-## How the agents answer the active suite
+## How the agents do in probe
 
-What [probe](probe.md) asks each agent, and what came of it. Failures of a SHOULD count as warnings; what the agent does
-not advertise is skipped, and what its answers do not show is inconclusive.
+The results of [probe](probe.md) for each agent. If an agent ignores a SHOULD, the failure is a warning. Tests of features
+that the agent does not advertise are skipped. Tests are inconclusive if the answers do not show what they are about.
 
 `)
 	for _, s := range sdks {
@@ -271,7 +272,7 @@ not advertise is skipped, and what its answers do not show is inconclusive.
 	}
 }
 
-// writeProbedAgent says how one of them did, if it was asked.
+// writeProbedAgent reports the results of one agent, if it was probed.
 func writeProbedAgent(t *testing.T, b *strings.Builder, name, title string) {
 	text, err := os.ReadFile(filepath.Join("testdata", "probed", name+".txt"))
 	if errors.Is(err, fs.ErrNotExist) {

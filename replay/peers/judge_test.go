@@ -21,7 +21,7 @@ import (
 	"a2atap/proxy/must"
 )
 
-// checkExports demands that a capture that went through another format is judged the same.
+// checkExports checks that a capture that was converted to another format and back has the same findings.
 func checkExports(t *testing.T, exchanges []*capture.Exchange, want *judgment.Result) {
 	t.Helper()
 	for format, begin := range map[string]func(io.Writer) (exchangeWriter, error){
@@ -37,7 +37,7 @@ func checkExports(t *testing.T, exchanges []*capture.Exchange, want *judgment.Re
 	}
 }
 
-// An exchangeWriter is what the writers of all formats have in common.
+// An exchangeWriter is the common interface of the writers of all formats.
 type exchangeWriter interface {
 	Write(x *capture.Exchange) error
 	Close() error

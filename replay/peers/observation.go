@@ -12,7 +12,7 @@ type Observation struct {
 	Step string `json:"step"` // the part of the script
 	// Kind is card, interface, message, task, status, artifact, config, configs, list, notification, error or done.
 	Kind      string   `json:"kind"`
-	State     string   `json:"state,omitempty"`     // a task's state, spelt as the SDK spells it
+	State     string   `json:"state,omitempty"`     // a task's state, in the SDK's spelling
 	Text      string   `json:"text,omitempty"`      // of a message, of a status, of an artifact's chunk, of an error
 	Artifacts []string `json:"artifacts,omitempty"` // the text of each artifact of a task
 	History   int      `json:"history,omitempty"`   // the number of messages in a task's history
@@ -32,8 +32,8 @@ type Observation struct {
 
 // Lines renders what a client saw, one line each, so that two runs of the same script give the same lines. Ids are
 // renamed by role and order of appearance (task-1, context-2), also inside texts; the two origins are written {agent}
-// and {webhook}, the address of an interface of gRPC {grpc}, and times inside texts {time}. Nothing else is touched: another origin in a card or in an answer stays
-// visible.
+// and {webhook}, the address of a gRPC interface {grpc}, and times inside texts {time}. Nothing else is changed:
+// another origin in a card or in an answer stays visible.
 func Lines(seen []Observation, agentURL, webhookURL string) []string {
 	names := newRenamer(agentURL, webhookURL)
 	lines := make([]string, 0, len(seen))

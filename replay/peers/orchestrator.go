@@ -9,35 +9,34 @@ import (
 	"time"
 )
 
-// notifications is how many of them an agent sends about the task that is pushed: that it is there, that it is worked
-// on, its artifact, its end. They come in any order.
+// notifications is the number of push notifications about a task: submitted, working, its artifact, its end. They come
+// in any order.
 const notifications = 4
 
-// A Plan says whom an orchestrator asks about each message of a user, and how: three agents, all at the same time; or
-// one, as in a chain of orchestrators; or, as the last of that, nobody. The URLs are origins, at which it looks for agent
-// cards. When all have answered, it answers the user with a task that is completed.
+// A Plan configures which agents an orchestrator asks about each message of a user, and how: three agents in parallel;
+// or one, as in a chain of orchestrators; or none, at the end of the chain. The URLs are origins, where it looks for
+// agent cards. When all have answered, it answers the user with a completed task.
 //
-// To each of the three it sends the word that moves the agent, and the user's text in a part of its own.
+// It sends each of the three agents the word that triggers its behavior, and the user's text in a separate part.
 type Plan struct {
 	Stream string `json:"stream"` // follows a task by stream, and releases it when the other two have answered
 	Push   string `json:"push"`   // has itself notified of a task, and asks for it after the last notification
 	Fail   string `json:"fail"`   // waits for the answer, which is a task that has failed
 
-	Next string `json:"next"` // in place of the three: gets the user's text, and is waited for
+	Next string `json:"next"` // instead of the three: gets the user's text; the orchestrator waits for it
 
 	// Binding is that in which it asks, of those that the Go SDK has; empty for JSONRPC.
 	Binding string `json:"binding"`
 
-	// Trace hands the user's trace on, or else one that begins here, each call with a span id of its own (W3C Trace
-	// Context).
+	// Trace propagates the user's trace, or else a new one, each call with a separate span id (W3C Trace Context).
 	Trace    bool `json:"trace"`
 	Context  bool `json:"context"`  // has its tasks made in the user's context
 	Together int  `json:"together"` // the users that it waits for, before it asks and before it answers
 }
 
-// An Orchestrator is an agent, in a process of its own, that asks others before it answers a user. Each of its requests
-// has a random X-Request-Id, and it says for which message it made it, to its parent and not on the wire: that is the
-// truth, to which what is made out from the traffic can be held.
+// An Orchestrator is an agent, in a separate process, that asks others before it answers a user. Each of its requests
+// has a random X-Request-Id. It tells its parent, not on the wire, for which message it made each request. Tests
+// compare what was inferred from the traffic with that ground truth.
 type Orchestrator struct {
 	URL string // the origin, without a final slash
 
@@ -75,13 +74,13 @@ func (o *Orchestrator) Follow(t testing.TB, plan Plan) {
 // by its id, the same of a message that went to the next of a chain. No user may be waiting for an answer.
 func (o *Orchestrator) Calls(t testing.TB) map[string]string {
 	t.Helper()
-	o.Follow(t, o.plan) // what it said before it takes the plan has then been read
+	o.Follow(t, o.plan) // then its output before it accepts the plan has been read
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return maps.Clone(o.calls)
 }
 
-// An orchestratorLine is what an orchestrator prints: one of these.
+// An orchestratorLine is a line of an orchestrator's output: one of these.
 type orchestratorLine struct {
 	Planned bool   `json:"planned,omitempty"`
 	Call    string `json:"call,omitempty"` // an X-Request-Id, or the id of a message

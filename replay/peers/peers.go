@@ -1,20 +1,20 @@
-// Package peers holds real A2A ends: agents and clients made with the official SDKs, all with the same behaviour, and a
+// Package peers holds real A2A ends: agents and clients made with the official SDKs, all with the same behavior, and a
 // script that each client plays against an agent.
 //
-// It exists for tests only. The SDKs are somebody else's reading of the protocol, so nothing that ships may depend on
-// them, and no program imports this package. A test plays one [Pair] twice, directly and over a [Route] that leads
-// through a tap, and demands the same [Result.Seen] both times; [Result.Arrivals] shows whether anything went around
-// the tap.
+// It exists for tests only. The SDKs are other people's interpretation of the protocol, so nothing that ships may
+// depend on them, and no program imports this package. A test plays one [Pair] twice, directly and over a [Route] that
+// leads through a tap, and demands the same [Result.Seen] both times; [Result.Arrivals] shows whether anything went
+// around the tap.
 //
-// [Promptfoo] is a client by others, with a configuration in place of the script.
+// [Promptfoo] is a third-party client, with a configuration instead of the script.
 //
 // The SDKs for Go run in this process and in every test run. Those for JavaScript, Python and Java are programs of
 // their own under testdata, started by [Program]; testdata/install fetches their pinned dependencies, and the tests
 // that need them carry the build tag peers.
 //
-// Nothing here sleeps in order to be in step with the other end. A task that has to wait is held by a gate of the agent
-// until the client says "release TASK", which is itself a message over A2A: an intermediary that holds back an event
-// makes the script run into its deadline.
+// Nothing here sleeps to synchronize with the other end. A task that must wait is held by a gate of the agent until the
+// client sends "release TASK", which is also an A2A message: an intermediary that delays an event makes the script
+// exceed its deadline.
 package peers
 
 import (
@@ -37,18 +37,18 @@ const (
 	GRPC     = "GRPC"
 )
 
-// playTimeout bounds one script. The longest takes under two seconds where nobody else uses the machine.
+// playTimeout bounds one script. The longest takes under two seconds on an idle machine.
 const playTimeout = 2 * time.Minute
 
 // A Route leads a client to an agent. It gets the agent's origin (scheme, host and port, without a final slash) and
-// returns the origin at which the client is to look for the agent card. What it sets up it takes down with t.Cleanup.
+// returns the origin at which the client should look for the agent card. It cleans up with t.Cleanup.
 type Route func(t testing.TB, agentURL string) (clientURL string)
 
 // Direct is the Route with nothing in between.
 func Direct(_ testing.TB, agentURL string) string { return agentURL }
 
-// An Agent is an SDK in the role of the agent. Start returns when the agent answers. If nobody stops it, t.Cleanup
-// does.
+// An Agent is an SDK in the role of the agent. Start returns when the agent responds. If the test does not stop it,
+// t.Cleanup does.
 type Agent struct {
 	Name  string // the SDK with its major line, as in "go2", with a suffix for a variant
 	Start func(t testing.TB) Running
@@ -68,7 +68,7 @@ type Client struct {
 	Name string
 	Run  func(ctx context.Context, t testing.TB, agentURL, binding, webhook string) ([]Observation, error)
 
-	driver func(h *http.Client) driver // nil for a program of its own
+	driver func(h *http.Client) driver // nil for a separate program
 }
 
 // driven returns the client that a driver of this process makes.
@@ -109,15 +109,15 @@ type Arrival struct {
 	Sent string `json:"-"`
 }
 
-// A Result is what came of one script.
+// A Result is the result of one script.
 type Result struct {
 	Seen     []string  // what the client and its webhook receiver saw, one line each, as [Lines] makes them
 	Arrivals []Arrival // what arrived at the agent
 	AgentURL string    // where the agent listened; no client should see it if the route has a tap
 }
 
-// Around returns the arrivals that did not come through an intermediary: those whose connection is none of the ones
-// that it dialled, given by their local addresses.
+// Around returns the arrivals that did not come through an intermediary: those whose connection is not among the ones
+// that it dialed, given by their local addresses.
 func (r Result) Around(dialled []string) (around []Arrival) {
 	for _, a := range r.Arrivals {
 		if !slices.Contains(dialled, a.Remote) {
@@ -181,7 +181,7 @@ func serve(t testing.TB, handler func(url string) http.Handler) Running {
 	}}
 }
 
-// A recordingWriter notes what a handler answers.
+// A recordingWriter records a handler's response.
 type recordingWriter struct {
 	http.ResponseWriter
 	note func(p []byte)
@@ -196,7 +196,7 @@ func (w *recordingWriter) Write(p []byte) (int, error) {
 // Flush implements http.Flusher, which both Go SDKs ask for before they stream.
 func (w *recordingWriter) Flush() { w.ResponseWriter.(http.Flusher).Flush() }
 
-// newHTTPClient returns a client with connections of its own, which end with the test.
+// newHTTPClient returns a client with separate connections, which end with the test.
 func newHTTPClient(t testing.TB) *http.Client {
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)

@@ -19,7 +19,7 @@ var update = flag.Bool("update", false,
 
 func TestMain(m *testing.M) {
 	paralleltest.AtOnce(16)
-	// The SDK makes a queue anew for who asks for a task just when it ends, and then keeps it.
+	// The SDK creates a new queue if a client requests a task just when it ends, and then keeps the queue.
 	goleak.VerifyTestMain(m,
 		goleak.IgnoreTopFunction("github.com/a2aproject/a2a-go/v2/a2asrv/eventqueue.newInMemoryEventBroker.func1"))
 }
@@ -34,15 +34,15 @@ var inProcess = []Pair{
 	{Go2GRPCClient, Go2GRPCAgent, GRPC},
 }
 
-// TestPeers plays the script over each route, and compares what the client saw with testdata/seen, which is what it saw
-// last time with nothing in between. Reading those files is reading what an SDK does.
+// TestPeers plays the script over each route, and compares the client's results with testdata/seen: the results of a
+// direct connection. Those files document the behavior of an SDK.
 func TestPeers(t *testing.T) {
 	t.Parallel()
 	testPairs(t, inProcess)
 }
 
-// routes are the ways that lead from a client to an agent. Whatever a route has in between, its check gets the result
-// of a script that the pair played over it.
+// routes are the routes from a client to an agent. The check of each route gets the result of a script that the pair
+// played over it.
 var routes = []struct {
 	name string
 	open func(t *testing.T, pair Pair) (route Route, check func(Result))

@@ -20,7 +20,7 @@ import (
 	"a2atap/replay/probe/scenarios"
 )
 
-// TestProbedOverGRPC asks agents of the SDKs in Go, over gRPC alone.
+// TestProbedOverGRPC probes agents of the Go SDKs, only over gRPC.
 func TestProbedOverGRPC(t *testing.T) {
 	t.Parallel()
 	probeOverGRPC(t, Go03GRPCAgent, Go2GRPCAgent)
@@ -34,8 +34,8 @@ func probeOverGRPC(t *testing.T, agents ...Agent) {
 	probeAgents(t, agents...)
 }
 
-// probeAgents asks agents of SDKs what the active suite asks, and demands what testdata/probed holds: how many cases came
-// out how, and each failure.
+// probeAgents runs the active suite against agents of SDKs, and compares with testdata/probed: the number of cases by
+// outcome, and each failure.
 func probeAgents(t *testing.T, agents ...Agent) {
 	for _, agent := range agents {
 		t.Run(agent.Name, func(t *testing.T) {
@@ -46,7 +46,7 @@ func probeAgents(t *testing.T, agents ...Agent) {
 				Scenarios: suite, Parallel: 2, Timeout: 5 * time.Second, Wait: playTimeout, Prompts: prompts,
 			})
 			must.Do(t, err)
-			report.Results = slices.DeleteFunc(report.Results, func(r probe.Result) bool { return wavering[agent.Name+" "+r.Test] })
+			report.Results = slices.DeleteFunc(report.Results, func(r probe.Result) bool { return wavering[agent.Name+" "+r.Name] })
 			got := probed(report, running.URL)
 			file := filepath.Join("testdata", "probed", agent.Name+".txt")
 			if *update {
@@ -61,7 +61,7 @@ func probeAgents(t *testing.T, agents ...Agent) {
 				t.Errorf("%s (-confirmed +got):\n%s", file, diff)
 				for _, r := range report.Results {
 					if r.Bad() {
-						t.Logf("%s: %s\n%s\n%s", r.Test, r.Message, r.Request, r.Answer)
+						t.Logf("%s: %s\n%s\n%s", r.Name, r.Message, r.Request, r.Answer)
 					}
 				}
 			}
@@ -69,8 +69,8 @@ func probeAgents(t *testing.T, agents ...Agent) {
 	}
 }
 
-// wavering are cases that come out one way or the other, by agent: this one forgets that a stream can be subscribed to a
-// moment after its task has ended.
+// wavering are cases with varying outcomes, by agent: this agent forgets a moment after a task has ended that its
+// stream can be subscribed to.
 var wavering = map[string]bool{"go2grpc grpc/act-subscribe-terminal": true}
 
 // prompts are what the agents do the moves for that scenarios need.
@@ -101,7 +101,7 @@ func probed(r *probe.Report, url string) string {
 			message = string(runes[:300]) + "…"
 		}
 		message = made.ReplaceAllString(strings.ReplaceAll(message, url, "{agent}"), "…")
-		lines = append(lines, fmt.Sprintf("%s: `%s` (%s): %s\n", severity, x.Test,
+		lines = append(lines, fmt.Sprintf("%s: `%s` (%s): %s\n", severity, x.Name,
 			strings.Join(x.Scenario.Sections, ", "), message))
 	}
 	slices.Sort(lines)

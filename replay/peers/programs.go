@@ -23,18 +23,19 @@ import (
 //go:embed testdata/js testdata/js02 testdata/js03 testdata/js10 testdata/js1
 //go:embed testdata/py testdata/py02 testdata/py03 testdata/py1
 //go:embed testdata/java testdata/java03
+//go:embed testdata/pymcp testdata/jsmcp
 //go:embed testdata/promptfoo
 var sources embed.FS
 
-// A Program is an SDK in another language: an agent and a client program that live in one directory under testdata.
-// The agent of Java03 speaks gRPC alone.
-// testdata/install puts their dependencies into the directory that $A2ATAP_PEERS names, or a2atap-peers in the user's
-// cache directory ($XDG_CACHE_HOME, else ~/.cache). A test that needs what is not there fails, and says so.
+// A Program is an SDK in another language: an agent and a client program that are in one directory under testdata. The
+// agent of Java03 speaks only gRPC. testdata/install puts their dependencies into the directory that $A2ATAP_PEERS
+// names, or a2atap-peers in the user's cache directory ($XDG_CACHE_HOME, else ~/.cache). A test that needs missing
+// dependencies fails with a message about them.
 type Program struct {
 	Name   string // the directory
 	lock   string // the file that pins the dependencies
 	built  string // pattern for the sources that testdata/install compiles
-	binary string // path of a program that needs none of these; it is run with its role as the first argument
+	binary string // path of a program that does not need these; its first argument is its role
 	env    []string
 
 	// command returns the command line and the environment of one of the programs, "agent" or "client". The sources
@@ -51,6 +52,10 @@ var (
 	Py02 = Program{Name: "py02", lock: "requirements.txt", command: python}
 	Py03 = Program{Name: "py03", lock: "requirements.txt", command: python}
 	Py1  = Program{Name: "py1", lock: "requirements.txt", command: python}
+
+	// The SDKs of MCP have a server, and a client that starts the server of its arguments.
+	PyMCP = Program{Name: "pymcp", lock: "requirements.txt", command: python}
+	JSMCP = Program{Name: "jsmcp", lock: "package-lock.json", command: node}
 
 	Java03 = Program{Name: "java03", lock: "pom.xml", built: "*.java", command: java}
 )
@@ -76,7 +81,7 @@ func java(_, installed, role string) (argv, env []string) {
 // Agent returns the SDK in the role of the agent.
 func (p Program) Agent() Agent { return p.agent() }
 
-// GRPCAgent returns it as one that speaks gRPC alone, on another port than that of its card.
+// GRPCAgent returns the program's agent with only gRPC, on another port than its card's.
 func (p Program) GRPCAgent() Agent {
 	agent := p.agent("grpc")
 	agent.Apart = true
@@ -95,7 +100,13 @@ func (p Program) Client() Client { return Client{Name: p.Name, Run: p.runClient}
 // Once returns the command, and its environment, of the client that sends one text: URL, TEXT and send or stream follow.
 func (p Program) Once(t testing.TB) (argv, env []string) {
 	t.Helper()
-	cmd := p.prepare(context.Background(), t, "once")
+	return p.Command(t, "once")
+}
+
+// Command returns the command, and its environment, of one of the programs.
+func (p Program) Command(t testing.TB, role string) (argv, env []string) {
+	t.Helper()
+	cmd := p.prepare(context.Background(), t, role)
 	last := len(cmd.Args) - 1
 	if !filepath.IsAbs(cmd.Args[last]) {
 		cmd.Args[last] = filepath.Join(cmd.Dir, cmd.Args[last])
@@ -116,8 +127,8 @@ func (p Program) agent(args ...string) Agent {
 	}}
 }
 
-// start starts one of the programs that answer and returns where it does. Each line that it prints goes to line. It
-// runs until its standard input is closed, which is what stop does, as does the end of the test.
+// start starts one of the server programs and returns its address. Each line of its output goes to line. It runs until
+// its standard input is closed, by stop or by the end of the test.
 func (p Program) start(
 	t testing.TB, role string, line func([]byte), args ...string,
 ) (url string, stdin io.Writer, stop func()) {
@@ -149,7 +160,7 @@ func (p Program) start(
 	}
 	ended := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // it is told to end, so how it ends says nothing
+		_ = cmd.Wait() // it was told to end, so its exit status means nothing
 		close(ended)
 	}()
 	stop = func() {
@@ -170,7 +181,7 @@ func (p Program) start(
 	return "", nil, nil
 }
 
-// runClient runs the client program to its end and reads what it saw.
+// runClient runs the client program to its end and reads its observations.
 func (p Program) runClient(
 	ctx context.Context, t testing.TB, agentURL, binding, webhook string,
 ) ([]Observation, error) {
@@ -196,8 +207,8 @@ func (p Program) runClient(
 	return seen, broken
 }
 
-// prepare returns the command for one of the programs. It runs a copy of the sources in a directory of the test's own,
-// since Node.js looks for modules beside the file that imports them.
+// prepare returns the command for one of the programs. It runs a copy of the sources in a directory of the test, since
+// Node.js looks for modules next to the file that imports them.
 func (p Program) prepare(ctx context.Context, t testing.TB, role string) *exec.Cmd {
 	t.Helper()
 	if p.binary != "" {
@@ -243,8 +254,8 @@ func (p Program) installed(t testing.TB) string {
 	return dir
 }
 
-// pinned returns what is installed together: the lock file, then the sources that are compiled with the dependencies,
-// those that its language shares first.
+// pinned returns the files that are installed together: the lock file, then the sources that are compiled with the
+// dependencies, those shared by its language first.
 func (p Program) pinned() ([]byte, error) {
 	files := []string{"testdata/" + p.Name + "/" + p.lock}
 	if p.built != "" {
@@ -282,7 +293,7 @@ type agentOutput struct {
 	arrivals []Arrival // complete when the program has ended
 }
 
-// line reads one line. SDKs print lines of their own, which are none of ours.
+// line reads one line. SDKs print other lines, which it skips.
 func (o *agentOutput) line(line []byte) {
 	var said struct {
 		Arrival *Arrival `json:"arrival"`

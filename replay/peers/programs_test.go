@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// acrossLines are the pairs of Go SDKs that do not stand in inProcess: those of two lines, and agents that speak two
+// acrossLines are the pairs of Go SDKs that are not in inProcess: those of two lines, and agents that support two
 // dialects.
 var acrossLines = []Pair{
 	{Go03Client, Go2HybridAgent, JSONRPC},
@@ -116,7 +116,7 @@ func both(client Client, agent Agent) []Pair {
 // TestPrograms is TestPeers with the SDKs in other languages.
 func TestPrograms(t *testing.T) { testPairs(t, programs) }
 
-// TestConfirmed keeps the list of findings free of what no pair has.
+// TestConfirmed checks that every entry in the list of findings matches a pair.
 func TestConfirmed(t *testing.T) {
 	pairs := slices.Concat(inProcess, acrossLines, programs, overGRPC)
 	for _, c := range confirmed {
@@ -135,7 +135,7 @@ func TestConfirmed(t *testing.T) {
 	}
 }
 
-// TestProbed asks the agents of the SDKs what the active suite asks.
+// TestProbed runs the active suite against the agents of the SDKs.
 func TestProbed(t *testing.T) {
 	probeAgents(t, Go03Agent, Go2Agent, Go2HybridAgent, JS03.Agent(), JS1.Agent(), Py03.Agent(), Py1.Agent())
 }

@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// promptfoo evaluates agents, with a client of its own for the HTTP+JSON of A2A 1.0. It is no [Program]: what it asks,
-// its configuration says.
+// promptfoo evaluates agents, with a client of its own for the HTTP+JSON of A2A 1.0. It is not a [Program]: its
+// configuration defines its requests.
 var promptfoo = Program{Name: "promptfoo", lock: "package-lock.json"}
 
-// Promptfoo runs promptfoo with these arguments in dir, where it keeps its state, and returns what it said. The
-// variables, as NAME=VALUE, come on top of what every program needs; it gets nothing else of the caller's environment.
-// If it says that something failed, the error is an [exec.ExitError].
+// Promptfoo runs promptfoo with these arguments in dir, where it keeps its state, and returns its output. The
+// variables, as NAME=VALUE, are added to those that every program needs; it gets nothing else of the caller's
+// environment. If it reports a failure, the error is an [exec.ExitError].
 //
 // It reaches this machine only: for everything else a proxy is set, which refuses, and which fails the test if it is
 // asked for more than once nothing is left that can be turned off.
@@ -55,8 +55,8 @@ func Promptfoo(ctx context.Context, t testing.TB, dir string, variables []string
 	return said.String(), err
 }
 
-// closedBorder starts a proxy that lets nothing pass, and returns its URL. The one request that it expects reports that
-// nothing is to be reported: promptfoo sends that also where it was told to send nothing.
+// closedBorder starts a proxy that blocks all traffic, and returns its URL. It expects one request, which reports that
+// reporting is off: promptfoo sends it even if told to send nothing.
 func closedBorder(t testing.TB) string {
 	t.Helper()
 	var mu sync.Mutex

@@ -12,8 +12,8 @@ import (
 	"a2atap/proxy/must"
 )
 
-// check ends the recording and holds the capture against what happened: what the agent got and sent, what is known to
-// be wrong in the traffic of the pair, and the capture itself in the formats of others.
+// check ends the recording and compares the capture with the agent's traffic, the findings with the pair's confirmed
+// ones, and the capture with its conversions to other formats.
 func (tp *tap) check(t *testing.T, pair Pair, r Result) {
 	t.Helper()
 	src := tp.capture(t)
@@ -42,7 +42,7 @@ func (tp *tap) check(t *testing.T, pair Pair, r Result) {
 	checkRedaction(t, src, judged)
 }
 
-// capture ends the recording and opens what is recorded.
+// capture ends the recording and opens the capture.
 func (tp *tap) capture(t *testing.T) capture.Source {
 	t.Helper()
 	if err := tp.stop(); err != nil {
@@ -56,7 +56,7 @@ func (tp *tap) capture(t *testing.T) capture.Source {
 	return src
 }
 
-// checkWhole demands that nothing is open, interrupted, cut or lost, and that only agent cards were changed.
+// checkWhole checks that nothing is open, interrupted, cut or lost, and that only agent cards were changed.
 func (tp *tap) checkWhole(t *testing.T, pair Pair, src capture.Source, exchanges []*capture.Exchange) {
 	t.Helper()
 	info := must.Get(src.Info(t.Context()))(t)
@@ -95,7 +95,7 @@ var leaves = map[string]struct{ min, max int }{
 	"java03-py03-jsonrpc":      {0, 3},
 }
 
-// checkFaults demands that no exchange broke but those streams.
+// checkFaults checks that no exchange broke except those streams.
 func checkFaults(t *testing.T, pair Pair, exchanges []*capture.Exchange) {
 	t.Helper()
 	left := 0
@@ -123,8 +123,8 @@ func title(x *capture.Exchange) string {
 	return fmt.Sprintf("exchange %d, %s", x.Seq, capture.ParseRequestHead(x.Request.Head).Target)
 }
 
-// checkNotifications demands that each notification that came to the client's webhook came through the tap and is
-// recorded, and that no address of ours is in the record.
+// checkNotifications checks that each notification to the client's webhook passed the tap and is recorded, and that
+// the record contains none of the tap's addresses.
 func (tp *tap) checkNotifications(t *testing.T, r Result) {
 	t.Helper()
 	src := tp.capture(t)

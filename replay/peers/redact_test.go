@@ -15,8 +15,8 @@ import (
 	"a2atap/proxy/record"
 )
 
-// checkRedaction demands that the tokens of push configurations are gone when the protocol says where secrets stand,
-// and that a capture without them is judged the same.
+// checkRedaction checks that the tokens of push configurations are removed from the places that the protocol defines
+// for secrets, and that the redacted capture has the same findings.
 func checkRedaction(t *testing.T, src capture.Source, want *judgment.Result) {
 	t.Helper()
 	memory := capture.NewMemory(capture.Info{})
@@ -49,7 +49,7 @@ func tokensIn(t *testing.T, src capture.Source) (titles []string) {
 	return titles
 }
 
-// secrets is a describer that knows where A2A has secrets, and no keys.
+// secrets is a describer that knows where A2A has secrets, but has no keys.
 type secrets struct{}
 
 // Request implements capture.Describer.

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A driver is one SDK's client, reduced to what the script needs. Its methods return what the SDK handed out; an error
-// is what the agent or the SDK answered.
+// A driver is one SDK's client, reduced to what the script needs. Its methods return the SDK's results; an error is
+// from the agent or the SDK.
 type driver interface {
 	discover(ctx context.Context, agentURL, binding string) ([]Observation, error)
 	send(ctx context.Context, u turn) (Observation, error)
@@ -27,7 +27,7 @@ type driver interface {
 // A turn is one message of a client to an agent.
 type turn struct {
 	text    string
-	quote   string // in a part of its own behind the text, unless it is empty
+	quote   string // in a separate part after the text, unless it is empty
 	task    string // the task that it continues, if any
 	context string
 	now     bool   // answer at once, do not wait for the task
@@ -70,7 +70,7 @@ func (s *script) direct(ctx context.Context) error {
 	return nil
 }
 
-// streaming lets the agent go on only after each chunk of the artifact has been seen.
+// streaming lets the agent continue only after each chunk of the artifact has been seen.
 func (s *script) streaming(ctx context.Context) error {
 	s.stream(ctx, "stream", turn{text: "stream"}, func(e Observation) {
 		if e.Kind == "artifact" && !e.Last {
@@ -80,7 +80,7 @@ func (s *script) streaming(ctx context.Context) error {
 	return nil
 }
 
-// polling starts a task, asks for it until it works, lets it go on and asks until it has ended.
+// polling starts a task, polls until it works, releases it and polls until it has ended.
 func (s *script) polling(ctx context.Context) error {
 	task, err := s.start(ctx, "poll", turn{text: "poll"})
 	if err != nil {
@@ -122,8 +122,8 @@ func (s *script) canceling(ctx context.Context) error {
 	return nil
 }
 
-// pushing makes, reads, lists and deletes a push configuration, then lets the task go on: a deleted configuration
-// notifies nobody. The task rests at input-required meanwhile, so that no event of its own comes in between.
+// pushing makes, reads, lists and deletes a push configuration, then lets the task continue: a deleted configuration
+// sends no notification. The task stays at input-required meanwhile, so that none of its events come in between.
 func (s *script) pushing(ctx context.Context) error {
 	task := s.send(ctx, "push", turn{text: "ask"})
 	made, err := s.driver.setPush(ctx, task.Task, s.webhook+"/deleted", "deleted-token")
@@ -146,7 +146,7 @@ func (s *script) pushingInline(ctx context.Context) error {
 	return nil
 }
 
-// mistakes asks for what there is not and for what cannot be.
+// mistakes makes requests for missing things and impossible operations.
 func (s *script) mistakes(ctx context.Context) error {
 	task, err := s.driver.get(ctx, "no-such-task")
 	s.answer("get unknown", task, err)

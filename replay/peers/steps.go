@@ -10,14 +10,14 @@ import (
 // pollEvery is how long the script waits between two requests for the same task.
 const pollEvery = 10 * time.Millisecond
 
-// send says something, waits for the answer and notes it.
+// send sends a message, waits for the answer and notes it.
 func (s *script) send(ctx context.Context, step string, u turn) Observation {
 	answer, err := s.driver.send(ctx, u)
 	s.answer(step, answer, err)
 	return answer
 }
 
-// stream says something and notes every event, calling on (which may be nil) after each, and how the stream ended.
+// stream sends a message and notes every event, calling on (which may be nil) after each, and how the stream ended.
 func (s *script) stream(ctx context.Context, step string, u turn, on func(Observation)) {
 	err := s.driver.stream(ctx, u, func(e Observation) {
 		s.answer(step, e, nil)
@@ -34,8 +34,8 @@ func (s *script) release(ctx context.Context, step, task string) {
 	s.answer(step+" release", answer, err)
 }
 
-// start says something that makes a task and does not wait for it. How far the task has got when the answer is made is
-// a matter of chance, so only the task is noted.
+// start sends a message that creates a task, and does not wait for the task. The task's progress when the response is
+// written varies, so only the task is noted.
 func (s *script) start(ctx context.Context, step string, u turn) (task string, err error) {
 	u.now = true
 	answer, err := s.driver.send(ctx, u)
@@ -58,7 +58,7 @@ func (s *script) finish(ctx context.Context, step, task string) error {
 	return s.poll(ctx, step, task, "completed")
 }
 
-// poll asks for a task until its state is the wanted one. How often that takes is chance, so only the last is noted.
+// poll asks for a task until its state is the wanted one. The number of polls varies, so only the last is noted.
 func (s *script) poll(ctx context.Context, step, task, state string) error {
 	for {
 		answer, err := s.driver.get(ctx, task)
@@ -74,7 +74,7 @@ func (s *script) poll(ctx context.Context, step, task, state string) error {
 	}
 }
 
-// note appends what was seen, as part of a step.
+// note appends observations, as part of a step.
 func (s *script) note(step string, seen ...Observation) {
 	for _, one := range seen {
 		one.Step = step

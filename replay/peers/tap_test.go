@@ -20,19 +20,19 @@ import (
 	"a2atap/proxy/webhook"
 )
 
-// A tap is what the verb record makes of its parts, in front of one agent: a proxy with one tap, a recorder, redaction
-// and a store, and the rules that follow the capture while it grows. Its describer knows no A2A, so bodies are kept as
-// they passed.
+// A tap combines the same parts as the verb record, in front of one agent: a proxy with one tap, a recorder,
+// redaction and a store, and the rules that follow the capture while it grows. Its describer knows no A2A, so bodies
+// are kept unmodified.
 type tap struct {
 	agent     string // its name in the capture
-	noRewrite bool   // the agent card passes as it came
+	noRewrite bool   // the agent card passes unmodified
 	webhooks  *webhook.Spec
 
 	file      string
 	recording *record.Recording
 
 	mu      sync.Mutex
-	notices []string // what the user would have been told, losses included
+	notices []string // notices for the user, losses included
 	further []string // taps that opened by themselves
 
 	watchers []chan watched
@@ -40,7 +40,7 @@ type tap struct {
 	stopped  error
 }
 
-// A watched is what a reader found that followed the capture while it grew.
+// A watched is the result of a reader that followed the capture while it grew.
 type watched struct {
 	result *judgment.Result
 	err    error
@@ -82,7 +82,7 @@ func (tp *tap) watch(src capture.Source) {
 	}()
 }
 
-func (tp *tap) lost(err error) { tp.note(&tp.notices, "not everything is recorded: "+err.Error()) }
+func (tp *tap) lost(err error) { tp.note(&tp.notices, "recording is incomplete: "+err.Error()) }
 
 func (tp *tap) note(list *[]string, text string) {
 	tp.mu.Lock()

@@ -15,10 +15,10 @@ import (
 	"a2atap/proxy/grpc"
 )
 
-// compareTraffic tells how the capture differs from what happened: each request that arrived at the agent is to be in
-// it with the answer that was sent, byte for byte and event by event, and nothing else; and each connection of a client
-// is to be one at the agent. A request that goes around the tap arrives on a connection of which the capture knows
-// nothing.
+// compareTraffic describes how the capture differs from the actual traffic. The capture must contain each request to
+// the agent with its answer, byte for byte and event by event, and nothing else. Each client connection must
+// correspond to one at the agent. A request that bypasses the tap arrives on a connection that the capture does not
+// contain.
 func compareTraffic(r Result, exchanges []*capture.Exchange) (diff string) {
 	recorded := map[string][]call{}
 	for _, x := range exchanges {
@@ -57,7 +57,7 @@ func callOf(x *capture.Exchange) call {
 	return c
 }
 
-// received returns what came of the answer that the agent sent. That is all of it, unless the client left.
+// received returns the part of the agent's answer that arrived: all of it, unless the client left.
 func received(a Arrival, exchanges []*capture.Exchange) string {
 	for _, x := range exchanges {
 		c := callOf(x)
@@ -68,8 +68,8 @@ func received(a Arrival, exchanges []*capture.Exchange) string {
 	return a.Sent
 }
 
-// countEvents counts the blocks of an event stream that hold data, or the messages of an answer over gRPC, apart from the
-// way in which the capture cuts them. An answer that is neither has none.
+// countEvents counts the blocks of an event stream that hold data, or the messages of a gRPC answer, independently of
+// the capture's way to split them. Any other answer has none.
 func countEvents(target, sent string) (n int) {
 	if strings.Contains(target, "A2AService/") {
 		for rest, whole := []byte(sent), true; ; n++ {
@@ -95,7 +95,7 @@ func conversations(byConn map[string][]call) [][]call {
 	})
 }
 
-// TestCompareTraffic shows that what is missing, changed or around the tap is noticed.
+// TestCompareTraffic shows that missing, changed or bypassing requests are detected.
 func TestCompareTraffic(t *testing.T) {
 	t.Parallel()
 	pair := Pair{Go2Client, Go2Agent, JSONRPC}
@@ -135,7 +135,7 @@ func cutStream(all []*capture.Exchange, n int) {
 	}
 }
 
-// TestBypass shows that a client that follows a card which was not rewritten is found to go around the tap.
+// TestBypass shows that a client that follows an unmodified card is found to bypass the tap.
 func TestBypass(t *testing.T) {
 	t.Parallel()
 	pair := Pair{Go2Client, Go2Agent, JSONRPC}

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// quiet is how long no notification has to come before the webhook believes that there are no more than it was told of.
+// quiet is how long the webhook waits without a notification before it assumes that all expected ones have come.
 // Nothing announces the last one: some agents notify in the background, and in no order.
 const quiet = 250 * time.Millisecond
 
@@ -90,11 +90,11 @@ func (p Pair) notifications(t testing.TB) (n int) {
 	return n
 }
 
-// seenFile is where the lines stand that the pair's client saw with nothing in between, relative to this package.
+// seenFile is the file with the lines that the pair's client saw without a tap, relative to this package.
 func (p Pair) seenFile() string { return filepath.Join("testdata", "seen", p.String()+".txt") }
 
-// payload is what a notification may hold, in all the shapes that are around: the task itself (A2A 0.3 section 9.5), or
-// a wrapper with one member (A2A 1.0 section 4.3.3).
+// payload has the possible contents of a notification, in all known shapes: the task itself (A2A 0.3 section 9.5), or a
+// wrapper with one member (A2A 1.0 section 4.3.3).
 type payload struct {
 	Kind   string `json:"kind"`
 	ID     string `json:"id"`

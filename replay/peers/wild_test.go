@@ -21,7 +21,8 @@ import (
 	"a2atap/proxy/must"
 )
 
-// older are the versions of SDKs that are not peers over every route: what they say is an alarm against our own rules.
+// older are the versions of SDKs that are not peers over every route: unexpected findings on them test a2atap's
+// rules.
 var older = []GoProgram{Go0303, Go200, Go210}
 
 // TestWild lets older versions talk to each other and to the newest of their dialect through a tap, and demands exactly
@@ -56,7 +57,7 @@ func TestWild(t *testing.T) {
 	add(Go2Client, JS10.Agent(), JSONRPC, HTTPJSON)
 	add(JS10.Client(), Py1.Agent(), JSONRPC, HTTPJSON)
 	add(Py1.Client(), JS10.Agent(), JSONRPC, HTTPJSON)
-	// Whoever does not speak the same version gets as far as the card, or a refusal.
+	// A pair without a common version gets only as far as the card, or a refusal.
 	add(Go2Client, agents["go0303"], JSONRPC)
 	add(clients["go0303"], agents["go200"], JSONRPC)
 	add(JS1.Client(), JS03.Agent(), JSONRPC)
@@ -72,7 +73,7 @@ func TestWild(t *testing.T) {
 	}
 }
 
-// playWild plays the script, however far it comes.
+// playWild plays as much of the script as possible.
 func playWild(t *testing.T, pair Pair) {
 	tp := &tap{agent: pair.Agent.Name}
 	agent := pair.Agent.Start(t)

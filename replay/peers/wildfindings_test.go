@@ -1,7 +1,7 @@
 package peers
 
-// confirmedWild are the findings in the traffic of the older versions, each read on the wire, as confirmed has those of
-// the peers.
+// confirmedWild are the findings in the traffic of the older versions, each confirmed on the wire, as in confirmed
+// for the peers.
 var confirmedWild = []confirmation{
 	{
 		"go0303-go200-jsonrpc go2-go200-jsonrpc go2-go200-rest go2-go210-jsonrpc go2-go210-rest go200-go200-jsonrpc go200-go200-rest go210-go210-jsonrpc go210-go210-rest",

@@ -203,7 +203,7 @@ func (a *responder) event(e *capture.Event) []byte {
 	return eventOf(&fields, data)
 }
 
-// eventOf writes an event with these data, and what a recorded one has beside its own, which may be nil.
+// eventOf writes an event with the given data and the other fields of a recorded event, which may be nil.
 func eventOf(fields *capture.EventFields, data []byte) []byte {
 	var b bytes.Buffer
 	if fields == nil {

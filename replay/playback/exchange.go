@@ -17,13 +17,12 @@ import (
 	"a2atap/proxy/grpc"
 )
 
-// An exchange is what is remembered of a recorded exchange that can be played: as much as it takes to find it. The rest
-// is read when it is played.
+// An exchange is the part of a recorded exchange that is needed to find it. The rest is read for playback.
 type exchange struct {
 	seq      uint64
 	agent    capture.Peer
 	started  time.Time
-	known    *a2a.Known // what was known of its address
+	known    *a2a.Known // facts about its address at that time
 	binding  a2a.Binding
 	dialects a2a.Dialects
 	message  string  // id of the message that it sends
@@ -36,34 +35,33 @@ type exchange struct {
 	uses     int             // how often it was played
 }
 
-// A pushed config is what a recorded push config has that a live one has otherwise.
+// A pushed config has the values of a recorded push config that differ in a live one.
 type pushed struct{ url, token, credentials string }
 
-// A recorded exchange is one as it was recorded.
+// A recorded exchange has the complete recorded contents.
 type recorded struct {
 	*exchange
 	x    *capture.Exchange
 	call a2a.Call
 }
 
-// changesTask reports whether the operation does something to a task, so that answers about it may be others
-// afterwards.
+// changesTask reports whether the operation affects a task, so that answers about it may differ afterwards.
 func changesTask(op a2a.Operation) bool {
 	return op.Sends() || op == a2a.CancelTask || op == a2a.CreatePushConfig || op == a2a.DeletePushConfig
 }
 
-// A recording is what can be played of a capture.
+// A recording is the playable part of a capture.
 type recording struct {
 	src       capture.Source
 	exchanges []*exchange
 	ids       map[string]maker  // by role and text
 	reader    reading.Reader    // what cards and calls of the capture tell about addresses
-	known     []*a2a.Known      // what was known of addresses lately
+	known     []*a2a.Known      // recent facts about addresses
 	texts     map[string]string // places of parameters, and names: each is kept once
 }
 
-// load reads what went to an agent, or to all if it has no name, and remembers the exchanges that are to be kept. These
-// follow each other: nothing waits for one that is not played.
+// load reads the exchanges with an agent, or all if the name is empty, and remembers those that keep selects. These
+// follow each other: none waits for an exchange that is not played.
 func load(ctx context.Context, src capture.Source, agent string, keep func(*capture.Exchange) bool) (*recording, error) {
 	s := &recording{src: src, ids: map[string]maker{}, texts: map[string]string{}}
 	last := map[string]*exchange{}
@@ -87,14 +85,14 @@ func load(ctx context.Context, src capture.Source, agent string, keep func(*capt
 	return s, nil
 }
 
-// Is reports whether what a recording calls name is the agent. A tap that opened by itself for a further address of an
-// agent is called after it, as NAME:PORT.
+// Is reports whether a name in a recording means the agent. A tap that opened by itself for a further address of an
+// agent has the name NAME:PORT.
 func Is(name, agent string) bool {
 	return name == agent || strings.HasPrefix(name, agent+":")
 }
 
-// Agents returns the names of the agents whose calls a capture has, in the order in which they came. An agent with
-// further addresses is named once.
+// Agents returns the names of the agents that a capture calls, in order of appearance. An agent with further
+// addresses is named once.
 func Agents(ctx context.Context, src capture.Source) ([]string, error) {
 	s, err := load(ctx, src, "", nil)
 	if err != nil {
@@ -115,7 +113,7 @@ func isWebhook(x *capture.Exchange) bool {
 	return callOf(x, &a2a.Known{}).Operation == a2a.Webhook
 }
 
-// callOf returns what an exchange asks, given what is known of its address.
+// callOf returns the call in an exchange, given the known facts about its address.
 func callOf(x *capture.Exchange, known *a2a.Known) a2a.Call {
 	head := capture.ParseRequestHead(x.Request.Head)
 	body, err := x.Request.Content()
@@ -125,7 +123,7 @@ func callOf(x *capture.Exchange, known *a2a.Known) a2a.Call {
 	}, *known)
 }
 
-// knownOf returns what is known of the address of an exchange. What is known of many is kept once.
+// knownOf returns known facts about the address of an exchange. Exchanges with equal facts share them.
 func (s *recording) knownOf(x *capture.Exchange) *a2a.Known {
 	now := s.reader.Known(x.Agent.URL, capture.ParseRequestHead(x.Request.Head).Target)
 	for _, known := range s.known {
@@ -175,15 +173,15 @@ func (s *recording) open(ctx context.Context, a *exchange) (*recorded, error) {
 	return &recorded{exchange: a, x: x, call: callOf(x, a.known)}, nil
 }
 
-// name notes who names an id, if it is the first time.
+// name notes the side that names an id, if it is the first.
 func (s *recording) name(role, id string, by maker) {
 	if key := roleKey(role, id); id != "" && s.ids[key] == 0 {
 		s.ids[key] = by
 	}
 }
 
-// playable reports whether there is an answer to give, or a silence to keep. That a card has not changed is no answer to
-// a client that has not seen it.
+// playable reports whether there is an answer to give, or a silence to keep. An answer that a card has not changed
+// does not help a client that has not seen the card.
 func playable(x *capture.Exchange) bool {
 	if x.Response == nil {
 		return silenceOf(x) != noSilence
@@ -198,8 +196,8 @@ func roleKey(role, id string) string { return role + "\x00" + id }
 // contextOfTask returns the context of a task, or its session.
 func contextOfTask(t a2a.Task) string { return cmp.Or(t.ContextID(), t.SessionID()) }
 
-// shown notes what an answer shows: its ids, the task among them unless the request names one, and whether it is an
-// error.
+// shown notes the ids in an answer and whether the answer is an error. It notes the task id unless the request names
+// a task.
 func (s *recording) shown(r *recorded) {
 	if r.call.TaskID != "" {
 		r.tasks = append(r.tasks, r.call.TaskID)
@@ -277,8 +275,8 @@ type notification struct {
 	delay time.Duration // after the exchange that it follows
 }
 
-// readNotification reads a recorded delivery, and has it follow the latest exchange that changed its task, if there is
-// one and it can be given again.
+// readNotification reads a recorded delivery. It makes the delivery follow the latest exchange that changed its task,
+// if that exchange exists and can be played.
 func readNotification(x *capture.Exchange, last map[string]*exchange) {
 	body, err := x.Request.Content()
 	if err != nil || !x.Request.Body.Kept() {

@@ -1,6 +1,7 @@
 package playback
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/injection"
 	"a2atap/proxy/spelling"
 	"a2atap/replay/live"
 )
@@ -31,7 +33,7 @@ func (f Disruption) String() string {
 	return "each " + f.Operation.String() + ": " + what
 }
 
-// which names the requests that are concerned.
+// which describes the affected requests.
 func (f Disruption) which(each string) string {
 	switch first := max(1, f.First); {
 	case first == f.Last:
@@ -82,7 +84,7 @@ func ParseError(text string) (Disruption, error) {
 	return f, err
 }
 
-// ParseDrop reads what is not answered at all: OPERATION[@WHICH].
+// ParseDrop reads the operation whose requests get no answer: OPERATION[@WHICH].
 func ParseDrop(text string) (Disruption, error) {
 	rest, f, err := cutWhich(text)
 	if err != nil {
@@ -93,56 +95,31 @@ func ParseDrop(text string) (Disruption, error) {
 	return f, err
 }
 
-// cutWhich takes @N, @N..M, @N.. or @..M off the end. A # before the numbers is let pass.
+// cutWhich removes @WHICH from the end.
 func cutWhich(text string) (rest string, f Disruption, err error) {
 	i := strings.LastIndexByte(text, '@')
 	if i < 0 {
 		return text, f, nil
 	}
-	first, last, isRange := strings.Cut(strings.TrimPrefix(text[i+1:], "#"), "..")
-	if !isRange {
-		last = first
+	if f.When, err = injection.ParseWhen(text[i+1:]); err == nil && f.Operation != a2a.NoOperation {
+		err = errors.New("after @, select requests by number, from 1, such as @2, @2.. or @2..4")
 	}
-	number := func(digits string) int {
-		n, numErr := strconv.Atoi(digits)
-		if numErr != nil || n < 1 {
-			err = fmt.Errorf("%q: after @ stands which requests are meant, counted from 1, such as @2, @2.. or @2..4",
-				text)
-		}
-		return n
-	}
-	if first != "" || last == "" {
-		f.First = number(first)
-	}
-	if last != "" {
-		f.Last = number(last)
-	}
-	if err == nil && f.Last > 0 && f.First > f.Last {
-		err = fmt.Errorf("%q: the first request, %d, comes after the last, %d", text, f.First, f.Last)
+	if err != nil {
+		err = fmt.Errorf("%q: %w", text, err)
 	}
 	return text[:i], f, err
 }
 
-// parseOperation returns the operation of a name in any dialect; * is all.
+// parseOperation returns the operation of a name in any dialect; * means all.
 func parseOperation(name string) (a2a.Operation, error) {
 	if name == "*" {
 		return a2a.NoOperation, nil
 	}
-	if op := a2a.OperationOf(name); op != a2a.NoOperation && op != a2a.Webhook {
-		return op, nil
+	op, err := a2a.ParseOperation(name)
+	if op == a2a.Webhook {
+		err = errors.New("faults are injected into answers of agents, not into notifications")
 	}
-	var known []string
-	best, least := "", len(name)/2+1
-	for op := a2a.SendMessage; op <= a2a.GetCard; op++ {
-		known = append(known, op.String())
-		if d := spelling.Distance(strings.ToLower(name), strings.ToLower(op.String())); d < least {
-			best, least = op.String(), d
-		}
-	}
-	if best != "" {
-		return 0, fmt.Errorf("unknown operation %q; did you mean %s?", name, best)
-	}
-	return 0, fmt.Errorf("unknown operation %q; use one of %s, or * for all", name, strings.Join(known, ", "))
+	return op, err
 }
 
 func parseCode(text string) (*Error, error) {
@@ -153,10 +130,9 @@ func parseCode(text string) (*Error, error) {
 		case n < 0:
 			return &Error{Name: a2a.ErrorNameOf(n, 0), Code: n}, nil
 		}
-		return nil, fmt.Errorf("%d is not an error; a code of JSON-RPC is below 0, a status of HTTP from 400 to 599", n)
+		return nil, fmt.Errorf("%d is not an error; a JSON-RPC code is below 0, an HTTP status from 400 to 599", n)
 	}
 	var known []string
-	best, least := "", len(text)/2+1
 	for name := a2a.TaskNotFound; name < a2a.OtherError; name++ {
 		row, ok := name.Row()
 		if !ok {
@@ -168,47 +144,40 @@ func parseCode(text string) (*Error, error) {
 			row.Reason != "" && strings.EqualFold(text, row.Reason) {
 			return &Error{Name: name, Code: row.Code}, nil
 		}
-		if d := spelling.Distance(strings.ToLower(text), strings.ToLower(row.Title)); d < least {
-			best, least = row.Title, d
-		}
 	}
-	if best != "" {
-		return nil, fmt.Errorf("unknown error %q; did you mean %s?", text, best)
-	}
-	return nil, fmt.Errorf("unknown error %q; use a code of JSON-RPC such as -32001, a status of HTTP such as 503, or "+
-		"one of %s", text, strings.Join(known, ", "))
+	return nil, fmt.Errorf("unknown error %q; use a JSON-RPC code such as -32001, an HTTP status such as 503, or "+
+		"one of %s%s", text, strings.Join(known, ", "), spelling.Hint(text, known))
 }
 
-// refusal returns what the client gets.
+// refusal returns the client's answer.
 func (e *Error) refusal() *refusal {
-	r := &refusal{code: e.Code, status: e.Status, bare: e.Status != 0, message: "playback: " + e.String() + ", as it was asked for"}
+	r := &refusal{code: e.Code, status: e.Status, bare: e.Status != 0, message: "playback: " + e.String() + ", as requested"}
 	if e.Name != a2a.OtherError {
 		r.name = e.Name
 	}
 	return r
 }
 
-// A plan is what faults come to for one request.
+// A plan is the combined effect of faults on one request.
 type plan struct {
 	delay time.Duration
 	err   *Error
 	drop  bool
 }
 
-// plan counts a request for the faults that concern it, and returns what they come to.
+// plan counts a request for each fault that applies to it, and returns their combined effect.
 func (p *Player) plan(call *a2a.Call) (out plan) {
 	if !call.A2A() {
 		return out
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	own := false // the delay is that of the operation
+	own := false // a fault for this operation sets the delay
 	for i, f := range p.opts.Faults {
 		if f.Operation != a2a.NoOperation && f.Operation != call.Operation {
 			continue
 		}
-		p.came[i]++
-		if p.came[i] < f.First || f.Last > 0 && p.came[i] > f.Last {
+		if p.came[i]++; !f.Includes(p.came[i]) {
 			continue
 		}
 		out.drop = out.drop || f.Drop
@@ -234,8 +203,8 @@ func (p *Player) plan(call *a2a.Call) (out plan) {
 // faultMade begins the mark of a fault.
 const faultMade = capture.FaultMadeHere
 
-// obey does what is planned before an answer. It reports whether the answer itself is still to be given; where the
-// connection is to be closed it panics, which tells net/http to do so.
+// obey performs the planned steps before an answer. It reports whether to give the answer itself. To close the
+// connection it panics, which net/http handles by closing it.
 func (s *service) obey(do plan) bool {
 	if do.delay > 0 {
 		s.mark(faultMade+"answered %s later", do.delay)

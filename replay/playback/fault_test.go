@@ -11,6 +11,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/expect"
+	"a2atap/proxy/injection"
 	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/playback"
@@ -27,52 +28,52 @@ func TestParseFaults(t *testing.T) {
 		{playback.ParseDelay, "2s", playback.Disruption{Delay: 2 * time.Second}, "each request: answered 2s later"},
 		{
 			playback.ParseDelay, "message/send=5ms@3",
-			playback.Disruption{Operation: a2a.SendMessage, Delay: 5 * time.Millisecond, First: 3, Last: 3},
+			playback.Disruption{When: injection.When{Operation: a2a.SendMessage, First: 3, Last: 3}, Delay: 5 * time.Millisecond},
 			"SendMessage, request 3: answered 5ms later",
 		},
 		{
 			playback.ParseError, "GetTask=-32001",
-			playback.Disruption{Operation: a2a.GetTask, Error: notFound},
+			playback.Disruption{When: injection.When{Operation: a2a.GetTask}, Error: notFound},
 			"each GetTask: answered with TaskNotFoundError (-32001)",
 		},
 		{
 			playback.ParseError, "tasks/get=TaskNotFound@1",
-			playback.Disruption{Operation: a2a.GetTask, Error: notFound, First: 1, Last: 1},
+			playback.Disruption{When: injection.When{Operation: a2a.GetTask, First: 1, Last: 1}, Error: notFound},
 			"GetTask, request 1: answered with TaskNotFoundError (-32001)",
 		},
 		{
 			playback.ParseError, "gettask=TASK_NOT_FOUND",
-			playback.Disruption{Operation: a2a.GetTask, Error: notFound},
+			playback.Disruption{When: injection.When{Operation: a2a.GetTask}, Error: notFound},
 			"each GetTask: answered with TaskNotFoundError (-32001)",
 		},
 		{
 			playback.ParseError, "*=503@2",
-			playback.Disruption{Error: &playback.Error{Status: 503}, First: 2, Last: 2},
+			playback.Disruption{When: injection.When{First: 2, Last: 2}, Error: &playback.Error{Status: 503}},
 			"request 2: answered with HTTP 503",
 		},
 		{
 			playback.ParseError, "SendMessage=-32050",
-			playback.Disruption{Operation: a2a.SendMessage, Error: &playback.Error{Name: a2a.OtherError, Code: -32050}},
+			playback.Disruption{When: injection.When{Operation: a2a.SendMessage}, Error: &playback.Error{Name: a2a.OtherError, Code: -32050}},
 			"each SendMessage: answered with error -32050",
 		},
 		{
 			playback.ParseDrop, "ListTasks@2..4",
-			playback.Disruption{Operation: a2a.ListTasks, First: 2, Last: 4, Drop: true},
+			playback.Disruption{When: injection.When{Operation: a2a.ListTasks, First: 2, Last: 4}, Drop: true},
 			"ListTasks, requests 2 to 4: the connection is closed without an answer",
 		},
 		{
 			playback.ParseDrop, "*@#2..",
-			playback.Disruption{First: 2, Drop: true},
+			playback.Disruption{When: injection.When{First: 2}, Drop: true},
 			"requests from 2 on: the connection is closed without an answer",
 		},
 		{
 			playback.ParseDrop, "*@..2",
-			playback.Disruption{Last: 2, Drop: true},
+			playback.Disruption{When: injection.When{Last: 2}, Drop: true},
 			"requests 1 to 2: the connection is closed without an answer",
 		},
 		{
 			playback.ParseDrop, "GetAgentCard",
-			playback.Disruption{Operation: a2a.GetCard, Drop: true},
+			playback.Disruption{When: injection.When{Operation: a2a.GetCard}, Drop: true},
 			"each GetAgentCard: the connection is closed without an answer",
 		},
 	}
@@ -94,20 +95,21 @@ func TestParseFaultsRefuses(t *testing.T) {
 		{playback.ParseDelay, "", "not a delay"},
 		{playback.ParseDelay, "-2s", "not a delay"},
 		{playback.ParseDelay, "GetTask=", "not a delay"},
-		{playback.ParseDelay, "GetTsk=2s", "did you mean GetTask?"},
-		{playback.ParseDelay, "2s@0", "after @"},
+		{playback.ParseDelay, "GetTsk=2s", "did you mean \"GetTask\"?"},
+		{playback.ParseDelay, "2s@0", "calls are numbered from 1"},
 		{playback.ParseError, "GetTask", "OPERATION=CODE"},
 		{playback.ParseError, "GetTask=200", "not an error"},
 		{playback.ParseError, "GetTask=600", "not an error"},
-		{playback.ParseError, "GetTask=TaskNotFondError", "did you mean TaskNotFoundError?"},
+		{playback.ParseError, "GetTask=TaskNotFondError", "did you mean \"TaskNotFoundError\""},
 		{playback.ParseError, "GetTask=x", "unknown error"},
 		{playback.ParseError, "=503", "unknown operation"},
-		{playback.ParseDrop, "PushNotification", "unknown operation"},
+		{playback.ParseDrop, "PushNotification", "not into notifications"},
 		{playback.ParseDrop, "GetTask@x", "after @"},
 		{playback.ParseDrop, "GetTask@", "after @"},
-		{playback.ParseDrop, "GetTask@..", "after @"},
+		{playback.ParseDrop, "GetTask@..", "#.. names no call"},
+		{playback.ParseDrop, "GetTask@GetTask", "after @"},
 		{playback.ParseDrop, "GetTask@2..x", "after @"},
-		{playback.ParseDrop, "GetTask@3..2", "the first request, 3, comes after the last, 2"},
+		{playback.ParseDrop, "GetTask@3..2", "#3..2 ends before it begins"},
 	}
 	for _, test := range tests {
 		if f, err := test.parse(test.text); err == nil || !strings.Contains(err.Error(), test.want) {
@@ -116,7 +118,7 @@ func TestParseFaultsRefuses(t *testing.T) {
 	}
 }
 
-// What people write is read, or refused with a reason; what is read does something.
+// Valid texts are parsed, invalid ones are rejected with a reason; each parsed fault has an effect.
 func FuzzParseFaults(f *testing.F) {
 	for _, text := range []string{
 		"2s", "GetTask=2s@1", "SendMessage=-32001", "*=503", "tasks/get", "a=b=c@@1", "@", "=@9",
@@ -139,7 +141,7 @@ func FuzzParseFaults(f *testing.F) {
 	})
 }
 
-// lifecycle records one task that is sent and asked for.
+// lifecycle records a send and a read of one task.
 func lifecycle(t *testing.T, w way) *capture.Memory {
 	t.Helper()
 	return record(t, w.start(t), func(tapURL string) {
@@ -149,7 +151,7 @@ func lifecycle(t *testing.T, w way) *capture.Memory {
 	})
 }
 
-// An error is one of the binding and the dialect, and the request after it gets the recorded answer.
+// An error has the form of the binding and dialect, and the next request gets the recorded answer.
 func TestErrors(t *testing.T) {
 	ways := append(ways[:len(ways):len(ways)], way{"spec01", client.JSONRPC01})
 	for _, w := range ways {
@@ -157,7 +159,7 @@ func TestErrors(t *testing.T) {
 			src := lifecycle(t, w)
 			for _, test := range []struct {
 				code         string
-				rpc, rest    int // the code that the client reads
+				rpc, rest    int // the code in the client's error
 				status, http int // HTTP status, in JSON-RPC and in HTTP+JSON
 			}{
 				{"TaskNotFoundError", -32001, -32001, 200, 404},
@@ -191,7 +193,7 @@ func TestErrors(t *testing.T) {
 					t.Errorf("%s: the task of the request after it: %v", test.code, err)
 				}
 				if r := p.Report(); r.Errors != 1 || r.Missed > 0 || len(r.Unused) > 0 ||
-					!strings.Contains(r.Verdict(), "faults made here: 1 answered with an error") {
+					!strings.Contains(r.Verdict(), "injected faults: 1 answered with an error") {
 					t.Errorf("%s: %s", test.code, r.Verdict())
 				}
 			}
@@ -208,9 +210,9 @@ func TestDropsAndDelays(t *testing.T) {
 			m := &marks{}
 			p, origin := perform(t, src, playback.Options{
 				Faults: []playback.Disruption{
-					{Operation: a2a.SendMessage, First: 1, Last: 1, Drop: true},
+					{When: injection.When{Operation: a2a.SendMessage, First: 1, Last: 1}, Drop: true},
 					{Delay: time.Millisecond},
-					{Operation: a2a.GetTask, Delay: delay},
+					{When: injection.When{Operation: a2a.GetTask}, Delay: delay},
 				},
 				OnRequest: m.request,
 			})

@@ -17,11 +17,11 @@ import (
 	"a2atap/replay/compare"
 )
 
-// A form is what a request asks, free of its binding: parameters by name, whether they stood in a body, a path or a
-// query. What the client makes anew each time (message ids, webhook URLs and their secrets) is not in it.
+// A form is a request's contents independent of the binding: parameters by name, whether they came from a body, a path
+// or a query. It omits what the client creates for each run: message ids, webhook URLs and their secrets.
 type form struct {
 	op     a2a.Operation
-	method string // of JSON-RPC, where the operation is not known
+	method string // of JSON-RPC, if the operation is unknown
 	leaves []leaf // scalar parameters, in the order of their places
 	parts  string // the kinds of the message's parts, several of a kind in a row as one
 	task   string
@@ -36,10 +36,10 @@ type leaf struct {
 	at   string // JSON Pointer from the parameters
 	kind a2a.Kind
 	sum  uint64 // of the text; one for all that clients mint
-	text string // of a recorded one that was let go of only where it has placeholders
+	text string // of a recorded leaf; letGo drops it unless it has placeholders
 }
 
-// minted is the sum of texts that clients make anew, each of which is as good as another.
+// minted is the sum of texts that clients create for each run, and which are therefore interchangeable.
 const minted = 0
 
 var seed = maphash.MakeSeed()
@@ -52,8 +52,8 @@ func newLeaf(at, text string, kind a2a.Kind) leaf {
 	return l
 }
 
-// fits reports whether a live parameter can be what was recorded: where the recording hides a secret, any other is as
-// good.
+// fits reports whether a live parameter matches the recorded one. Any value matches a secret that the recording
+// hides.
 func (recorded *leaf) fits(live *leaf) bool {
 	return recorded.sum == live.sum || recorded.hides() && credential.Fits(recorded.text, live.text)
 }
@@ -93,7 +93,7 @@ func (f *form) add(at, text string, kind a2a.Kind) {
 	f.leaves = append(f.leaves, newLeaf(at, text, kind))
 }
 
-// letGo forgets the texts that need not be known to compare, and shares those of places.
+// letGo drops texts that the comparison does not need, and shares the texts of places.
 func (f *form) letGo(places map[string]string) {
 	leaves := make([]leaf, len(f.leaves))
 	for i, l := range f.leaves {
@@ -109,7 +109,7 @@ func (f *form) letGo(places map[string]string) {
 	f.leaves = leaves
 }
 
-// sum returns a sum of all parameters. Where no form hides one, those with equal sums have the same.
+// sum returns a checksum of all parameters. Among forms without hidden parameters, equal sums mean equal parameters.
 func (f *form) sum() uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
@@ -120,7 +120,7 @@ func (f *form) sum() uint64 {
 	return h.Sum64()
 }
 
-// hidden returns the parameters in which the recording hides something; "" if there are none.
+// hidden returns the parameters with redacted values; "" if no parameter has one.
 func (f *form) hidden() string {
 	var b strings.Builder
 	for i := range f.leaves {
@@ -155,7 +155,7 @@ func (f *form) value(at string, v a2a.Value, call *a2a.Call) {
 	}
 }
 
-// renamed reports whether a member is in the form under another name, or not at all.
+// renamed reports whether the form has a member under another name, or not at all.
 func (f *form) renamed(name string, v a2a.Value, at string) bool {
 	top := at == "" || at == "/message" || at == "/request" || at == "/configuration"
 	switch name {
@@ -191,8 +191,8 @@ func beneath(pointer, above string) bool {
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-// pointers returns JSON Pointers in the form in which parameters stand in forms, or an error where one leads to no
-// value of any recorded request.
+// pointers converts JSON Pointers to the form of a form's parameters. It returns an error for a pointer that matches no
+// value in any recorded request.
 func (s *recording) pointers(list []string) ([]string, error) {
 	var out []string
 	for _, pointer := range list {
@@ -297,7 +297,7 @@ func words(kinds []a2a.PartKind) string {
 	return strings.Join(list, ", ")
 }
 
-// shown returns a value as it is shown.
+// shown returns a value for display.
 func shown(s string) string {
 	if s == "" {
 		return ""

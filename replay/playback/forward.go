@@ -20,11 +20,11 @@ import (
 	"a2atap/replay/live"
 )
 
-// maxRead bounds what is read of a forwarded answer, in bytes; all of it passes.
+// maxRead bounds the part of a forwarded answer that is read, in bytes; the whole answer passes.
 const maxRead = 1 << 20
 
-// NewForward returns a Forward to the agent at a URL, which is connected to as the dialer says; nil is one without
-// options. What is over gRPC goes over HTTP/2, all else over HTTP/1.1.
+// NewForward returns a Forward to the agent at a URL, connected with the dialer; a nil dialer is one without options.
+// gRPC goes over HTTP/2, all else over HTTP/1.1.
 func NewForward(u *url.URL, d *outbound.Dialer) *Forward {
 	d = cmp.Or(d, &outbound.Dialer{})
 	t := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 8}
@@ -32,7 +32,7 @@ func NewForward(u *url.URL, d *outbound.Dialer) *Forward {
 	return &Forward{URL: u, Transport: &carriers{t, live.NewHTTP2(d)}}
 }
 
-// carriers carry requests by what they are.
+// carriers are the transports for plain and gRPC requests.
 type carriers struct{ plain, messages *http.Transport }
 
 // RoundTrip implements [http.RoundTripper].
@@ -49,8 +49,8 @@ func (c *carriers) CloseIdleConnections() {
 	c.messages.CloseIdleConnections()
 }
 
-// forward has the live agent answer, and gives its answer as it comes. It returns an error if the agent cannot be
-// reached; then nothing has been written.
+// forward sends the request to the live agent, and passes its answer on as it arrives. It returns an error if the
+// agent cannot be reached; then nothing has been written.
 func (s *service) forward() error {
 	to := s.p.opts.Forward
 	s.strange()
@@ -76,7 +76,7 @@ func (s *service) forward() error {
 	return nil
 }
 
-// outgoing returns the request for the live agent: as it came, but for its host, and for the path of the recorded
+// outgoing returns the request for the live agent: unchanged except for its host, and for the path of the recorded
 // agent.
 func (s *service) outgoing(agent *url.URL) *http.Request {
 	to := *agent
@@ -116,7 +116,7 @@ func under(path, above string) bool {
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-// withoutHops returns header fields without those of one connection (RFC 9110 §7.6.1).
+// withoutHops returns header fields without hop-by-hop fields (RFC 9110 §7.6.1).
 func withoutHops(h http.Header) http.Header {
 	out := h.Clone()
 	for _, list := range h["Connection"] {
@@ -133,7 +133,7 @@ func withoutHops(h http.Header) http.Header {
 	return out
 }
 
-// pass gives an answer piece by piece, each at once.
+// pass writes an answer piece by piece, each at once.
 func (s *service) pass(res *http.Response, body io.Reader) {
 	to := s.w.Header()
 	for name, values := range withoutHops(res.Header) {
@@ -175,8 +175,8 @@ func (s *service) pass(res *http.Response, body io.Reader) {
 	}
 }
 
-// leadBack returns the body of a card that leads the client to the player where it led to the live agent. Signatures
-// do not hold for it. What is not a card that can be read passes as it is.
+// leadBack returns the body of a card with addresses of the player instead of the live agent's. Its signatures become
+// invalid. Any other body passes unchanged.
 func (s *service) leadBack(res *http.Response) io.Reader {
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxRead+1))
 	rest := io.Reader(bytes.NewReader(text))
@@ -206,7 +206,7 @@ func (s *service) leadBack(res *http.Response) io.Reader {
 	return bytes.NewReader(text)
 }
 
-// failing ends with the error that there was before, if there was one.
+// failing is a reader that returns err, if it is set, instead of reading.
 type failing struct {
 	io.Reader
 	err error
@@ -225,7 +225,7 @@ func mediaType(res *http.Response) string {
 	return strings.ToLower(strings.TrimSpace(name))
 }
 
-// strange tells of ids of the recording in a request that goes to the live agent, which cannot know them.
+// strange reports ids of the recording in a request to the live agent, which cannot know them.
 func (s *service) strange() {
 	p, call := s.p, &s.call
 	p.mu.Lock()
@@ -235,21 +235,21 @@ func (s *service) strange() {
 	p.mu.Unlock()
 	switch at := place(p.opts.Forward.URL.String()); {
 	case task:
-		p.notice("%s about task %s goes to the live agent at %s, which does not know it: the task is of the recording",
+		p.notice("%s about task %s goes to the live agent at %s, which does not know the task: it is from the recording",
 			call.Operation, call.TaskID, at)
 	case ctx:
-		p.notice("%s in context %s goes to the live agent at %s, which does not know it: the context is of the "+
+		p.notice("%s in context %s goes to the live agent at %s, which does not know the context: it is from the "+
 			"recording", call.Operation, name, at)
 	}
 }
 
-// A learner reads in an answer of the live agent which tasks and contexts are its own, before the client has them all.
+// A learner reads the live agent's task and context ids in its answer before the client has received them all.
 type learner struct {
 	*service
 	res    *http.Response
 	text   []byte
 	events capture.Splitter
-	// messages are those of an answer over gRPC.
+	// messages splits the body of a gRPC answer.
 	messages capture.MessageSplitter
 	done     bool
 }
@@ -319,7 +319,7 @@ func (l *learner) own(task, ctx string) {
 	}
 	l.p.mu.Unlock()
 	if known {
-		l.p.notice("the live agent has a task %s, as the recording has: what is asked about it goes to the live agent",
+		l.p.notice("the live agent and the recording both have a task %s; requests about it go to the live agent",
 			task)
 	}
 }

@@ -24,7 +24,7 @@ func forwardTo(t testing.TB, agentURL string) *playback.Forward {
 	return playback.NewForward(must.Get(url.Parse(agentURL))(t), nil)
 }
 
-// What nothing matches is answered by the live agent, whatever its path; the rest as it was recorded.
+// The live agent answers unmatched requests, whatever their path; the others get the recorded answers.
 func TestForward(t *testing.T) {
 	for _, w := range ways {
 		t.Run(w.agent+" "+w.protocol.String(), func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestForward(t *testing.T) {
 			}
 			got := n.take()
 			if len(got) != 1 || !strings.Contains(got[0], "CancelTask about task "+r.ID) ||
-				!strings.Contains(got[0], "of the recording") {
+				!strings.Contains(got[0], "from the recording") {
 				t.Errorf("notices %q", got)
 			}
 			if r := p.Report(); r.Forwarded != 3 || r.Missed > 0 || !strings.Contains(r.Verdict(), "; 3 forwarded") {
@@ -78,7 +78,7 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// The live agent gets the request as it came, and the client the answer: each piece when it comes, byte for byte.
+// The live agent gets the request unmodified, and the client the answer: each piece on arrival, byte for byte.
 func TestForwardPassesAtOnce(t *testing.T) {
 	seen := make(chan struct{})
 	live := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -124,7 +124,7 @@ func TestForwardPassesAtOnce(t *testing.T) {
 	}
 }
 
-// A card that comes from the live agent leads back to the player, so that its traffic is seen.
+// A card from the live agent points to the player, so that its traffic passes through the player.
 func TestForwardedCardLeadsBack(t *testing.T) {
 	agent := agenttest.Start(t, "spec", refagent.Options{})
 	p, origin := perform(t, capture.NewMemory(capture.Info{}), playback.Options{Forward: forwardTo(t, agent)})
@@ -135,7 +135,7 @@ func TestForwardedCardLeadsBack(t *testing.T) {
 	}
 }
 
-// A live agent that is not there is named, to the client in its protocol.
+// An unreachable live agent is reported to the client in its protocol.
 func TestForwardToNobody(t *testing.T) {
 	gone := "http://" + nobody.Address(t)
 	for _, w := range ways {
@@ -160,7 +160,7 @@ func TestForwardToNobody(t *testing.T) {
 	}
 }
 
-// Where the live agent calls its task as the recording calls one, what is asked about it goes there.
+// If the live agent uses an id of the recording for its task, requests about the id go to the live agent.
 func TestForwardToAnAgentWithTheSameIDs(t *testing.T) {
 	ids := func() func() string {
 		n := 0
@@ -176,9 +176,9 @@ func TestForwardToAnAgentWithTheSameIDs(t *testing.T) {
 		Forward: forwardTo(t, agenttest.Start(t, "spec", refagent.Options{NewID: ids()})),
 	})
 	c := connect(t, origin+"/spec", client.JSONRPC10)
-	r := send(t, c, "multi-turn") // other words: forwarded
+	r := send(t, c, "multi-turn") // another text: forwarded
 	expect.Equal(t, "", client.InputRequired, must.Get(c.Get(t.Context(), r.ID, nil))(t).Status.State)
-	if got := n.take(); len(got) != 1 || !strings.Contains(got[0], r.ID+", as the recording has") {
+	if got := n.take(); len(got) != 1 || !strings.Contains(got[0], "both have a task "+r.ID) {
 		t.Errorf("notices %q; %s", got, p.Report().Misses)
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"a2atap/replay/playback"
 )
 
-// No request disturbs the player, and whatever it says is JSON to a JSON-RPC client, and messages with a status to one
-// of gRPC.
+// No request disturbs the player. Its answers are always JSON for a JSON-RPC client, and messages with a status for a
+// gRPC client.
 func FuzzPlayback(f *testing.F) {
 	src := capture.NewMemory(capture.Info{})
 	for i, body := range []string{
@@ -66,7 +66,7 @@ func FuzzPlayback(f *testing.F) {
 	})
 }
 
-// messages asserts that an answer is whole messages, and that it says how the call came out.
+// messages asserts that an answer consists of complete messages and states the call's outcome.
 func messages(t *testing.T, p *playback.Player, r *http.Request) {
 	w := httptest.NewRecorder()
 	p.ServeHTTP(w, r)

@@ -36,7 +36,8 @@ func recordedTask() *capture.Exchange {
 	}
 }
 
-// A request whose answer cannot be read from the capture any more is told so, and does not count as served.
+// If the recorded answer can no longer be read from the capture, the client gets an error, and the request does not
+// count as served.
 func TestAnswerIsGone(t *testing.T) {
 	src := capture.NewMemory(capture.Info{})
 	must.Do(t, src.Append(capture.Steps(recordedTask())...))
@@ -52,7 +53,7 @@ func TestAnswerIsGone(t *testing.T) {
 	}
 }
 
-// A client that sends no more, which ends the context of its request, still reads.
+// A client that has closed its sending side, which ends the request's context, still reads the answer.
 func TestAnswerForWhoSendsNoMore(t *testing.T) {
 	src := capture.NewMemory(capture.Info{})
 	must.Do(t, src.Append(capture.Steps(recordedTask())...))
@@ -69,7 +70,7 @@ func TestAnswerForWhoSendsNoMore(t *testing.T) {
 	}
 }
 
-// canceled is a capture that is not read for whoever is gone.
+// canceled is a capture that cannot be read with a canceled context.
 type canceled struct{ capture.Source }
 
 func (c canceled) Exchange(ctx context.Context, seq uint64) (*capture.Exchange, error) {

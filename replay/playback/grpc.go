@@ -9,7 +9,7 @@ import (
 	"a2atap/replay/compare"
 )
 
-// messages gives the answer over gRPC: each object as a message at its time, and in the trailer how the call came out.
+// messages gives the answer over gRPC: each object as a message at its time, and the call's outcome in the trailer.
 //
 // Source: gRPC over HTTP2, "Responses".
 func (a *responder) messages(head *capture.Head) {
@@ -51,8 +51,8 @@ func (a *responder) messages(head *capture.Head) {
 	a.trailers()
 }
 
-// trailers says how the call came out: as it was recorded. Where the recorded client had left after all that it waited for,
-// or another binding was recorded, it came out well.
+// trailers writes the recorded outcome of the call. It is OK if the recorded client left after receiving everything, or
+// if another binding was recorded.
 func (a *responder) trailers() {
 	x := a.exchange.x
 	if a.converts() || x.Fault != nil || x.State != capture.StateClosed {
@@ -72,7 +72,7 @@ func (a *responder) flush() {
 	http.NewResponseController(a.w).Flush() //nolint:errcheck // the client has left: the next write tells
 }
 
-// frame returns an event as a message, nil for one that holds none, or the refusal that it is.
+// frame returns an event as a message, nil if it has none, or the event's refusal.
 func (a *responder) frame(e *capture.Event) ([]byte, *refusal) {
 	fields := e.Fields()
 	if !fields.HasData {
@@ -100,7 +100,7 @@ func (a *responder) frame(e *capture.Event) ([]byte, *refusal) {
 	return a.say(a.object(&answer, data))
 }
 
-// message gives an answer of another binding that is no stream.
+// message gives an answer of another binding that is not a stream.
 func (a *responder) message(head *capture.Head) {
 	body, _ := a.exchange.x.Response.Body.Decode(head) // what could be decoded is what there is to give
 	body = compare.RewriteJSON(body, &a.exchange.call, a.substitute)
@@ -122,7 +122,7 @@ func (a *responder) message(head *capture.Head) {
 	a.trailers()
 }
 
-// say returns an object as a message of the method that is called.
+// say returns an object as a message of the called method.
 func (a *responder) say(object []byte) ([]byte, *refusal) {
 	codec := grpc.Codec{Type: a.call.RPC.Answer}
 	if len(object) == 0 || string(object) == "null" {
@@ -130,16 +130,15 @@ func (a *responder) say(object []byte) ([]byte, *refusal) {
 	}
 	frame, err := codec.Write(a2a.Parse(object).Root)
 	if err != nil {
-		a.p.notice("the answer of exchange %d cannot be said over gRPC: %v", a.exchange.seq, err)
+		a.p.notice("the answer of exchange %d cannot be expressed over gRPC: %v", a.exchange.seq, err)
 		return nil, &refusal{
-			name: a2a.InternalError, message: "playback: the recorded answer cannot be said over gRPC: " + err.Error(),
+			name: a2a.InternalError, message: "playback: the recorded answer cannot be expressed over gRPC: " + err.Error(),
 		}
 	}
 	return frame, nil
 }
 
-// first returns the one message of a recorded answer over gRPC that is asked for in another binding, or the error that
-// it has come to.
+// first returns the one message of a recorded gRPC answer for a request in another binding, or the call's error.
 func (a *recorded) first() (body []byte, failed *a2a.Error) {
 	if status, ok := a.x.Response.GRPCStatus(); ok && status.Code != grpc.OK {
 		return nil, a2a.ReadStatus(&a.call, &status).Err
@@ -152,13 +151,13 @@ func (a *recorded) first() (body []byte, failed *a2a.Error) {
 	return nil, nil
 }
 
-// An outcome is how a call over gRPC comes out.
+// An outcome is the result of a gRPC call.
 type outcome struct {
 	grpc.Status
 	details []errorInfo
 }
 
-// write sets the fields that say it.
+// write sets the fields of the outcome.
 func (o *outcome) write(set func(name, value string)) {
 	details := a2a.Value{}
 	if len(o.details) > 0 {
@@ -169,7 +168,7 @@ func (o *outcome) write(set func(name, value string)) {
 	}
 }
 
-// outcome returns the refusal as it is over gRPC (A2A 1.0 §10.6).
+// outcome returns the refusal in its gRPC form (A2A 1.0 §10.6).
 func (e *refusal) outcome(call *a2a.Call) *outcome {
 	code, _ := grpc.ParseCode(e.statusName(e.httpStatus()))
 	if e.name == a2a.MethodNotFound {
@@ -182,10 +181,10 @@ func (e *refusal) outcome(call *a2a.Call) *outcome {
 	return o
 }
 
-// overGRPC reports whether the request came over gRPC, whatever it calls.
+// overGRPC reports whether the request came over gRPC, for any method.
 func (s *service) overGRPC() bool { return grpc.IsMedia(s.r.Header.Get("Content-Type")) }
 
-// refuse answers with a refusal: over gRPC in one block of fields, unless it is a status of HTTP alone.
+// refuse answers with a refusal: over gRPC in one block of fields, unless it is only an HTTP status.
 func (s *service) refuse(e *refusal) {
 	if !s.overGRPC() || s.call.Binding == a2a.GRPC && e.bare {
 		e.write(s.w, &s.call)

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// record lets a client talk to an agent through a tap, and returns what the tap recorded, secrets included.
+// record records a client's session with an agent through a tap, secrets included.
 func record(t testing.TB, agentURL string, talk func(tapURL string)) *capture.Memory {
 	t.Helper()
 	return agenttest.RecordOne(t, agenttest.Recording{Redact: redact.Options{Keep: true}}, agentURL, talk)
@@ -41,7 +41,7 @@ func connect(t testing.TB, agentURL string, p client.Protocol) *client.Client {
 	return agenttest.Connect(t, agentURL, p, client.Options{Timeout: 10 * time.Second})
 }
 
-// send sends a text and returns the task that comes of it.
+// send sends a text and returns the resulting task.
 func send(t testing.TB, c *client.Client, text string) *client.Task {
 	t.Helper()
 	r, err := c.Send(t.Context(), client.Text(text), client.SendOptions{})
@@ -51,7 +51,7 @@ func send(t testing.TB, c *client.Client, text string) *client.Task {
 	return r.Task
 }
 
-// marks are what a player says that it did.
+// marks are the player's notes about its actions.
 type marks struct {
 	mu   sync.Mutex
 	list []string
@@ -65,7 +65,7 @@ func (m *marks) request(*http.Request) func(string) {
 	}
 }
 
-// take returns the marks since it was called last.
+// take returns the marks since the previous call.
 func (m *marks) take() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -74,7 +74,7 @@ func (m *marks) take() []string {
 	return list
 }
 
-// told keeps what a player tells its user.
+// told keeps the player's notices for its user.
 type told struct {
 	marks
 	came chan struct{}
@@ -87,7 +87,7 @@ func (n *told) notice(text string) {
 	n.came <- struct{}{}
 }
 
-// wait returns the notices when there are so many.
+// wait returns the notices once the given number has arrived.
 func (n *told) wait(t testing.TB, count int) []string {
 	t.Helper()
 	for range count {

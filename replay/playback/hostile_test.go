@@ -14,7 +14,7 @@ import (
 	"a2atap/replay/playback"
 )
 
-// What is not A2A gets an error, and never disturbs the player.
+// Requests that are not A2A get an error, and never disturb the player.
 func TestPlaybackRefusesOtherRequests(t *testing.T) {
 	p, origin := perform(t, capture.NewMemory(capture.Info{}), playback.Options{})
 	for _, request := range []string{
@@ -43,7 +43,7 @@ type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
-// A client that sends too much, or nothing more, gets an error or its patience, and disturbs nobody.
+// A client that sends too much, or stalls, gets an error or can wait, and does not affect other clients.
 func TestPlaybackForHostileClients(t *testing.T) {
 	t.Parallel()
 	src := lifecycle(t, way{"spec", client.JSONRPC10})
@@ -60,7 +60,7 @@ func TestPlaybackForHostileClients(t *testing.T) {
 		}
 		answered <- err
 	}()
-	if _, err := hold.Write([]byte(`{"jsonrpc":`)); err != nil { // it has begun, and stays where it is
+	if _, err := hold.Write([]byte(`{"jsonrpc":`)); err != nil { // the request has begun, and stalls here
 		t.Fatal(err)
 	}
 	huge := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, origin+"/spec", endless{}))(t)

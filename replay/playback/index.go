@@ -7,20 +7,20 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// An index finds the exchanges that can answer a call without looking at each: of a capture of 100,000 calls that send a
-// first message all are asked for by the same words.
+// An index finds the exchanges that can answer a call without checking each. In a capture of 100,000 calls that send
+// a first message, the same request matches all of them.
 type index struct {
 	groups map[asked][]*group
-	made   map[a2a.Operation][]*group // those whose task the client has made
+	made   map[a2a.Operation][]*group // those whose task id the client made
 }
 
-// asked is what an index goes by.
+// asked is the key of an index.
 type asked struct {
 	op   a2a.Operation
 	task string
 }
 
-// newIndex groups exchanges, in their order. With exact, those of a group have the same parameters, too.
+// newIndex groups exchanges, in order. With exact, the exchanges of a group also have equal parameters.
 func newIndex(s *recording, exact bool) *index {
 	x := &index{groups: map[asked][]*group{}, made: map[a2a.Operation][]*group{}}
 	known := map[alike]*group{}
@@ -67,7 +67,7 @@ func (x *index) mayMatch(f *form, n *names) iter.Seq[*group] {
 	}
 }
 
-// alike is what the exchanges of a group have in common.
+// alike has the properties that the exchanges of a group share.
 type alike struct {
 	op                a2a.Operation
 	method, parts     string
@@ -81,11 +81,11 @@ type alike struct {
 	hidden            string
 }
 
-// A group is exchanges that a call asks for all or not at all, in one state of their task.
+// A group is a set of exchanges that a call matches all or none of, in one state of their task.
 type group struct {
 	after  *exchange
 	all    queue
-	same   map[uint64]*queue // those in which nothing is hidden, by the sum of their parameters
+	same   map[uint64]*queue // those without hidden parameters, by the sum of their parameters
 	hiding []*exchange       // the others
 }
 
@@ -105,15 +105,15 @@ func (g *group) add(a *exchange) {
 // first returns an exchange of the group.
 func (g *group) first() *exchange { return g.all.list[0] }
 
-// A queue is exchanges in their order, of which the first that was not played is at hand.
+// A queue holds exchanges in order, and finds the first unplayed one quickly.
 type queue struct {
 	list   []*exchange
-	played int // so many of the first were
+	played int // number of played exchanges at the beginning
 }
 
 func (q *queue) add(a *exchange) { q.list = append(q.list, a) }
 
-// fresh returns the first that was not played; nil if all were.
+// fresh returns the first unplayed exchange; nil if all were played.
 func (q *queue) fresh() *exchange {
 	for ; q.played < len(q.list); q.played++ {
 		if a := q.list[q.played]; a.uses == 0 {
@@ -125,8 +125,8 @@ func (q *queue) fresh() *exchange {
 
 func (q *queue) last() *exchange { return q.list[len(q.list)-1] }
 
-// A choice is the exchange that answers a call: the first that was not played yet, or the last one. One with the very
-// parameters goes before others.
+// A choice is the exchange that answers a call: the first unplayed one, or the last one. One with equal parameters
+// takes precedence.
 type choice struct {
 	freshSame, fresh, same, last *exchange
 }

@@ -11,7 +11,7 @@ import (
 	"a2atap/proxy/must"
 )
 
-// naive is match without an index: it looks at each exchange.
+// naive is match without an index: it checks each exchange.
 func naive(p *Player, call *a2a.Call) *exchange {
 	f := newForm(call)
 	var state []*exchange
@@ -56,7 +56,7 @@ func naive(p *Player, call *a2a.Call) *exchange {
 	return last
 }
 
-// asking is traffic that resembles itself: few tasks, contexts and words, named by either side or not at all.
+// asking is traffic with many similar requests: few tasks, contexts and texts, named by either side or not at all.
 type asking struct{ *rand.Rand }
 
 func (r asking) one(list ...string) string { return list[r.IntN(len(list))] }
@@ -84,7 +84,7 @@ func (r asking) request(live bool) string {
 		`%s%s,"parts":[{%s}]}}}`, r.IntN(100), context, task, r.one(`"text":`+word, `"text":`+word, `"data":{"a":`+word+`}`))
 }
 
-// The index finds what looking at each exchange finds, whatever was played before.
+// The index finds the same exchange as a full search, whatever was played before.
 func TestIndexChangesNothing(t *testing.T) {
 	for seed := range uint64(20) {
 		r := asking{rand.New(rand.NewPCG(seed, 1))}

@@ -10,15 +10,15 @@ import (
 	"a2atap/replay/compare"
 )
 
-// match finds the exchange for a call, and returns what the call asks: among those with the same request, the ones of
-// the latest state that was reached; of these the first that was not played yet, or the last.
+// match finds the exchange for a call, and returns the call's form. Among the exchanges with the same request, it
+// takes those of the latest state that was reached; of these the first unplayed one, or the last.
 func (p *Player) match(call *a2a.Call) (*exchange, *form, *Miss) {
 	if !call.A2A() || call.Batch != nil {
 		return nil, nil, &Miss{Operation: "request", Why: "it is not an A2A call that can be played back"}
 	}
 	f := newForm(call)
 	if p.theirs[call.TaskID] {
-		return nil, nil, &Miss{Operation: f.String(), Why: "the live agent has made its task"}
+		return nil, nil, &Miss{Operation: f.String(), Why: "its task belongs to the live agent"}
 	}
 	var found choice
 	var state uint64
@@ -38,13 +38,13 @@ func (p *Player) match(call *a2a.Call) (*exchange, *form, *Miss) {
 	case a == nil:
 		return nil, nil, p.explain(call, &f)
 	case a.uses > 0 && p.opts.UsedUp == Refuse:
-		return nil, nil, &Miss{Operation: f.String(), Nearest: a.seq, Why: "the recorded answers to it have run out"}
+		return nil, nil, &Miss{Operation: f.String(), Nearest: a.seq, Why: "all recorded answers to it were used"}
 	default:
 		return a, &f, nil
 	}
 }
 
-// matches reports whether exchanges of a group are asked for by a call.
+// matches reports whether a call matches the exchanges of a group.
 func (p *Player) matches(g *group, call *a2a.Call, f *form) bool {
 	if !speaks(call, g.first()) {
 		return false
@@ -55,13 +55,13 @@ func (p *Player) matches(g *group, call *a2a.Call, f *form) bool {
 	return true
 }
 
-// speaks reports whether a recorded answer can be given to a call: in its own binding, or in 1.0 in any.
+// speaks reports whether a recorded answer can serve a call: in the same binding, or in 1.0 in any.
 func speaks(call *a2a.Call, a *exchange) bool {
 	same := call.Dialects.Empty() || a.dialects.Empty() || !call.Dialects.Intersect(a.dialects).Empty()
 	return same && (call.Binding == a.binding || call.Dialects.Has(a2a.V1_0) && a.dialects.Has(a2a.V1_0))
 }
 
-// explain says why nothing matches.
+// explain returns why no recorded exchange matches.
 func (p *Player) explain(call *a2a.Call, f *form) *Miss {
 	m := &Miss{Operation: f.String()}
 	var nearest *exchange
@@ -80,7 +80,7 @@ func (p *Player) explain(call *a2a.Call, f *form) *Miss {
 	}
 	if nearest != nil {
 		m.Nearest, m.Changes = nearest.seq, p.changes(nearest, call, f)
-		m.Why = fmt.Sprintf("nothing recorded matches; the nearest is exchange %d", nearest.seq)
+		m.Why = fmt.Sprintf("no recorded request matches; the nearest is exchange %d", nearest.seq)
 		return m
 	}
 	var others []string
@@ -90,7 +90,7 @@ func (p *Player) explain(call *a2a.Call, f *form) *Miss {
 		}
 		if a.form.op == f.op && a.after != nil && a.after.uses == 0 {
 			m.Nearest = a.seq
-			m.Why = fmt.Sprintf("exchange %d matches, but comes after exchange %d, which was not requested yet",
+			m.Why = fmt.Sprintf("exchange %d matches, but follows exchange %d, which was not requested yet",
 				a.seq, a.after.seq)
 			return m
 		}
@@ -102,7 +102,7 @@ func (p *Player) explain(call *a2a.Call, f *form) *Miss {
 	return m
 }
 
-// changes returns the differences between a call and a recorded one as they are shown.
+// changes returns the differences between a call and a recorded one for display.
 func (p *Player) changes(a *exchange, call *a2a.Call, f *form) (changes []compare.Change) {
 	whole := a.form
 	if was, err := p.recording.open(p.ctx, a); err == nil {
@@ -117,7 +117,7 @@ func (p *Player) changes(a *exchange, call *a2a.Call, f *form) (changes []compar
 	return changes
 }
 
-// String names what the form asks.
+// String describes the request.
 func (f *form) String() string {
 	if f.op != a2a.NoOperation {
 		return f.op.String()
@@ -151,8 +151,8 @@ type difference struct {
 	was, now string // the texts, if the recorded form has them
 }
 
-// differences yields where what a call asks differs from an exchange, as far as the options ask. The names translate ids
-// of the live client.
+// differences yields the differences between a call and an exchange that the options consider. The names translate
+// ids of the live client.
 func (p *Player) differences(a *exchange, call *a2a.Call, live *form) iter.Seq[difference] {
 	recorded, n := &a.form, &p.names
 	return func(yield func(difference) bool) {

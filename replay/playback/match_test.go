@@ -13,7 +13,7 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// tell sends two tasks, the second in two messages, and asks for both. It returns what came of them.
+// tell sends two tasks, the second in two messages, and asks for both. It returns the resulting tasks.
 func tell(t testing.TB, agentURL string, p client.Protocol, words ...string) (seen []string) {
 	t.Helper()
 	c := connect(t, agentURL, p)
@@ -42,8 +42,8 @@ func tell(t testing.TB, agentURL string, p client.Protocol, words ...string) (se
 	return seen
 }
 
-// A client with other words is served by what it does, and what was ignored is counted; so is one of 0.1,
-// which names its tasks itself.
+// A client with other texts is matched by its operations, and the ignored differences are counted. The same applies
+// to a client of 0.1, which chooses the ids of its tasks.
 func TestPlaybackForOtherWords(t *testing.T) {
 	recorded := []string{"task-lifecycle please", "multi-turn please", "done"}
 	others := []string{"two seats", "and more", "that is all"}
@@ -68,7 +68,7 @@ func TestPlaybackForOtherWords(t *testing.T) {
 	}
 }
 
-// What has to be as it was recorded is asked for.
+// Options select the values that must be as recorded.
 func TestMatch(t *testing.T) {
 	src := record(t, agenttest.Start(t, "spec", refagent.Options{}), func(tapURL string) {
 		c := connect(t, tapURL, client.JSONRPC10)

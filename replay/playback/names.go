@@ -8,20 +8,20 @@ import (
 	"a2atap/replay/compare"
 )
 
-// names translates the ids that clients make. Several live ones may stand for a recorded one, since a workflow can be
-// played more than once; answers name the one that was used last before they began. It is guarded by the Player's lock.
+// names translates ids that clients create. Several live ids may correspond to one recorded id, since a workflow can be
+// played more than once; an answer uses the latest one from before the answer began. The Player's lock guards it.
 type names struct {
-	ids      map[string]maker  // who has made the recorded ids, by role and text
-	free     bool              // a context may be named where none was recorded, and the other way round
+	ids      map[string]maker  // makers of the recorded ids, by role and text
+	free     bool              // a context may be named where the recording has none, and the reverse
 	recorded map[string]string // by live id
 
-	mu       sync.RWMutex       // of what follows: answers go on without the Player's lock
+	mu       sync.RWMutex       // guards the fields below: answers continue without the Player's lock
 	revision int                // counts the answers that began
 	live     map[string][]named // by recorded id, in the order in which they came
-	configs  map[string][]named // of push configs: what the live client gives, by what is recorded in its place
+	configs  map[string][]named // of push configs: the live client's values, by their recorded counterparts
 }
 
-// A maker is who has named an id first; 0 is nobody.
+// A maker is the side that used an id first; 0 means unknown.
 type maker uint8
 
 const (
@@ -29,7 +29,7 @@ const (
 	agentMade
 )
 
-// A named text stands for a recorded one since a revision.
+// A named is a live text that corresponds to a recorded one since a revision.
 type named struct {
 	since int
 	text  string
@@ -42,10 +42,10 @@ func newNames(ids map[string]maker, free bool) names {
 	}
 }
 
-// made returns who has named a recorded id first.
+// made returns the side that first named a recorded id.
 func (n *names) made(role, id string) maker { return n.ids[roleKey(role, id)] }
 
-// means reports whether a live id can stand for a recorded one.
+// means reports whether a live id can correspond to a recorded one.
 func (n *names) means(role, live, recorded string) bool {
 	if live == recorded {
 		return true
@@ -61,25 +61,24 @@ func (n *names) means(role, live, recorded string) bool {
 	return !known && replaceable(role) || is == recorded
 }
 
-// replaceable reports whether a client chooses ids of that role freely. A task that the client names and nobody made is
-// unknown to the agent, and another unknown one is not the same request.
+// replaceable reports whether clients choose ids of that role freely. A task id that only the client has used is
+// unknown to the agent, and a request with another unknown id is a different request.
 func replaceable(role string) bool { return role == "context" }
 
-// mayName reports whether a live task id that nobody has named before can stand for a recorded one that the client
-// made: in 0.1 clients name the tasks that they send (0.1 §6.1), and one that the agent did not know is as unknown as
-// another.
+// mayName reports whether a new live task id can correspond to a recorded one that the client created: in 0.1 clients
+// choose the ids of tasks (0.1 §6.1), and all ids that the agent did not know are equivalent.
 func (n *names) mayName(live, recorded string) bool {
 	_, named := n.recorded[roleKey("task", live)]
 	return live != "" && !named && n.made("task", live) == 0 && n.made("task", recorded) == clientMade
 }
 
-// begins reports whether a call names a task that nobody has named before: it can only be the first about a task.
+// begins reports whether a call has a new task id, so that it can only be the first call about a task.
 func (n *names) begins(call *a2a.Call) bool {
 	_, named := n.recorded[roleKey("task", call.TaskID)]
 	return call.TaskID != "" && !named && n.made("task", call.TaskID) == 0
 }
 
-// learn notes which live ids stand for which recorded ones in a request that matched.
+// learn notes which live ids correspond to which recorded ones in a matched request.
 func (n *names) learn(live *a2a.Call, a *exchange) {
 	was, is := a.form.ctx, contextOf(live)
 	n.pair("context", is, was)
@@ -93,8 +92,8 @@ func (n *names) learn(live *a2a.Call, a *exchange) {
 	}
 }
 
-// given notes what a live push config has where the recorded one has something else: its URL, and secrets, in whose
-// place the recording may have placeholders.
+// given notes the values of a live push config that differ from the recorded one: its URL and its secrets, for which
+// the recording may have placeholders.
 func (n *names) given(recorded *pushed, live a2a.PushConfig) {
 	for was, now := range map[string]string{
 		recorded.url: live.URL(), recorded.token: live.Token(), recorded.credentials: live.Credentials(),
@@ -115,7 +114,7 @@ func (n *names) pair(role, live, recorded string) {
 	n.name(n.live, roleKey(role, recorded), live)
 }
 
-// name has a text stand for a recorded one from now on.
+// name makes a text correspond to a recorded one from now on.
 func (n *names) name(in map[string][]named, recorded, text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -124,7 +123,7 @@ func (n *names) name(in map[string][]named, recorded, text string) {
 	}
 }
 
-// A naming is what names stood for when an answer began. It may be used without the Player's lock.
+// A naming is the state of names when an answer began. It may be used without the Player's lock.
 type naming struct {
 	*names
 	revision int
@@ -138,7 +137,7 @@ func (n *names) now() naming {
 	return naming{n, n.revision - 1}
 }
 
-// of returns what stands for a recorded text.
+// of returns the live text for a recorded one.
 func (n naming) of(in map[string][]named, recorded string) (string, bool) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -150,8 +149,8 @@ func (n naming) of(in map[string][]named, recorded string) (string, bool) {
 	return "", false
 }
 
-// substitute returns what puts live ids into a recorded answer. The map of URLs moves those of cards to the player. An
-// answer that did not have the id of its request does not get that of the live one.
+// substitute returns a function that replaces the ids of a recorded answer with live ones. The map of URLs redirects
+// those of cards to the player. An answer without its request's id does not get the live request's id.
 func (n naming) substitute(live, recorded *a2a.Call, urls map[string]string) compare.Substitute {
 	return func(role compare.Role, text string) (string, bool) {
 		switch role {

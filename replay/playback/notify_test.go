@@ -19,7 +19,7 @@ import (
 
 const rpcHead = "POST /rpc HTTP/1.1\r\nHost: agent\r\nContent-Type: application/json\r\n\r\n"
 
-// recorded returns a closed exchange that began at a time after the first.
+// recorded returns a closed exchange that began the given time after the first.
 func recorded(seq uint64, at time.Duration, head, body, answer string) *capture.Exchange {
 	x := &capture.Exchange{
 		Seq: seq, State: capture.StateClosed, Started: time.Unix(1700000000, 0).Add(at).UTC(),
@@ -35,7 +35,7 @@ func recorded(seq uint64, at time.Duration, head, body, answer string) *capture.
 	return x
 }
 
-// notified is a recording of a task about which two webhooks are told: one by the send, one by a config of its own.
+// notified is a recording of a task with two webhooks: one set by the send, one by a separate config.
 func notified(t testing.TB) *capture.Memory {
 	t.Helper()
 	const task = `{"id":"task-1","contextId":"context-1","status":{"state":"TASK_STATE_WORKING"}}`
@@ -65,7 +65,7 @@ func notified(t testing.TB) *capture.Memory {
 	return m
 }
 
-// A hook is a webhook that writes down what it is told.
+// A hook is a webhook that records its notifications.
 type hook struct {
 	url    string
 	status int
@@ -93,7 +93,7 @@ func newHook(t *testing.T, status int) *hook {
 	return h
 }
 
-// wait returns what n deliveries were.
+// wait returns n deliveries.
 func (h *hook) wait(t *testing.T, n int) []string {
 	t.Helper()
 	for range n {
@@ -117,8 +117,8 @@ func sendWith(t *testing.T, origin, hookURL string) *client.Client {
 	return c
 }
 
-// Each webhook of the client gets what the one in its place got: in order, at the recorded pace, with the client's
-// token and credentials. Answers name the client's webhook.
+// Each webhook of the client gets the notifications of its recorded counterpart: in order, at the recorded pace, with
+// the client's token and credentials. Answers name the client's webhook.
 func TestNotificationsGoToTheirWebhooks(t *testing.T) {
 	one, two := newHook(t, 200), newHook(t, 204)
 	n := newTold()
@@ -149,7 +149,7 @@ func TestNotificationsGoToTheirWebhooks(t *testing.T) {
 	}
 }
 
-// A notification that is refused, or whose webhook is elsewhere, is named without what its URL may hide.
+// A rejected notification, or one to a webhook elsewhere, is reported without the secrets in its URL.
 func TestNotificationsThatAreNotDelivered(t *testing.T) {
 	refuses := newHook(t, http.StatusForbidden)
 	gone := "http://" + nobody.Address(t)
@@ -160,11 +160,11 @@ func TestNotificationsThatAreNotDelivered(t *testing.T) {
 	leads := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
 	defer leads.Close()
 	for _, test := range []struct{ name, url, at, why string }{
-		{"refused", refuses.url + "/secret?token=x", refuses.url, "it answers 403 Forbidden"},
-		{"redirected", leads.URL + "/secret", leads.URL, "it answers 307 Temporary Redirect"},
+		{"refused", refuses.url + "/secret?token=x", refuses.url, "it answered 403 Forbidden"},
+		{"redirected", leads.URL + "/secret", leads.URL, "it answered 307 Temporary Redirect"},
 		{"nobody there", gone + "/secret", gone, "connection refused"},
-		{"on another machine", "http://192.0.2.1:9/secret", "http://192.0.2.1:9", "not on this machine; add --allow-remote"},
-		{"all addresses", "http://0.0.0.0:9/secret", "http://0.0.0.0:9", "not on this machine; add --allow-remote"},
+		{"on another machine", "http://192.0.2.1:9/secret", "http://192.0.2.1:9", "on another machine; add --allow-remote"},
+		{"all addresses", "http://0.0.0.0:9/secret", "http://0.0.0.0:9", "on another machine; add --allow-remote"},
 		{"not http", "gopher://127.0.0.1:9/secret", "gopher://127.0.0.1:9", "unsupported protocol scheme"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -186,7 +186,7 @@ func TestNotificationsThatAreNotDelivered(t *testing.T) {
 	}
 }
 
-// What is still to be delivered when a player is closed is counted, and holds nobody up.
+// Notifications that are pending when a player is closed are counted, and do not delay closing.
 func TestCloseEndsNotifications(t *testing.T) {
 	p, origin := perform(t, notified(t), playback.Options{Speed: 1e-6})
 	sendWith(t, origin, "http://127.0.0.1:9")

@@ -13,8 +13,8 @@ import (
 	"a2atap/replay/client"
 )
 
-// Place says where other agents are played, so that cards lead there: their addresses today, such as
-// "http://127.0.0.1:9002", by the URLs at which they were recorded. It is called before requests are served.
+// Place sets the current addresses of other played agents, such as "http://127.0.0.1:9002", by their recorded URLs, so
+// that cards lead there. Call it before serving requests.
 func (p *Player) Place(places map[string]string) {
 	p.places = map[string]string{}
 	for recorded, today := range places {
@@ -24,7 +24,7 @@ func (p *Player) Place(places map[string]string) {
 	}
 }
 
-// Recorded returns the URLs at which the agent was recorded.
+// Recorded returns the agent's recorded URLs.
 func (p *Player) Recorded() []string {
 	var list []string
 	seen := map[string]bool{}
@@ -43,8 +43,8 @@ func origin(u *url.URL) string {
 	return strings.ToLower(u.Scheme) + "://" + net.JoinHostPort(hostname.Normal(u.Hostname()), port)
 }
 
-// cardURLs returns, for the URLs of interfaces in a recorded card, those of today: at the agent that is played there,
-// or else at the origin that the client asked.
+// cardURLs maps the interface URLs of a recorded card to current URLs: of the agent played there, or else at the origin
+// that the client used.
 func (p *Player) cardURLs(a *recorded, r *http.Request) map[string]string {
 	if a.form.op != a2a.GetCard && a.form.op != a2a.GetExtendedCard {
 		return nil
@@ -63,8 +63,8 @@ func (p *Player) cardURLs(a *recorded, r *http.Request) map[string]string {
 	return urls
 }
 
-// led returns the address of an interface with another scheme and host, in the form in which the card has it: those of
-// gRPC are written in several. It returns false for what is no address.
+// led returns the address of an interface with another scheme and host, in the card's form, of which gRPC has several.
+// It returns false for an invalid address.
 func led(i a2a.Interface, to func(was *url.URL) (scheme, host string)) (string, bool) {
 	if i.Binding != a2a.GRPC {
 		u, err := url.Parse(i.URL)
@@ -90,8 +90,8 @@ func led(i a2a.Interface, to func(was *url.URL) (scheme, host string)) (string, 
 	return text, true
 }
 
-// offering returns the body of an answer whose card offers the binding of the options alone, at the origin that the
-// client asked; any other as it is.
+// offering returns the body of an answer. If it is a card, the card offers only the binding of the options, at the
+// origin that the client used.
 func (p *Player) offering(a *recorded, answer *a2a.Answer, body []byte, r *http.Request) []byte {
 	if p.opts.Binding == a2a.NoBinding || answer.Payload.Kind != a2a.CardPayload {
 		return body
@@ -121,7 +121,7 @@ func (p *Player) offering(a *recorded, answer *a2a.Answer, body []byte, r *http.
 	return slices.Concat(body[:at], []byte("["), chosen, []byte("]"), body[at+len(list.Raw()):])
 }
 
-// today returns scheme and host at which the agent of a recorded origin is played.
+// today returns the scheme and host at which the agent of a recorded origin is played.
 func (p *Player) today(recorded string, r *http.Request) (scheme, host string) {
 	if u, err := url.Parse(p.places[recorded]); err == nil && u.Host != "" {
 		if ip := net.ParseIP(u.Hostname()); ip != nil && ip.IsUnspecified() {

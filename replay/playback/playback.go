@@ -15,9 +15,10 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/injection"
 )
 
-// UsedUp says what a request gets when all recorded answers to it have been given.
+// UsedUp selects the answer to a request for which all recorded answers have been used.
 type UsedUp string
 
 // The choices.
@@ -26,7 +27,7 @@ const (
 	Refuse     UsedUp = "error"  // a protocol error
 )
 
-// A Match says how much of a request has to be as it was recorded, beside the operation.
+// A Match selects what, besides the operation, must be equal in a request and the recorded one.
 type Match string
 
 // The choices, each of which asks for more than the one before. Ids that clients make are never compared.
@@ -36,7 +37,7 @@ const (
 	ByValue     Match = "exact"     // all parameters
 )
 
-// Options say how to play. The zero value plays as fast as it can and repeats the last answer.
+// Options configure a Player. The zero value plays as fast as possible and repeats the last answer.
 type Options struct {
 	Agent      string   // plays what went to this agent, by its recorded name; empty plays all as one
 	Speed      float64  // of recorded pauses: 1 as recorded, 2 twice as fast, 0 without pauses
@@ -45,25 +46,26 @@ type Options struct {
 	Match      Match    // ByOperation if empty
 	Pointers   []string // values that have to be as recorded, too: JSON Pointers (RFC 6901) from the parameters
 
-	// Binding is what cards of 1.0 offer alone, in the place of what they were recorded with; NoBinding leaves them.
+	// Binding is the only binding that cards of 1.0 offer, instead of the recorded ones; NoBinding leaves them
+	// unchanged.
 	Binding a2a.Binding
 
 	Keep func(*capture.Exchange) bool // chooses exchanges; nil chooses all
 
-	Faults  []Disruption // in the order in which they were asked for
-	Forward *Forward     // takes requests that nothing matches; nil refuses them
+	Faults  []Disruption // in the order of the options
+	Forward *Forward     // gets unmatched requests; nil refuses them
 
-	// Remote lets notifications go to webhooks on other machines; otherwise they go to loopback addresses only. Roots are
-	// trusted for webhooks on https; nil is the system's.
+	// Remote allows notifications to webhooks on other machines; otherwise they go only to loopback addresses. Roots
+	// are trusted for webhooks on https; nil means the system's.
 	Remote bool
 	Roots  *x509.CertPool
 
 	OnMiss   func(Miss)        // called with each unmatched request, by the goroutine that serves it
-	OnNotice func(text string) // called with what the user should know at once, by several goroutines
+	OnNotice func(text string) // called with urgent notices for the user, by several goroutines
 
-	// OnRequest is called with each request, by the goroutine that serves it, and what it returns with a note of each
-	// thing that is done to the request otherwise than it was recorded, before the client can see it: "fault made here:
-	// …" or "playback: …". It may be nil, and return nil.
+	// OnRequest is called with each request, by the goroutine that serves it. Its result is called with a note of
+	// each deviation from the recording, before the client can see the deviation: "fault made here: …" or "playback:
+	// …". It may be nil, and return nil.
 	OnRequest func(*http.Request) (mark func(text string))
 }
 
@@ -76,8 +78,8 @@ type Player struct {
 
 	mu     sync.Mutex
 	names  names
-	report Report // but for what Player.Report adds
-	came   []int  // requests that concern each fault
+	report Report // without the parts that Player.Report adds
+	came   []int  // number of requests that each fault applies to
 
 	theirs, theirContexts map[string]bool // ids of tasks and contexts that the live agent knows
 
@@ -85,12 +87,12 @@ type Player struct {
 	targets  map[string][]target      // webhooks, by task
 	behind   map[string]chan struct{} // closed when the notifications of a task that are under way have been delivered
 
-	ctx        context.Context // of what goes on in the background
+	ctx        context.Context // for background work
 	stop       context.CancelFunc
 	background sync.WaitGroup
 }
 
-// New returns a player of a capture, which it goes through once, and of which it then reads what it plays: the source
+// New returns a player of a capture. It reads the capture once, and reads exchanges again to play them: the source
 // must stay open until Close, which must be called.
 func New(ctx context.Context, src capture.Source, o Options) (*Player, error) {
 	if err := o.check(); err != nil {
@@ -117,10 +119,10 @@ func New(ctx context.Context, src capture.Source, o Options) (*Player, error) {
 	return p, nil
 }
 
-// ErrOtherBinding is wrapped by the error of New where what was recorded cannot be said in the Binding of the options.
-var ErrOtherBinding = errors.New("answers change their binding only in A2A 1.0")
+// ErrOtherBinding is wrapped by the error of New if the recording cannot be converted to the Binding of the options.
+var ErrOtherBinding = errors.New("answers can be translated to another binding only in A2A 1.0")
 
-// offers returns an error if calls were recorded that cannot be answered in a binding.
+// offers returns an error if the recording has calls whose answers cannot be converted to a binding.
 func (s *recording) offers(b a2a.Binding) error {
 	for _, a := range s.exchanges {
 		is := a.binding
@@ -131,11 +133,11 @@ func (s *recording) offers(b a2a.Binding) error {
 	return nil
 }
 
-// check fills in what is left out, and refuses unknown words.
+// check sets defaults, and rejects unknown values.
 func (o *Options) check() error {
 	o.UsedUp = cmp.Or(o.UsedUp, RepeatLast)
 	if o.UsedUp != RepeatLast && o.UsedUp != Refuse {
-		return fmt.Errorf("unknown word %q for used up answers; use one of %s, %s", o.UsedUp, RepeatLast, Refuse)
+		return fmt.Errorf("unknown word %q for used-up answers; use one of %s, %s", o.UsedUp, RepeatLast, Refuse)
 	}
 	switch o.Match {
 	case "":
@@ -152,7 +154,7 @@ func (o *Options) check() error {
 func (p *Player) Close() {
 	p.mu.Lock()
 	p.stop()
-	p.mu.Unlock() // nothing begins any more
+	p.mu.Unlock() // nothing begins after this
 	p.background.Wait()
 	if f := p.opts.Forward; f != nil {
 		if t, ok := f.Transport.(interface{ CloseIdleConnections() }); ok {
@@ -161,7 +163,7 @@ func (p *Player) Close() {
 	}
 }
 
-// Path returns the path of the recorded agent's URL, without a slash at its end: where a client looks for the agent.
+// Path returns the path of the recorded agent's URL, without a slash at its end: clients use it to find the agent.
 func (p *Player) Path() string {
 	for _, a := range p.recording.exchanges {
 		if u, err := url.Parse(a.agent.URL); err == nil {
@@ -179,17 +181,17 @@ func (p *Player) agentURL() string {
 	return p.recording.exchanges[0].agent.URL
 }
 
-// A service is one request and what is known of it.
+// A service is the handling of one request.
 type service struct {
 	p      *Player
 	w      http.ResponseWriter
 	r      *http.Request
 	call   a2a.Call
 	body   []byte
-	marked func(string) // nil if nobody wants to know
+	marked func(string) // may be nil
 }
 
-// mark tells of something that is done otherwise than it was recorded.
+// mark reports a deviation from the recording.
 func (s *service) mark(format string, args ...any) {
 	if s.marked != nil {
 		s.marked(fmt.Sprintf(format, args...))
@@ -202,26 +204,24 @@ func (p *Player) notice(format string, args ...any) {
 	}
 }
 
-// A Disruption is what a player does before an answer, or in its place, because it was asked to. A request that gets an
-// error or no answer has not reached the recording: the next one gets the answer that this would have got.
+// A Disruption is a requested deviation before an answer, or instead of it. A request that gets an error or no answer
+// does not consume a recorded answer: the next request gets that answer.
 type Disruption struct {
-	Operation a2a.Operation // that it concerns; NoOperation is all
-	First     int           // the first request of these that it concerns, from 1; 0 is 1
-	Last      int           // the last one; 0 is without end
-	Delay     time.Duration // before the answer; that of an operation takes the place of one for all
-	Error     *Error        // in the place of the answer; nil if there is none
-	Drop      bool          // the connection is closed without an answer
+	injection.When               // the requests that it concerns
+	Delay          time.Duration // before the answer; an operation's delay overrides the general one
+	Error          *Error        // replaces the answer; nil for no error
+	Drop           bool          // the connection is closed without an answer
 }
 
-// An Error is what a Disruption gives: one of the protocol by its name, by a code of JSON-RPC that has no name, or a status
-// of HTTP alone.
+// An Error is the error that a Disruption returns: a protocol error by its name, a JSON-RPC code without a name, or
+// only an HTTP status.
 type Error struct {
 	Name   a2a.ErrorName
 	Code   int64
 	Status int
 }
 
-// String returns the error in words, such as "TaskNotFoundError (-32001)".
+// String returns a description of the error, such as "TaskNotFoundError (-32001)".
 func (e *Error) String() string {
 	switch {
 	case e.Status != 0:
@@ -233,7 +233,7 @@ func (e *Error) String() string {
 	return "error " + strconv.FormatInt(e.Code, 10)
 }
 
-// A Forward is a live agent that gets what nothing recorded matches.
+// A Forward is a live agent that receives unmatched requests.
 type Forward struct {
 	URL       *url.URL          // of the agent: http or https
 	Transport http.RoundTripper // must leave content codings alone; idle connections are closed by Player.Close
@@ -241,7 +241,7 @@ type Forward struct {
 
 // A target is a webhook of the live client for a task.
 type target struct {
-	recorded    string // the URL that stands for it in the recording
+	recorded    string // its URL in the recording
 	url         string
 	token       string
 	credentials string // as in an Authorization header, with the scheme

@@ -23,7 +23,7 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// diary is what a client has seen, in words.
+// diary is a client's observations as text.
 type diary struct {
 	t     testing.TB
 	lines []string
@@ -38,7 +38,7 @@ func (d *diary) add(what string, v any, err error) {
 	d.lines = append(d.lines, fmt.Sprintf("%s %s %s", what, text, refusal))
 }
 
-// task is what matters of a task. Its id is made by the agent, so it has to be the recorded one.
+// task is the relevant part of a task. The agent makes its id, so it must be the recorded one.
 func task(t *client.Task) any {
 	if t == nil {
 		return nil
@@ -46,7 +46,7 @@ func task(t *client.Task) any {
 	return []any{t.ID, t.Status.State, len(t.Artifacts), len(t.History)}
 }
 
-// talk goes through what a reference agent can do and writes down what it sees.
+// talk uses all features of a reference agent and records its observations.
 func talk(t testing.TB, agentURL string, p client.Protocol) []string {
 	d := &diary{t: t}
 	c := connect(t, agentURL, p)
@@ -98,7 +98,7 @@ type way struct {
 	protocol client.Protocol
 }
 
-// start starts the agent, which serves nothing but the protocol, and returns its URL.
+// start starts the agent, which serves only the protocol of the way, and returns its URL.
 func (w way) start(t testing.TB) string {
 	return agenttest.Start(t, w.agent, refagent.Options{Bindings: []string{w.protocol.Binding}})
 }
@@ -112,7 +112,7 @@ var ways = []way{
 	{"spec03-rest", client.REST03},
 }
 
-// A client sees what it saw when it was recorded, and does so again the second time.
+// A client observes what the recorded client observed, also on a second run.
 func TestPlaybackGivesTheRecordedRun(t *testing.T) {
 	for _, w := range ways {
 		t.Run(w.agent+" "+w.protocol.String(), func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestPlaybackGivesTheRecordedRun(t *testing.T) {
 	}
 }
 
-// In 1.0 a recording of one binding answers clients of another, which its card offers where it is told to.
+// In 1.0 a recording of one binding answers clients of another. The card offers that binding if the options say so.
 func TestPlaybackChangesTheBinding(t *testing.T) {
 	protocols := []client.Protocol{client.JSONRPC10, client.REST10, client.GRPC10}
 	for _, from := range protocols {
@@ -157,7 +157,7 @@ func TestPlaybackChangesTheBinding(t *testing.T) {
 	}
 }
 
-// kinds leaves out of errors all but their reason: the client says which binding it speaks.
+// kinds reduces errors to their reason: the client names its binding.
 func kinds(lines []string) []string {
 	out := make([]string, len(lines))
 	for i, l := range lines {
@@ -169,7 +169,7 @@ func kinds(lines []string) []string {
 
 var reason = regexp.MustCompile(`TASK_NOT_\w+`)
 
-// A request that nothing matches gets an error of its binding and an explanation.
+// An unmatched request gets an error of its binding and an explanation.
 func TestPlaybackExplainsMisses(t *testing.T) {
 	for _, w := range ways {
 		t.Run(w.agent+" "+w.protocol.String(), func(t *testing.T) {
@@ -192,7 +192,7 @@ func TestPlaybackExplainsMisses(t *testing.T) {
 				t.Fatalf("misses %v; want 2", misses)
 			}
 			at := "/message/parts/0/text"
-			if w.protocol == client.GRPC03 { // whose definition has another name for them
+			if w.protocol == client.GRPC03 { // whose definition uses other names
 				at = "/message/content/0/text"
 			}
 			change := []compare.Change{{Pointer: at, Was: `"task-lifecycle"`, Now: `"something else"`}}
@@ -210,7 +210,7 @@ func TestPlaybackExplainsMisses(t *testing.T) {
 	}
 }
 
-// Answers about a task depend on what was done to it before, however often the client asks.
+// Answers about a task depend on earlier operations on it, however often the client asks.
 func TestPlaybackKeepsStates(t *testing.T) {
 	src := record(t, agenttest.Start(t, "spec", refagent.Options{}), func(tapURL string) {
 		c := connect(t, tapURL, client.JSONRPC10)
@@ -248,7 +248,7 @@ func TestPlaybackKeepsStates(t *testing.T) {
 	})
 }
 
-// What was done to a task in exchanges that are not played is not waited for.
+// An exchange does not wait for operations on its task in exchanges that are not played.
 func TestPlaybackOfSomeExchanges(t *testing.T) {
 	var id string
 	src := record(t, agenttest.Start(t, "spec", refagent.Options{}), func(tapURL string) {
@@ -265,7 +265,7 @@ func TestPlaybackOfSomeExchanges(t *testing.T) {
 	expect.Equal(t, "state", client.Canceled, task.Status.State)
 }
 
-// The context that a live client chooses comes back to it.
+// The client receives the context that it chose.
 func TestPlaybackAnswersWithTheClientsContext(t *testing.T) {
 	talk := func(agentURL, contextID string) (string, error) {
 		m := client.Text("task-lifecycle")
@@ -285,7 +285,7 @@ func TestPlaybackAnswersWithTheClientsContext(t *testing.T) {
 	}
 }
 
-// Events keep their recorded pace, and a stream can be cut, which is counted and marked.
+// Events keep their recorded pace. A stream can be cut; the cut is counted and marked.
 func TestPlaybackStreams(t *testing.T) {
 	t.Parallel()
 	const step = 30 * time.Millisecond
@@ -323,7 +323,7 @@ func TestPlaybackStreams(t *testing.T) {
 		t.Errorf("cut after 3: %d events, %v; want 3 and an error", n, err)
 	}
 	if diff := cmp.Diff([]string{"fault made here: the stream was cut after 3 events"}, m.take()); diff != "" ||
-		!strings.Contains(verdict, "faults made here: 1 streams cut") {
+		!strings.Contains(verdict, "injected faults: 1 streams cut") {
 		t.Errorf("%s; marks (-want +got):\n%s", verdict, diff)
 	}
 }

@@ -9,16 +9,16 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A refusal is an error in the place of a recorded answer: one of the protocol, or a status of HTTP alone.
+// A refusal is an error instead of a recorded answer: a protocol error, or only an HTTP status.
 type refusal struct {
 	name    a2a.ErrorName // NoErrorName if only its code or status is known
-	code    int64         // of JSON-RPC; that of the name if 0
-	status  int           // of HTTP; 0 is that of the name, and 200 in JSON-RPC
-	bare    bool          // the status is all that a client of JSON-RPC or gRPC gets
+	code    int64         // of JSON-RPC; 0 means the name's code
+	status  int           // of HTTP; 0 means the name's status, and 200 in JSON-RPC
+	bare    bool          // clients of JSON-RPC or gRPC get only the status
 	message string
 }
 
-// refusalOf returns a recorded error as one that can be given in any binding.
+// refusalOf converts a recorded error to one that any binding can express.
 func refusalOf(err *a2a.Error) *refusal {
 	e := &refusal{name: err.Name, message: err.Message}
 	if !err.Name.A2A() && err.Name != a2a.InternalError {
@@ -27,7 +27,7 @@ func refusalOf(err *a2a.Error) *refusal {
 	return e
 }
 
-// statusesOf are the statuses of HTTP for those of gRPC that errors have which A2A does not name.
+// statusesOf maps gRPC statuses of errors without an A2A name to HTTP statuses.
 var statusesOf = map[string]int{
 	"INVALID_ARGUMENT": http.StatusBadRequest, "FAILED_PRECONDITION": http.StatusBadRequest,
 	"UNAUTHENTICATED": http.StatusUnauthorized, "PERMISSION_DENIED": http.StatusForbidden,
@@ -36,8 +36,8 @@ var statusesOf = map[string]int{
 	"UNAVAILABLE": http.StatusServiceUnavailable, "DEADLINE_EXCEEDED": http.StatusGatewayTimeout,
 }
 
-// write answers a call with the refusal, in the shape of its binding and dialect. What is not a call, or fails before
-// JSON-RPC is read, gets text.
+// write answers a call with the refusal, in the form of its binding and dialect. Other requests, and those that fail
+// before their JSON-RPC is read, get text.
 func (e *refusal) write(w http.ResponseWriter, call *a2a.Call) {
 	if call.Binding == a2a.NoBinding || call.Binding != a2a.HTTPJSON && e.bare {
 		http.Error(w, e.message, e.httpStatus())
@@ -69,7 +69,7 @@ func (e *refusal) in(call *a2a.Call) (status int, body []byte) {
 	}})
 }
 
-// An errorObject is an error of either binding; what a binding does not have is empty.
+// An errorObject is an error of either binding; members that a binding lacks are empty.
 type errorObject struct {
 	Code    int64       `json:"code"`
 	Status  string      `json:"status,omitempty"`

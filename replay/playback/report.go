@@ -11,13 +11,13 @@ import (
 
 // A Miss is a request that matches no recorded one.
 type Miss struct {
-	Operation string           // or the method or path, where it is none
+	Operation string           // or the method or path if it is not an A2A operation
 	Why       string           // one sentence: lower case, no final period
 	Nearest   uint64           // the recorded exchange that comes closest; 0 if none has the operation
 	Changes   []compare.Change // how the request differs from that one
 }
 
-// String returns the miss in words.
+// String describes the miss.
 func (m Miss) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", m.Operation, m.Why)
@@ -37,25 +37,25 @@ func orNothing(s string) string {
 // maxMisses bounds the misses that a report explains.
 const maxMisses = 100
 
-// A Report says what was played.
+// A Report summarizes the playback.
 type Report struct {
 	Served    int // requests that were answered as recorded
-	Missed    int // requests that nothing matched, and that no live agent has answered
-	Forwarded int // requests that nothing matched, and that the live agent has answered
-	Differed  int // requests that were answered although their parameters are not those of the recorded one
+	Missed    int // requests that nothing matched, and that no live agent answered
+	Forwarded int // requests that nothing matched, and that the live agent answered
+	Differed  int // requests that were answered although their parameters differ from the recorded ones
 	Ignored   int // values in which they differ
 	Used      int // recorded exchanges that were played at least once
 	Unused    []Unused
 	Misses    []Miss // the first hundred
 	Exchange  int    // recorded exchanges that can be played
 
-	Delayed int // requests that were answered later because a Disruption says so
+	Delayed int // requests that a Disruption delayed
 	Errors  int // requests that got the error of a Disruption
-	Dropped int // requests that got no answer because a Disruption says so
+	Dropped int // requests that a Disruption left without an answer
 	Cut     int // streams that were cut by Options.BreakAfter
 
 	Notified    int // recorded notifications that the live client's webhook accepted
-	Undelivered int // those that it did not
+	Undelivered int // recorded notifications that it did not accept
 }
 
 // An Unused exchange was never requested.
@@ -64,11 +64,11 @@ type Unused struct {
 	Operation string
 }
 
-// maxUnused bounds the exchanges that are named because nobody asked for them.
+// maxUnused bounds the unused exchanges in a report.
 const maxUnused = 20
 
-// NotRequested returns a line for each recorded exchange that was never requested, as "not requested: exchange 4
-// GetTask"; of more than twenty it counts the rest.
+// NotRequested returns a line for each recorded exchange that was never requested, such as "not requested: exchange 4
+// GetTask"; after twenty lines, it only counts the rest.
 func (r *Report) NotRequested() []string {
 	var lines []string
 	for i, u := range r.Unused {
@@ -80,10 +80,10 @@ func (r *Report) NotRequested() []string {
 	return lines
 }
 
-// Came returns how many requests came, without those that nothing matched.
+// Came returns the number of received requests, without the unmatched ones.
 func (r *Report) Came() int { return r.Served + r.Forwarded + r.Errors + r.Dropped }
 
-// Report returns what was played so far.
+// Report returns a summary of the playback so far.
 func (p *Player) Report() Report {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,7 +107,7 @@ func (r *Report) Verdict() string {
 	case r.Missed > 0:
 		what = "inconclusive: no request was matched"
 	default:
-		what = "inconclusive: no request came"
+		what = "inconclusive: no request arrived"
 	}
 	s := fmt.Sprintf("%s; %d requests served, %d not matched, %d of %d recorded exchanges used",
 		what, r.Served, r.Missed, r.Used, r.Exchange)
@@ -115,7 +115,7 @@ func (r *Report) Verdict() string {
 		s += fmt.Sprintf("; %d forwarded", r.Forwarded)
 	}
 	if faults := r.faults(); faults != "" {
-		s += "; faults made here: " + faults
+		s += "; injected faults: " + faults
 	}
 	if r.Ignored > 0 {
 		s += fmt.Sprintf("; ignored: %d differences in %d requests", r.Ignored, r.Differed)
@@ -126,7 +126,7 @@ func (r *Report) Verdict() string {
 	return s
 }
 
-// faults counts what was done because it was asked for.
+// faults describes the effects of the requested disruptions.
 func (r *Report) faults() string {
 	var list []string
 	for _, f := range []struct {

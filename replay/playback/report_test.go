@@ -6,7 +6,7 @@ import (
 	"a2atap/replay/playback"
 )
 
-// However long a recording is, what was not requested of it fits on a screen.
+// The list of unrequested exchanges fits on a screen, however long the recording is.
 func TestNotRequested(t *testing.T) {
 	var r playback.Report
 	for seq := range uint64(21) {

@@ -8,8 +8,8 @@ import (
 	"a2atap/replay/peers"
 )
 
-// The SDKs for JavaScript and Python see of a played agent what they see of the living one: their own, and one of
-// another SDK that was recorded with its own client.
+// The SDKs for JavaScript and Python observe the same with a played agent as with the live one: their own agent, and
+// one of another SDK that was recorded with its own client.
 func TestPlaybackForSDKsInOtherLanguages(t *testing.T) {
 	for _, test := range []struct {
 		pair peers.Pair

@@ -16,7 +16,7 @@ import (
 	"a2atap/replay/playback"
 )
 
-// The official SDK's clients play their script against the player as they did against the SDK's agent.
+// The official SDK's clients run their script against the player as against the SDK's agent.
 func TestPlaybackForSDKClients(t *testing.T) {
 	for _, pair := range []peers.Pair{
 		{Client: peers.Go2Client, Agent: peers.Go2Agent, Binding: peers.JSONRPC},
@@ -29,7 +29,7 @@ func TestPlaybackForSDKClients(t *testing.T) {
 	}
 }
 
-// playToSDK records a pair, and plays its agent to a client, which has to see what it sees at the agent itself.
+// playToSDK records a pair, and plays its agent to a client, which must observe the same as with the live agent.
 func playToSDK(t *testing.T, pair peers.Pair, to peers.Client) {
 	t.Helper()
 	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -51,7 +51,7 @@ func playToSDK(t *testing.T, pair peers.Pair, to peers.Client) {
 	}
 }
 
-// A client of the SDK over gRPC meets an agent that was recorded over JSON-RPC, and the other way round.
+// A gRPC client of the SDK works with an agent that was recorded over JSON-RPC, and the other way round.
 func TestPlaybackAcrossBindingsForSDKClients(t *testing.T) {
 	plain := peers.Pair{Client: peers.Go2Client, Agent: peers.Go2Agent, Binding: peers.JSONRPC}
 	messages := peers.Pair{Client: peers.Go2GRPCClient, Agent: peers.Go2GRPCAgent, Binding: peers.GRPC}
@@ -64,7 +64,7 @@ func TestPlaybackAcrossBindingsForSDKClients(t *testing.T) {
 			run := func(p peers.Pair, agentURL string) []string {
 				seen := must.Get(p.Client.Run(ctx, t, agentURL, p.Binding, hook.URL))(t)
 				return slices.DeleteFunc(peers.Lines(seen, agentURL, hook.URL), func(line string) bool {
-					return strings.HasPrefix(line, "discover: interface") // which the player has chosen
+					return strings.HasPrefix(line, "discover: interface") // which the player chose
 				})
 			}
 			src := record(t, way.from.Agent.Start(t).URL, func(tapURL string) { run(way.from, tapURL) })

@@ -18,7 +18,7 @@ func (p *Player) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest)); err != nil {
 		status, why := http.StatusBadRequest, "the request could not be read"
 		if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
-			status, why = http.StatusRequestEntityTooLarge, "a request may have 16 MiB"
+			status, why = http.StatusRequestEntityTooLarge, "the request is larger than 16 MiB"
 		}
 		http.Error(w, "playback: "+why, status)
 		return
@@ -32,7 +32,7 @@ func (p *Player) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.missed(miss)
 		return
 	}
-	was, err := p.recording.open(p.ctx, a) // a client that sends no more may still read
+	was, err := p.recording.open(p.ctx, a) // a client that closed its sending side may still read
 	if err != nil {
 		p.mu.Lock()
 		p.report.Served--
@@ -45,7 +45,7 @@ func (p *Player) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	(&responder{service: s, exchange: was, substitute: substitute}).run()
 }
 
-// missed answers a request that nothing matches: by the live agent if there is one, else with an error of its binding.
+// missed answers an unmatched request: through the live agent if there is one, else with an error of its binding.
 func (s *service) missed(m *Miss) {
 	if s.p.opts.Forward != nil {
 		err := s.forward()
@@ -74,7 +74,7 @@ func (p *Player) count(m *Miss) {
 	}
 }
 
-// decode reads a request as one to an agent that speaks what the recorded one speaks.
+// decode reads a request as one to an agent with the recorded agent's protocols.
 func (p *Player) decode(r *http.Request, body []byte) a2a.Call {
 	known := p.recording.reader.Known(p.agentURL(), r.URL.EscapedPath())
 	known.Bindings = a2a.BindingsOf(a2a.JSONRPC, a2a.HTTPJSON, a2a.GRPC)

@@ -18,8 +18,8 @@ import (
 	"a2atap/replay/playback"
 )
 
-// A client of each recorded session, of SDKs and frameworks in four dialects and two bindings, that says other words in
-// the same places gets to see the very answers of the recording, ids and times left aside.
+// The recorded sessions are of SDKs and frameworks in four dialects and two bindings. A client that sends other texts
+// in the same places receives the recorded answers, except for ids and times.
 func TestEachSessionWithOtherWords(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("..", "..", "analyzer", "rules", "testdata", "wild", "*.txtar"))
@@ -38,7 +38,7 @@ func TestEachSessionWithOtherWords(t *testing.T) {
 	}
 }
 
-// retell plays the agents of a session for its client, who says other words. It returns how many these were.
+// retell plays the agents of a session to its client, which sends other texts. It returns the number of those texts.
 func retell(t *testing.T, exchanges []*capture.Exchange, random *rand.Rand) int {
 	t.Helper()
 	words := 0
@@ -81,7 +81,7 @@ func retell(t *testing.T, exchanges []*capture.Exchange, random *rand.Rand) int 
 	return words
 }
 
-// withOtherTexts replaces what stands in members called text.
+// withOtherTexts replaces the values of members called text.
 func withOtherTexts(t *testing.T, body []byte, word func() string) []byte {
 	doc := a2a.Parse(body)
 	if doc.Err != nil {
@@ -113,7 +113,7 @@ func withOtherTexts(t *testing.T, body []byte, word func() string) []byte {
 	return append(out, body[done:]...)
 }
 
-// otherText is a text that nobody has said, in any letters.
+// otherText is a text that no recording contains, with any characters.
 func otherText(random *rand.Rand) string {
 	letters := []rune("abc ÄÖ日本語\n\t\"\\/{}[]<>&  🙂")
 	text := []rune(fmt.Sprint(random.Uint64()))

@@ -7,7 +7,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// silence says how the recorded agent fell silent before an answer was complete.
+// silence is how the recorded agent fell silent before an answer was complete.
 type silence uint8
 
 const (
@@ -16,8 +16,8 @@ const (
 	breaks                   // it broke the connection
 )
 
-// silenceOf returns how the agent fell silent before any answer. What the recorder refused, or could not deliver, says
-// nothing of the agent.
+// silenceOf returns how the agent fell silent before any answer. Requests that the recorder refused, or could not
+// deliver, do not count.
 func silenceOf(x *capture.Exchange) silence {
 	switch f := x.Fault; {
 	case x.Response != nil || f == nil || !x.Request.Body.Complete:
@@ -29,8 +29,8 @@ func silenceOf(x *capture.Exchange) silence {
 	return noSilence
 }
 
-// staysOpen reports whether the recorded agent kept a stream open behind its last event. A stream that has told all that
-// its client waits for is over, on either side.
+// staysOpen reports whether the recorded agent kept a stream open after its last event. A stream whose client waits
+// for nothing more counts as complete, on either side.
 func (a *recorded) staysOpen() bool {
 	res, fault := a.x.Response, a.x.Fault
 	if !res.Stream || fault != nil && fault.Side == "agent" || a.toldAll() {
@@ -51,7 +51,7 @@ func (a *recorded) staysOpen() bool {
 	return false
 }
 
-// toldAll reports whether the last payload of a stream is one after which no client waits for more.
+// toldAll reports whether clients expect nothing more after the last payload of a stream.
 func (a *recorded) toldAll() bool {
 	state, over := a2a.NoState, false
 	for p := range a.payloads() {

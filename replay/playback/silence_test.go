@@ -28,7 +28,7 @@ const (
 		`"status":{"state":"TASK_STATE_COMPLETED"}}}}` + "\n\n"
 )
 
-// streamed returns a stream with these events, which came 10 ms after one another.
+// streamed returns a stream with these events at intervals of 10 ms.
 func streamed(complete bool, fault *capture.TransportFault, ends []capture.SideEnd, events ...string) *capture.Exchange {
 	x := recorded(1, 0, rpcHead, streamCall, "")
 	x.Fault, x.Ends, x.Ended = fault, ends, time.Second
@@ -44,8 +44,8 @@ func streamed(complete bool, fault *capture.TransportFault, ends []capture.SideE
 	return x
 }
 
-// A stream that the agent kept open stays open, one that it ended ends, and one that it broke off breaks off, whatever
-// the client of the recording did.
+// A stream that the agent kept open stays open, a completed one ends, and a broken one breaks off, whatever the
+// recorded client did.
 func TestSilenceIsPlayed(t *testing.T) {
 	left := &capture.TransportFault{Kind: "client-left", Side: "client"}
 	reset := &capture.TransportFault{Kind: "reset", Side: "client"}
@@ -129,8 +129,8 @@ func TestSilenceIsPlayed(t *testing.T) {
 	}
 }
 
-// A notification has the header fields that were recorded, and no others: neither those of a library, nor a token that
-// the recorded agent did not send.
+// A notification has exactly the recorded header fields: none that a library adds, and no token that the recorded
+// agent did not send.
 func TestNotificationHasItsFields(t *testing.T) {
 	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()

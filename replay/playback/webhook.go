@@ -44,8 +44,8 @@ func (p *Player) hook(a *exchange, call *a2a.Call) {
 	}
 }
 
-// to returns the webhook of the live client for a notification: the one that stands for where it went, or else the one
-// that was given last. The Player's lock is held.
+// to returns the live client's webhook for a notification: the one that corresponds to its recorded address, or else
+// the most recent one. The caller holds the Player's lock.
 func (p *Player) to(n *notification) (target, bool) {
 	list := p.targets[n.task]
 	for _, t := range list {
@@ -65,8 +65,8 @@ type post struct {
 	to target
 }
 
-// notify delivers the notifications that follow an exchange, in the background: those of a task in the recorded order,
-// and at the recorded pace from now on. Without pauses they go when the answer has been given, and begin is called.
+// notify delivers the notifications that follow an exchange, in the background: for each task in the recorded order and
+// at the recorded pace from now on. Without pauses, they are sent when begin is called after the answer.
 func (p *Player) notify(a *exchange, substitute compare.Substitute) (begin func()) {
 	now := time.Now()
 	p.mu.Lock()
@@ -89,7 +89,7 @@ func (p *Player) notify(a *exchange, substitute compare.Substitute) (begin func(
 	return begin
 }
 
-// deliverAll delivers notifications of one task in the background, after those of it that are under way.
+// deliverAll delivers notifications of one task in the background, after earlier ones of the same task.
 func (p *Player) deliverAll(task string, posts []post, start time.Time, substitute compare.Substitute) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -130,7 +130,7 @@ func (p *Player) deliver(n post, start time.Time, substitute compare.Substitute)
 	}
 }
 
-// place names a webhook without what may be secret in its URL.
+// place names a webhook without the possible secrets in its URL.
 func place(webhook string) string {
 	u, err := url.Parse(webhook)
 	if err != nil || u.Host == "" {
@@ -149,16 +149,16 @@ func (p *Player) post(n post, substitute compare.Substitute) error {
 	defer cancel()
 	x, err := p.recording.src.Exchange(ctx, n.seq)
 	if err != nil {
-		return fmt.Errorf("read it again: %w", err)
+		return fmt.Errorf("read it again from the capture: %w", err)
 	}
 	body, err := x.Request.Content()
 	if err != nil {
-		return fmt.Errorf("read it again: %w", err)
+		return fmt.Errorf("read it again from the capture: %w", err)
 	}
 	body = compare.RewriteJSON(body, nil, substitute)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, n.to.url, bytes.NewReader(body))
 	if err != nil {
-		return errors.New("its URL cannot be read")
+		return errors.New("its URL is invalid")
 	}
 	n.to.fields(r.Header, capture.ParseRequestHead(x.Request.Head).Fields)
 	res, err := p.webhooks.RoundTrip(r)
@@ -168,14 +168,13 @@ func (p *Player) post(n post, substitute compare.Substitute) error {
 	defer res.Body.Close()
 	io.Copy(io.Discard, io.LimitReader(res.Body, 1<<20)) //nolint:errcheck // what a receiver says counts for nothing
 	if res.StatusCode/100 != 2 {
-		return fmt.Errorf("it answers %s", res.Status)
+		return fmt.Errorf("it answered %s", res.Status)
 	}
 	return nil
 }
 
-// fields sets the header fields of a notification: those that were recorded and no others, with the token and the
-// credentials of the live client in the place of the recorded ones. Those of the recorded connection, and of the coding
-// of the body, are left out.
+// fields sets the header fields of a notification: exactly the recorded ones, with the live client's token and
+// credentials. It omits hop-by-hop fields and those about the body's coding.
 func (t *target) fields(to http.Header, recorded capture.Fields) {
 	for _, f := range recorded {
 		switch strings.ToLower(f.Name) {
@@ -197,11 +196,11 @@ func (t *target) fields(to http.Header, recorded capture.Fields) {
 	}
 }
 
-// errRemote says why a notification stays here.
-var errRemote = errors.New("it is not on this machine; add --allow-remote to deliver it there")
+// errRemote explains why a notification is not sent.
+var errRemote = errors.New("the webhook is on another machine; add --allow-remote to deliver notifications there")
 
-// webhookTransport reaches webhooks: without Options.Remote those on loopback addresses alone, whatever their names
-// resolve to. Redirects are not followed.
+// webhookTransport returns a transport for webhooks. Without Options.Remote it connects only to loopback addresses,
+// after name resolution. It does not follow redirects.
 func (o *Options) webhookTransport() *http.Transport {
 	t := &http.Transport{
 		MaxIdleConnsPerHost: -1, // connections are not reused, without a header field

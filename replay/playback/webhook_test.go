@@ -17,7 +17,7 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// A receiver is a webhook that wants the token "live-token" and keeps what is delivered, as a recorder would.
+// A receiver is a webhook that requires the token "live-token" and keeps its deliveries, as a recorder would.
 type receiver struct {
 	url       string
 	delivered chan string // bodies
@@ -71,7 +71,7 @@ func (r *receiver) completed(t *testing.T) {
 	}
 }
 
-// pushed makes a task, asks for notifications of it, and completes it.
+// pushed creates a task, subscribes to its notifications, and completes it.
 func pushed(t *testing.T, agentURL string, p client.Protocol, hook *receiver) {
 	t.Helper()
 	c := connect(t, agentURL, p)

@@ -14,11 +14,11 @@ import (
 	"a2atap/replay/client"
 )
 
-// What keeps an agent from doing what many cases ask is told once: by the note of the run, or by the case that was asked
-// first. The cases that it keeps from being asked are inconclusive because of it.
+// A cause that affects many cases is reported once: by a note of the run, or by the case that ran first. The cases
+// that it blocks are inconclusive because of it.
 
-// shuts asks an interface once, and notes it if it lets nobody in with the credentials that there are: reading a task
-// and sending a message are refused alike. A message is sent only where reading is refused.
+// shuts tests an interface once, and notes it if the agent rejects the available credentials: it then refuses both to
+// read a task and to accept a message. shuts sends a message only if reading is refused.
 func (t *target) shuts(ctx context.Context, at endpoint, c *client.Client) {
 	_, err := c.Get(ctx, uuid.NewString(), nil)
 	if !unauthorized(err) {
@@ -34,7 +34,7 @@ func (t *target) shuts(ctx context.Context, at endpoint, c *client.Client) {
 	}
 	what := "credentials are needed"
 	if o := &t.opts.Client; o.Token != "" || o.Authorize != nil {
-		what = "the credentials do not let in"
+		what = "the credentials do not give access"
 	}
 	refused, _ := errors.AsType[*client.Error](err)
 	if t.shut == nil {
@@ -44,22 +44,22 @@ func (t *target) shuts(ctx context.Context, at endpoint, c *client.Client) {
 	t.notes = append(t.notes, fmt.Sprintf("%s at %s: %s: %s", at.Protocol, at.URL, what, Describe(refused)))
 }
 
-// unauthorized reports whether a call was refused for want of credentials, or for those that there were.
+// unauthorized reports whether a call was refused because of missing or wrong credentials.
 func unauthorized(err error) bool {
 	var refused *client.Error
 	return errors.As(err, &refused) && refused.Unauthorized()
 }
 
-// follows says from what the failure of a case follows, where that is told elsewhere; empty if it is news.
+// follows returns the cause of a case's failure if it is reported elsewhere; empty if the failure is news.
 func (t *target) follows(c *probeCase, s *Session, err error) string {
 	if full := s.full(); full != "" {
-		return "the agent takes no more for now: " + full
+		return "the agent refuses further requests for now: " + full
 	}
 	base := t.base[c.at.Interface]
 	if base == nil || c.scenario.First {
 		return ""
 	}
-	why := fmt.Sprintf("it fails as %s does: %v", base.test, base.err)
+	why := fmt.Sprintf("it fails like %s: %v", base.test, base.err)
 	var failure *Failure
 	var refused, first *client.Error
 	switch {
@@ -68,7 +68,7 @@ func (t *target) follows(c *probeCase, s *Session, err error) string {
 			return why
 		}
 	case first != nil && errors.As(err, &failure):
-		// The agent answers all alike, whatever it is asked.
+		// The agent gives the same answer to every request.
 		if first.HTTPStatus >= http.StatusInternalServerError && s.Last().Status == first.HTTPStatus {
 			return why
 		}
@@ -79,19 +79,19 @@ func (t *target) follows(c *probeCase, s *Session, err error) string {
 	return ""
 }
 
-// unconnected reports whether a request failed since no connection could be made, for whatever reason.
+// unconnected reports whether a request failed because no connection could be made.
 func unconnected(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"
 }
 
-// A baseFailure is why the case that was asked first failed.
+// A baseFailure is the reason why the first case failed.
 type baseFailure struct {
 	test string
 	err  error
 }
 
-// setBase notes how the first case on an interface failed. Cases that run side by side are asked afterwards.
+// setBase notes how the first case on an interface failed. Parallel cases run afterwards.
 func (t *target) setBase(c *probeCase, err error) {
 	var failure *Failure
 	var skip *Skip
@@ -109,7 +109,7 @@ func (t *target) setBase(c *probeCase, err error) {
 	t.base[c.at.Interface] = &baseFailure{c.name(), err}
 }
 
-// full returns the first answer to the case that says that the agent cannot take more at the moment; empty if none does.
+// full returns the first answer to the case that says that the agent is at capacity; empty if none does.
 func (s *Session) full() string {
 	for n := range s.Asks() {
 		a := s.AnswerTo(n)

@@ -7,7 +7,7 @@ import (
 	"a2atap/replay/client"
 )
 
-// A Behavior is what a scenario needs an agent to do with a message.
+// A Behavior is the reaction to a message that a scenario needs from an agent.
 type Behavior string
 
 // The behaviors, named as the reference skills that show them.
@@ -23,14 +23,14 @@ const (
 	ManyParts      Behavior = "data-types"     // make a task with artifacts of every kind
 )
 
-// Behaviors returns those that an agent can be brought to by a text of its own.
+// Behaviors returns those that a specific text can trigger.
 func Behaviors() []Behavior {
 	return []Behavior{
 		MessageOnly, CompletesTask, FailsTask, WaitsForCancel, AsksBack, StreamsChunks, TakesLong, ManyParts,
 	}
 }
 
-// A Drive says how an agent is brought to do something.
+// A Drive is the way to trigger a behavior.
 type Drive string
 
 // The drives.
@@ -39,7 +39,7 @@ const (
 	Natural  Drive = "natural"  // the examples of the agent's card
 )
 
-// scriptedSkills are the skills that the keywords belong to, without what only some reference agents have.
+// scriptedSkills are the skills with keywords, except those that only some reference agents have.
 var scriptedSkills = []string{"message-only", "task-lifecycle", "task-failure"}
 
 // driveOf chooses a drive: scripted if the card has the reference skills.
@@ -55,7 +55,7 @@ func driveOf(card *client.Card) Drive {
 	return Scripted
 }
 
-// prompt returns a text that may bring an agent to do something: a keyword, or the example of the skill that fits best.
+// prompt returns a text that may trigger a behavior: a keyword, or the example of the skill that fits best.
 func (d Drive) prompt(b Behavior, card *client.Card, skills []string) string {
 	if d == Scripted {
 		if b == Anything {
@@ -69,7 +69,7 @@ func (d Drive) prompt(b Behavior, card *client.Card, skills []string) string {
 	return "hello"
 }
 
-// chosen returns the skills of a card that are to be used.
+// chosen returns the skills of a card that the options select.
 func chosen(card *client.Card, ids []string) []client.Skill {
 	if len(ids) == 0 {
 		return card.Skills
@@ -83,7 +83,7 @@ func chosen(card *client.Card, ids []string) []client.Skill {
 	return list
 }
 
-// signs are the words by which a skill shows that it may do something, the plainest first.
+// signs are the words that suggest that a skill shows a behavior, the plainest first.
 var signs = map[Behavior][]string{
 	MessageOnly:    {"message-only", "echo", "greet", "chat"},
 	FailsTask:      {"task-failure", "fail", "error"},
@@ -94,8 +94,8 @@ var signs = map[Behavior][]string{
 	ManyParts:      {"data-types", "multi-modal", "multimodal", "file", "image", "structured"},
 }
 
-// example returns an example of a card's skills, of those that are chosen: of the one that fits a behavior best by its
-// tags, its id and name, or its examples, in that order; else the first that does nothing special, else the first.
+// example returns an example of the selected skills of a card. It prefers the skill that fits the behavior best by
+// its tags, its id and name, or its examples, in that order; else the first ordinary skill, else the first.
 func example(b Behavior, card *client.Card, skills []string) (string, bool) {
 	if card == nil {
 		return "", false
@@ -122,7 +122,7 @@ func example(b Behavior, card *client.Card, skills []string) (string, bool) {
 	return best, most >= 0
 }
 
-// fitness says how well a skill fits some words, 0 for not at all, and which of its examples says so; else the given one.
+// fitness returns how well a skill fits some words, 0 for not at all, and the example that fits; else the given one.
 func fitness(s *client.Skill, words []string, text string) (n int, said string) {
 	has := func(texts ...string) func(word string) bool {
 		return func(word string) bool {
@@ -143,7 +143,7 @@ func fitness(s *client.Skill, words []string, text string) (n int, said string) 
 	return n, text
 }
 
-// spelled writes a text as signs are: in lower case, with hyphens between words.
+// spelled writes a text in the form of signs: in lower case, with hyphens between words.
 func spelled(text string) string {
 	return strings.NewReplacer(" ", "-", "_", "-").Replace(strings.ToLower(text))
 }

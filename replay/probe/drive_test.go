@@ -7,7 +7,7 @@ import (
 	"a2atap/replay/client"
 )
 
-// The example that is sent is one of the skill that fits best: by its tags, then its id and name, then its examples.
+// The prompt is an example of the skill that fits best: by its tags, then its id and name, then its examples.
 func TestExampleFits(t *testing.T) {
 	card := &client.Card{Skills: []client.Skill{
 		{ID: "silent", Tags: []string{"streaming"}},

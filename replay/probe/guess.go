@@ -12,8 +12,8 @@ import (
 	"a2atap/replay/client"
 )
 
-// generations are the protocols that one URL may speak, newest first; an agent that speaks a newer one is not asked in
-// an older one unless its card says so.
+// generations are the protocols that one URL may support, newest first. If an agent supports a newer one, older ones
+// are not tried unless its card lists them.
 var generations = [][]client.Protocol{
 	{client.JSONRPC10, client.REST10, client.GRPC10},
 	{client.JSONRPC03, client.REST03, client.GRPC03},
@@ -21,7 +21,7 @@ var generations = [][]client.Protocol{
 	{client.Early},
 }
 
-// lacking returns why no card says what is spoken where; nil if one does.
+// lacking returns why no card states the protocols and addresses; nil if one does.
 func (t *target) lacking() error {
 	if t.card != nil && len(t.card.Interfaces) == 0 {
 		return errors.New("the card names no address")
@@ -29,9 +29,9 @@ func (t *target) lacking() error {
 	return t.noCard
 }
 
-// guess finds out by calls what is spoken at the URL, where no card says it: one that cannot be read, or that names no
-// address. Only an answer that no other protocol has is taken for a sign, so that nobody is held to what he does not
-// speak. The note says what is asked, and why.
+// guess determines the protocol at the URL by calls, if the card is unreadable or names no address. Only an answer
+// that no other protocol has counts as evidence, so that the agent is not tested against a protocol that it does not
+// support. The note describes the choice and its reason.
 func (t *target) guess(ctx context.Context) {
 	lacking := t.lacking()
 	for _, generation := range generations {
@@ -43,21 +43,41 @@ func (t *target) guess(ctx context.Context) {
 			}
 		}
 		if found != nil {
-			t.notes = append(t.notes, fmt.Sprintf("%v; asked at %s itself, where the agent speaks %s", lacking, t.url,
+			t.notes = append(t.notes, fmt.Sprintf("%v; tested at %s itself, where the agent uses %s", lacking, t.url,
 				strings.Join(found, " and ")))
 			return
 		}
 	}
-	t.notes = append(t.notes, fmt.Sprintf("%v, and nothing that is known answers at %s", lacking, t.url))
+	t.notes = append(t.notes, fmt.Sprintf("%v, and no A2A endpoint answers at %s", lacking, t.url))
 }
 
-// answersAs reports whether an interface says of a task that nobody made what its protocol says, and knows what sets
-// that protocol apart from those that have the same words for it.
+// reconsider tries the address of a card without a version, and takes the version that the agent supports instead of
+// the version that the card suggests: an incomplete card from before 0.1 looks like one of 0.3.
+func (t *target) reconsider(ctx context.Context) {
+	if t.card == nil || len(t.card.Possible) == 0 || len(t.endpoints) != 1 || t.answersAs(ctx, t.endpoints[0].Interface) {
+		return
+	}
+	for _, i := range t.card.Possible {
+		e := endpoint{i, i.Protocol.Version}
+		if i.URL != t.endpoints[0].URL || !t.opts.wants(e) || !t.answersAs(ctx, i) {
+			continue
+		}
+		t.notes = append(t.notes, fmt.Sprintf("the card does not name its version; tested in %s, which the agent uses",
+			i.Protocol))
+		t.endpoints[0] = e
+		return
+	}
+}
+
+// answersAs reports whether an interface answers a lookup of an unknown task as its protocol specifies, and supports
+// a feature that distinguishes the protocol from others with the same answer.
 func (t *target) answersAs(ctx context.Context, at client.Interface) bool {
 	c := t.client(at, t.options(nil))
 	defer c.Close()
 	_, err := c.Get(ctx, uuid.NewString(), nil)
 	var refused *client.Error
+	t.spoke = t.spoke || err == nil || errors.As(err, &refused) &&
+		(refused.Code != 0 || refused.Reason != "" || refused.Status != "" || refused.Unauthorized())
 	if !errors.As(err, &refused) || refused.Reason != "TASK_NOT_FOUND" {
 		return false
 	}
@@ -67,24 +87,29 @@ func (t *target) answersAs(ctx context.Context, at client.Interface) bool {
 		m.TaskID = uuid.NewString()
 		_, err = c.Send(ctx, m, client.SendOptions{})
 		return errors.As(err, &refused) && refused.Reason == "TASK_NOT_FOUND"
-	case client.JSONRPC01: // before it, streams have a path of their own
-		_, code := t.asks(ctx, at.URL, "tasks/sendSubscribe")
+	case client.JSONRPC01: // before 0.1, streams have a separate path
+		_, code := t.asks(ctx, at, "", "tasks/sendSubscribe")
 		return code == -32602 || code == -32004
 	case client.Early:
-		status, _ := t.asks(ctx, strings.TrimSuffix(at.URL, "/")+"/subscribe", "tasks/get")
+		status, _ := t.asks(ctx, at, "/subscribe", "tasks/get")
 		return status == http.StatusBadRequest
 	}
 	return true
 }
 
-// asks calls a method without parameters, and returns the HTTP status and the code of the refusal; zeros if none came.
-func (t *target) asks(ctx context.Context, url, method string) (status, code int) {
-	s := &Session{target: t}
-	answer, err := s.Ask(ctx, http.MethodPost, url, http.Header{"Content-Type": {"application/json"}},
-		[]byte(`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{}}`))
-	if err != nil {
-		return 0, 0
+// asks calls a method without parameters at a path below a JSON-RPC interface, and returns the HTTP status and the
+// code of the refusal; zeros if no answer came.
+func (t *target) asks(ctx context.Context, at client.Interface, path, method string) (status, code int) {
+	o := t.options(nil)
+	o.Edit = func(out *client.Outgoing) {
+		out.URL = strings.TrimSuffix(at.URL, "/") + path
+		out.Body = []byte(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{}}`)
 	}
-	n, _ := answer.JSON().Get("error").Get("code").Int()
-	return answer.Status, int(n)
+	c := t.client(at, o)
+	defer c.Close()
+	_, err := c.Get(ctx, uuid.NewString(), nil)
+	if refused, ok := errors.AsType[*client.Error](err); ok {
+		return refused.HTTPStatus, refused.Code
+	}
+	return 0, 0
 }

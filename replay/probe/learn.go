@@ -13,15 +13,15 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A Learned is what a recording shows of an agent that helps to ask it.
+// A Learned is information from a recording that helps to probe an agent.
 type Learned struct {
-	// Prompts are texts that were sent to the agent, by what it did with them: the first of each.
+	// Prompts are texts that were sent to the agent, by the behavior they triggered: the first of each.
 	Prompts map[Behavior]string
-	// Exchanges is how many exchanges with the agent there are.
+	// Exchanges is the number of exchanges with the agent.
 	Exchanges int
 }
 
-// Behaviors returns those for which there is a prompt, in reading order.
+// Behaviors returns those that have a prompt, in reading order.
 func (l Learned) Behaviors() []string {
 	var list []string
 	for _, b := range Behaviors() {
@@ -32,8 +32,8 @@ func (l Learned) Behaviors() []string {
 	return list
 }
 
-// Learn reads what a recording shows of an agent: that of the name, else that at the host of the URL, else the only
-// one. It fails if that does not tell which.
+// Learn reads what a recording shows about an agent: the one with the name, else the one at the host of the URL, else
+// the only one. It fails if the choice is ambiguous.
 func Learn(ctx context.Context, src capture.Source, name, at string) (Learned, error) {
 	l := learner{agents: map[string]*learned{}}
 	for x, err := range src.Exchanges(ctx, 1) {
@@ -59,7 +59,7 @@ func Learn(ctx context.Context, src capture.Source, name, at string) (Learned, e
 	}
 	if chosen == nil {
 		slices.Sort(names)
-		return Learned{}, fmt.Errorf("none of its agents (%s) is certainly the one at %s; write NAME=URL",
+		return Learned{}, fmt.Errorf("which of its agents (%s) is at %s is unknown; write NAME=URL",
 			strings.Join(names, ", "), at)
 	}
 	return Learned{Prompts: chosen.prompts(), Exchanges: chosen.exchanges}, nil
@@ -71,7 +71,7 @@ type learner struct {
 	agents map[string]*learned // by name
 }
 
-// A learned is what is known of an agent so far.
+// A learned is the known facts about an agent.
 type learned struct {
 	hosts     map[string]bool
 	exchanges int
@@ -79,14 +79,14 @@ type learned struct {
 	tasks     map[string]*sent
 }
 
-// A sent is a text that began a conversation, and what came of it.
+// A sent is a text that began a conversation, with its outcome.
 type sent struct {
 	text    string
 	at      time.Time
 	states  []string
-	message bool          // a message came, and no task
+	message bool          // the agent answered with a message, not a task
 	pieces  int           // of artifacts in a stream
-	working time.Duration // how long afterwards the task was still seen at work
+	working time.Duration // how long afterwards the task was still seen working
 }
 
 func (l *learner) take(x *capture.Exchange) {
@@ -112,12 +112,12 @@ func (l *learner) take(x *capture.Exchange) {
 	}
 }
 
-// begin takes a message that is about no task so far.
+// begin takes a message that belongs to no task so far.
 func (a *learned) begin(x *capture.Exchange, read *reading.Reading) {
 	var texts []string
 	for _, part := range (a2a.Message{Value: read.Call.Message}).Parts().All() {
 		if part.PartKind() != a2a.TextPart {
-			return // more than a text can say
+			return // a text alone cannot repeat this
 		}
 		texts = append(texts, part.Text())
 	}
@@ -146,10 +146,10 @@ func (s *sent) see(x *capture.Exchange, read *reading.Reading) {
 	}
 }
 
-// longWork is how long a task is at work that takes long.
+// longWork is the working time from which a task counts as long.
 const longWork = time.Second
 
-// prompts returns the first text that brought the agent to each behavior.
+// prompts returns the first text that triggered each behavior.
 func (a *learned) prompts() map[Behavior]string {
 	list := map[Behavior]string{}
 	for _, s := range a.sent {

@@ -13,8 +13,8 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// What a recording shows of an agent is sent to it again where its card says nothing of use, and shows what could not be
-// shown without it.
+// If the agent's card has no useful examples, texts from a recording are sent again, and trigger behaviors that are
+// otherwise not seen.
 func TestLearn(t *testing.T) {
 	t.Parallel()
 	options := refagent.Options{StepTime: 5 * time.Millisecond, CancelWait: 3 * time.Second}
@@ -39,7 +39,7 @@ func TestLearn(t *testing.T) {
 		for _, r := range ask(t, dumb, about).Results {
 			switch {
 			case r.Bad() && r.Scenario.ID != "card-skills":
-				t.Errorf("%s: %s", r.Test, r.Message)
+				t.Errorf("%s: %s", r.Name, r.Message)
 			case r.Status == probe.Pass && (r.Scenario.ID == "task-cancel" || r.Scenario.ID == "multi-turn"):
 				passed++
 			}

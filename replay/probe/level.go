@@ -6,24 +6,26 @@ import (
 	"strings"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/report"
 )
 
-// The levels of conformance, best first, and what is said if too little was seen.
+// The levels of conformance, best first, and the text used if too little was seen.
 const (
-	Full          = "full"           // all that was asked has passed, streams and push notifications included
-	Partial       = "partial"        // the life of a task holds, and something else does not
-	Minimal       = "minimal"        // the card, a send and a get hold
-	NonConformant = "non-conformant" // not even that
+	Full          = "full"           // all cases have passed, streams and push notifications included
+	Partial       = "partial"        // the life of a task passes, and another case fails
+	Minimal       = "minimal"        // the card, a send and a get pass
+	NonConformant = "non-conformant" // not even minimal
 	NotDetermined = "not-determined"
 )
 
-// Level returns how far the agent conforms, and what that rests on. Failures that are errors count, of whichever
-// interface; for the best level all must have passed that is for this agent. An agent that does not offer streams or
-// push notifications can conform fully: the reason then says so. One that offers them, and of which nothing could be
-// seen of them, cannot; nor can one of which no completed task, no cancellation or no refusal was seen.
+// Level returns the agent's conformance level, and the reasons. It counts failures that are errors, on any interface.
+// The best level requires that all cases for this agent have passed. An agent without streams or push notifications
+// can conform fully; the reason then mentions them. An agent cannot conform fully if it offers them and no case could
+// observe them. The same applies if no completed task, cancellation or refusal was seen, unless it makes no tasks.
 func (r *Report) Level() (level, reason string) {
 	broken := r.broken()
-	card, send, get := r.passed("card"), r.passed("send"), r.passed("task-completes")
+	card, send := r.passed("card"), r.passed("send")
+	get := r.passed("task-completes") || r.NoTasks && r.passed("error-task-not-found")
 	switch {
 	case r.Gone:
 		return NonConformant, "the agent stopped answering"
@@ -33,30 +35,33 @@ func (r *Report) Level() (level, reason string) {
 		return NonConformant, "a send or a get breaks the protocol: " + names(broken.basic)
 	case !card || !send || !get:
 		return NotDetermined, fmt.Sprintf("a level needs the card, a send and a get: card %s, send %s, get %s",
-			yes(card), yes(send), yes(get))
+			report.Yes(card), report.Yes(send), report.Yes(get))
 	case len(broken.life) > 0:
-		return Minimal, "the card, a send and a get hold, the rest of the life of a task breaks the protocol: " +
+		return Minimal, "the card, a send and a get are correct; the rest of the life of a task breaks the protocol: " +
 			names(broken.life)
 	case len(broken.others) > 0:
-		return Partial, "the life of a task holds, other parts break the protocol: " + names(broken.others)
+		return Partial, "the life of a task is correct; other parts break the protocol: " + names(broken.others)
 	case len(broken.less) > 0:
-		return Partial, "what the protocol demands holds; what it recommends or allows does not: " + names(broken.less)
+		return Partial, "requirements are met; recommendations or options are not: " + names(broken.less)
 	}
 	if lacking := r.unexercised(); lacking != "" {
-		return Minimal, "nothing asked breaks the protocol; an advertised feature was not exercised: " + lacking
+		return Minimal, "no violation found; an advertised feature was not exercised: " + lacking
 	}
 	if lacking := r.unseen(); lacking != "" {
-		return Minimal, "nothing asked breaks the protocol; not observed: " + lacking
+		return Minimal, "no violation found; not observed: " + lacking
 	}
 	if len(broken.unclear) > 0 {
-		return Partial, "nothing asked breaks the protocol; inconclusive: " + names(broken.unclear)
+		return Partial, "no violation found; inconclusive: " + names(broken.unclear)
 	}
-	return Full, "nothing asked breaks the protocol; streaming " + tested(r.Card.Streaming) + ", push " +
-		tested(r.Card.Push)
+	reason = "no violation found; streaming " + report.Tested(r.Card.Streaming) + ", push " + report.Tested(r.Card.Push)
+	if r.NoTasks {
+		reason += "; the agent creates no tasks"
+	}
+	return Full, reason
 }
 
-// breaches are the names of the cases that failed with an error, by what they are about, of those that failed with
-// less, and of those that were inconclusive.
+// breaches are the names of the cases that failed with an error, by subject; of those that failed less severely; and
+// of those that were inconclusive.
 type breaches struct{ card, basic, life, others, less, unclear []string }
 
 func (r *Report) broken() breaches {
@@ -78,7 +83,7 @@ func (r *Report) broken() breaches {
 		case x.Scenario.Category == analysis.Lifecycle && slices.Contains(x.Scenario.Tags, "core"):
 			list = &b.life
 		}
-		*list = append(*list, x.Test)
+		*list = append(*list, x.Name)
 	}
 	return b
 }
@@ -90,7 +95,7 @@ func (r *Report) passed(ids ...string) bool {
 	})
 }
 
-// unexercised names what the card offers and no scenario has seen.
+// unexercised names the features that the card offers and no scenario has observed.
 func (r *Report) unexercised() string {
 	var list []string
 	if r.Card.Streaming && !r.passed("stream-last-event") {
@@ -102,10 +107,10 @@ func (r *Report) unexercised() string {
 	return strings.Join(list, ", ")
 }
 
-// unseen names what a full report needs beside, and no scenario has seen.
+// unseen names the other observations that a full report needs and no scenario made.
 func (r *Report) unseen() string {
 	var list []string
-	if !r.passed("task-cancel") {
+	if !r.passed("task-cancel") && !r.NoTasks {
 		list = append(list, "a cancellation")
 	}
 	if !r.passed("error-task-not-found", "cancel-completed-task") {
@@ -121,18 +126,4 @@ func names(list []string) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
 	}
 	return strings.Join(list, ", ")
-}
-
-func yes(b bool) string {
-	if b {
-		return "yes"
-	}
-	return "no"
-}
-
-func tested(advertised bool) string {
-	if advertised {
-		return "tested"
-	}
-	return "not advertised"
 }

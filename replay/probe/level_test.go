@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/report"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
 )
@@ -39,7 +40,7 @@ func outcomes(t *testing.T, card *client.Card, words ...string) *probe.Report {
 				status = probe.Unproved
 			}
 		}
-		r.Results = append(r.Results, probe.Result{Test: "jsonrpc/" + id, Scenario: scenario, Status: status})
+		r.Results = append(r.Results, probe.Result{Test: report.Test{Name: "jsonrpc/" + id, Status: status}, Scenario: scenario})
 	}
 	return r
 }
@@ -59,8 +60,8 @@ func TestLevel(t *testing.T) {
 			card: client.Card{Streaming: true, Push: true}, words: core + " stream-last-event push-delivery",
 			level: probe.Full, reason: "streaming tested, push tested",
 		},
-		{words: core + " ~stream-closes", level: probe.Partial, reason: "recommends or allows does not: jsonrpc/stream-closes"},
-		{words: core + " .stream-closes", level: probe.Partial, reason: "recommends or allows does not: jsonrpc/stream-closes"},
+		{words: core + " ~stream-closes", level: probe.Partial, reason: "recommendations or options are not: jsonrpc/stream-closes"},
+		{words: core + " .stream-closes", level: probe.Partial, reason: "recommendations or options are not: jsonrpc/stream-closes"},
 		{words: core + " ?stream-closes", level: probe.Partial, reason: "inconclusive: jsonrpc/stream-closes"},
 		{words: basic + " ?task-cancel", level: probe.Minimal, reason: "not observed: a cancellation, a refusal"},
 		{words: core, gone: true, level: probe.NonConformant, reason: "stopped answering"},

@@ -10,6 +10,6 @@ import (
 
 func TestMain(m *testing.M) {
 	paralleltest.AtOnce(16)
-	debug.SetGCPercent(400) // what is alive is little, and short-lived
+	debug.SetGCPercent(400) // few objects live long
 	os.Exit(m.Run())
 }

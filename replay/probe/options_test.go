@@ -41,7 +41,7 @@ func TestKeepChoosesCases(t *testing.T) {
 		t.Errorf("%d results of %d cases", len(report.Results), cases)
 	}
 	for _, r := range report.Results {
-		expect.Equal(t, fmt.Sprintf("%s was asked", r.Test), client.REST10, r.Protocol)
+		expect.Equal(t, fmt.Sprintf("%s was asked", r.Name), client.REST10, r.Protocol)
 	}
 }
 
@@ -52,17 +52,17 @@ func TestVersionsChooseInterfaces(t *testing.T) {
 		t.Errorf("notes are %q", report.Notes)
 	}
 	report := ask(t, url, probe.Options{Versions: []string{"0.3"}})
-	if len(report.Notes) != 1 || !strings.Contains(report.Notes[0], "another is wanted") {
+	if len(report.Notes) != 1 || !strings.Contains(report.Notes[0], "it was not selected") {
 		t.Errorf("notes are %q", report.Notes)
 	}
 	for _, r := range report.Results {
 		if r.Protocol != (client.Protocol{}) {
-			t.Errorf("%s was asked", r.Test)
+			t.Errorf("%s was asked", r.Name)
 		}
 	}
 }
 
-// Credentials go to no other address than the given one, whatever the card says.
+// Credentials go only to the given address, whatever the card says.
 func TestCredentialsStay(t *testing.T) {
 	t.Parallel()
 	var asked, known atomic.Int64
@@ -84,7 +84,7 @@ func TestCredentialsStay(t *testing.T) {
 	if asked.Load() == 0 || known.Load() > 0 {
 		t.Errorf("asked %d times elsewhere, %d times with credentials", asked.Load(), known.Load())
 	}
-	if !slices.ContainsFunc(report.Notes, func(n string) bool { return strings.Contains(n, "asked without your credentials") }) {
+	if !slices.ContainsFunc(report.Notes, func(n string) bool { return strings.Contains(n, "tested without your credentials") }) {
 		t.Errorf("notes %q", report.Notes)
 	}
 	ask(t, url, probe.Options{Client: client.Options{Token: "secret", CredentialsTo: []string{elsewhere.URL}}})
@@ -93,7 +93,7 @@ func TestCredentialsStay(t *testing.T) {
 	}
 }
 
-// Without a card the interface that was named is asked, and nothing about the card.
+// Without a card, the named interface is tested, and no case about the card runs.
 func TestNoCard(t *testing.T) {
 	t.Parallel()
 	url := agenttest.Start(t, "spec", refagent.Options{StepTime: 5 * time.Millisecond})
@@ -102,12 +102,12 @@ func TestNoCard(t *testing.T) {
 	passed := 0
 	for _, r := range report.Results {
 		if r.Bad() {
-			t.Errorf("%s: %s", r.Test, r.Message)
+			t.Errorf("%s: %s", r.Name, r.Message)
 		}
 		if r.Status == probe.Pass {
 			passed++
 		}
-		if r.Test == "card" && r.Status != probe.Skipped {
+		if r.Name == "card" && r.Status != probe.Skipped {
 			t.Errorf("card is %s", r.Status)
 		}
 	}
@@ -126,7 +126,7 @@ func TestNobodyThere(t *testing.T) {
 	t.Parallel()
 	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
-	// Nobody listens at the port of a client, and nobody else can.
+	// The port of a client has no listener, and no other process can listen there.
 	client := must.Get(net.Dial("tcp", l.Addr().String()))(t)
 	defer client.Close()
 	for _, noCard := range []bool{false, true} {

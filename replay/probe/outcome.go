@@ -8,14 +8,16 @@ import (
 	"slices"
 	"strings"
 
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/grpc"
 	"a2atap/replay/client"
 )
 
-// A Failure says that the agent did not do what it must.
+// A Failure means that the agent broke a requirement.
 type Failure struct {
 	Expected string
 	Seen     string
+	Level    analysis.Level // if worse than the scenario's usual level; else zero
 }
 
 // Error implements the error interface.
@@ -26,13 +28,13 @@ func Fail(expected, seen string, args ...any) error {
 	return &Failure{Expected: expected, Seen: fmt.Sprintf(seen, args...)}
 }
 
-// A Skip says that the scenario is not for this agent, such as one about streams for an agent that has none.
+// A Skip means that the scenario does not apply to this agent, such as one about streams for an agent without them.
 type Skip struct{ Why string }
 
 // Error implements the error interface.
 func (s *Skip) Error() string { return "skipped: " + s.Why }
 
-// An Inconclusive says that the agent was asked, and that its answer does not show what the scenario is about.
+// An Inconclusive means that the agent's answer does not show what the scenario tests.
 type Inconclusive struct {
 	Why   string
 	Cause error // may be nil
@@ -49,8 +51,14 @@ func Unclear(format string, args ...any) error {
 	return &Inconclusive{Why: fmt.Sprintf(format, args...)}
 }
 
-// Refused asserts that a call was refused with one of the reasons (of A2A 1.0 §5.4, such as TASK_NOT_FOUND); without
-// reasons any refusal will do. An error that is not a refusal is returned as it is.
+// errNoTask is the reason why a scenario about tasks is inconclusive if the agent answers with a message.
+var errNoTask = errors.New("the agent answered with a message, and this scenario needs a task")
+
+// NoTask returns the Inconclusive of a scenario about tasks if the agent answered with a message.
+func NoTask() error { return &Inconclusive{Why: errNoTask.Error(), Cause: errNoTask} }
+
+// Refused asserts that a call was refused with one of the reasons (of A2A 1.0 §5.4, such as TASK_NOT_FOUND). Without
+// reasons, any refusal passes. It returns an error that is not a refusal unchanged.
 func Refused(err error, reasons ...string) error {
 	expected := "a refusal"
 	if len(reasons) > 0 {
@@ -87,7 +95,7 @@ func RefusedWith(err error, codes ...int) error {
 	return nil
 }
 
-// Describe says how a call was refused.
+// Describe describes a refusal of a call.
 func Describe(e *client.Error) string {
 	text := cmp.Or(e.Status, fmt.Sprintf("HTTP %d", e.HTTPStatus))
 	if e.Code != 0 {
@@ -102,8 +110,8 @@ func Describe(e *client.Error) string {
 	return text
 }
 
-// cardless says what an outcome amounts to where no card says what the agent has: that the card does not ask for what the
-// scenario is about cannot be said, and a refusal of what the scenario needs is not a failure.
+// cardless adjusts an outcome if no card lists the agent's features. A skip is then not certain, and a refusal of
+// something that the scenario needs is not a failure.
 func cardless(s *Session, needs []Capability, err error) error {
 	var refused *client.Error
 	var failure *Failure
@@ -113,12 +121,12 @@ func cardless(s *Session, needs []Capability, err error) error {
 		if errors.Is(s.NoCard(), errNotRead) {
 			return &Skip{Why: errNotRead.Error()}
 		}
-		return Unclear("not asked: there is no card")
+		return Unclear("not tested: there is no card")
 	case len(needs) == 0:
 	case errors.As(err, &refused) && disclaims(refused):
-		return &Skip{Why: fmt.Sprintf("the agent has no %s, as it says itself", needs[0])}
+		return &Skip{Why: fmt.Sprintf("the agent answers that it has no %s", needs[0])}
 	case (errors.As(err, &refused) || errors.As(err, &failure)) && refuses(s.Last()):
-		return Unclear("the agent refuses it, and no card says that it has %s", needs[0])
+		return Unclear("the agent refuses it, and no card declares %s", needs[0])
 	}
 	return err
 }
@@ -128,7 +136,7 @@ func refuses(a *Answer) bool {
 	return a.Status >= http.StatusBadRequest || a.JSON().Get("error").Exists()
 }
 
-// disclaims reports whether an agent says that it does not have what it was asked for.
+// disclaims reports whether an agent says that it lacks the requested feature.
 func disclaims(refused *client.Error) bool {
 	return refused.Reason == "PUSH_NOTIFICATION_NOT_SUPPORTED" || refused.Reason == "UNSUPPORTED_OPERATION" ||
 		refused.Code == -32601 || refused.Status == grpc.Unimplemented.String()

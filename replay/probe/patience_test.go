@@ -14,7 +14,7 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// A task has a minute, or as long as is said; then the report names it, its state and the time.
+// A task has a minute, or the given timeout; then the report names the task, its state and the time.
 func TestTaskThatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	url := agenttest.Start(t, "spec", refagent.Options{CancelWait: time.Hour, StepTime: 5 * time.Millisecond})

@@ -4,58 +4,60 @@ import (
 	"time"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/report"
 	"a2atap/replay/client"
 )
 
-// Status is how a case came out.
-type Status string
+// Status is the outcome of a case.
+type Status = report.TestStatus
 
 // The statuses.
 const (
-	Pass     Status = "pass"
-	Failed   Status = "fail"
-	Skipped  Status = "skip"         // not for this agent
-	Unproved Status = "inconclusive" // asked, and the answer does not show what it is about
-	Critical Status = "critical"     // the agent was gone
+	Pass     = report.TestPassed
+	Failed   = report.TestFailed
+	Skipped  = report.TestSkipped
+	Unproved = report.TestInconclusive
+	Critical = report.TestCritical
 )
 
-// A Result is how one case came out.
+// A Result is the outcome of one case, whose name is like jsonrpc/error-task-not-found. The scenario has the rest of the
+// Test.
 type Result struct {
-	Test     string // name of the case: jsonrpc/error-task-not-found
+	report.Test
 	Scenario *Scenario
-	Protocol client.Protocol // that was spoken; zero if none
-	Status   Status
-	Message  string // why it is not a pass; empty for one
-	Expected string // of a failure
-	Seen     string // of a failure
-	Duration time.Duration
-
-	Exchanges []uint64 // numbers in the log of what was asked, in order
-	Sequence  []string // events of the last stream, such as "status working", in their order
-	Request   string   // of a failure: the last request, for people
-	Answer    string   // of a failure: what came back for it, for people
+	Protocol client.Protocol // the protocol that was used; zero if none
+	Level    analysis.Level  // of a failure worse than the scenario's usual level; else zero
 }
 
-// Severity returns how much it matters that the case failed: what the level of its scenario says, in
-// the protocol that was spoken.
-func (r *Result) Severity() analysis.Severity { return r.Scenario.LevelIn(r.Protocol).Severity() }
+// Severity returns the severity of the case's failure: the level of its scenario in the protocol that was used, or
+// the level of the failure.
+func (r *Result) Severity() analysis.Severity {
+	return max(r.Level.Severity(), r.Scenario.LevelIn(r.Protocol).Severity())
+}
 
-// Bad reports whether a case failed or found the agent gone.
-func (r *Result) Bad() bool { return r.Status == Failed || r.Status == Critical }
+// forget drops the fields that only reports of failures quote.
+func (r *Result) forget() {
+	if !r.Bad() {
+		r.Request, r.Answer = "", ""
+	}
+}
 
-// A Report is what a run came to.
+// A Report is the outcome of a run.
 type Report struct {
 	URL     string
 	Card    *client.Card // nil if none could be read
 	NoCard  error        // why
 	Begun   time.Time
 	Results []Result // in the order of the scenarios
-	Notes   []string // interfaces that were not asked, and why
-	Gone    bool     // the agent was gone before all was asked
-	Shut    string   // why the agent lets nobody in on some interface; empty if it does
+	Notes   []string // interfaces that were not tested, and why
+	Gone    bool     // the agent stopped responding before all cases had run
+	// NoTasks means that the agent makes no tasks: it answered each message with a message, including those to all
+	// skills.
+	NoTasks bool
+	Shut    string // why the agent rejects the credentials on some interface; else empty
 }
 
-// Count returns how many cases came out so.
+// Count returns the number of cases with a status.
 func (r *Report) Count(s Status) int {
 	n := 0
 	for i := range r.Results {

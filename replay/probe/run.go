@@ -15,6 +15,7 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/jws"
+	"a2atap/analyzer/report"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/outbound"
 	"a2atap/replay/client"
@@ -22,72 +23,73 @@ import (
 	"a2atap/replay/live"
 )
 
-// Options set a run up.
+// Options configure a run.
 type Options struct {
-	// Client is what clients are made with: credentials, tenant, the time that a request may take. Its Transport, Edit
-	// and Break are not used.
+	// Client configures clients: credentials, tenant, the timeout of requests. Its Transport, Edit and Break are not
+	// used.
 	Client client.Options
-	// Second has the credentials of another user, for scenarios about what users see of each other; nil if there is none.
-	// Only its Token, Header and Authorize are used.
+	// Second has the credentials of another user, for scenarios about isolation between users; nil if there is no
+	// such user. Only its Token, Header and Authorize are used.
 	Second *client.Options
-	// Scenarios are those to run.
+	// Scenarios are the scenarios to run.
 	Scenarios []*Scenario
-	// Protocols are those to speak, of those that the card offers; empty for all.
+	// Protocols limits the run to these protocols of the card; empty for all.
 	Protocols []client.Protocol
-	// Versions are those of the interfaces to speak on, in two parts, such as 0.2; empty for all.
+	// Versions limits the run to interfaces of these versions, in two parts, such as 0.2; empty for all.
 	Versions []string
-	// Fallback is spoken at the URL itself if no card can be read; zero to ask only for the card then.
+	// Fallback is used at the URL itself if the card is unreadable; if zero, only the card is then tested.
 	Fallback client.Protocol
-	// NoCard says that no card is read: the Fallback is spoken, and what is about the card is skipped.
+	// NoCard means that the card is not read: the Fallback is used, and cases about the card are skipped.
 	NoCard bool
 	// Keep chooses cases by scenario and name; nil for all.
 	Keep func(s *Scenario, test string) bool
-	// Name is what the agent is called in the record; empty for host and port of its URL.
+	// Name is the agent's name in the record; empty for host and port of its URL.
 	Name string
-	// Drive says how the agent is brought to do something; empty chooses by its card.
+	// Drive is the way to trigger behaviors; empty chooses it by the card.
 	Drive Drive
-	// Prompts are texts that bring the agent to do something, in place of keywords and of the examples of its card.
+	// Prompts are texts that trigger behaviors. They replace keywords and the card's examples.
 	Prompts map[Behavior]string
-	// Learned are texts that have brought the agent to do something before; they are sent in place of the examples.
+	// Learned are texts that triggered behaviors in a recording; they replace the card's examples.
 	Learned map[Behavior]string
-	// Skills are the ids of those to use; empty for all.
+	// Skills are the ids of the skills to use; empty for all.
 	Skills []string
-	// Patch is the patch version of the specification, 1.0.0 or 1.0.1, whose HTTP statuses are insisted on; empty where
-	// those of either will do.
+	// Patch is the patch version of the specification, 1.0.0 or 1.0.1, whose HTTP statuses are required; if empty,
+	// those of either are accepted.
 	Patch string
-	// Timeout is how long a task may take; 0 for a minute.
+	// Timeout bounds the time for a task; 0 means a minute.
 	Timeout time.Duration
-	// Wait is how long the agent may take to start.
+	// Wait bounds the time for the agent to start.
 	Wait time.Duration
-	// Parallel is how many cases run at the same time, 1 at least.
+	// Parallel is the number of cases that run at the same time, at least 1.
 	Parallel int
-	// Webhook is where push notifications are received: address, public URL and certificate; the zero value for a port of
-	// this machine, over TLS with a certificate that nobody trusts only where the protocol demands TLS. The rest of it is
-	// not looked at. All webhooks of the run are at one address, so that a port can be named.
+	// Webhook configures where push notifications are received: address, public URL and certificate. The zero value
+	// uses a port of this machine. It uses TLS, with an untrusted certificate, only if the protocol requires TLS.
+	// Other fields are ignored. All webhooks of the run share one address, so that a port can be named.
 	Webhook webhook.Options
 	// Dialer connects to agents; nil is one without options.
 	Dialer *outbound.Dialer
-	// Keys are those that agents sign their cards with, beside the ones that a card's signature names at its own origin.
+	// Keys are the keys that agents sign their cards with, in addition to those that a signature names at its own
+	// origin.
 	Keys jws.KeySet
-	// Sink takes what is recorded, in order; nil if it is not kept. Seq is the number of the last exchange in it.
+	// Sink receives the recorded exchanges in order; nil keeps none. Seq is the number of the last exchange in it.
 	Sink capture.Sink
 	Seq  uint64
-	// OnCases is called with the number of cases before the first is asked; may be nil.
+	// OnCases is called with the number of cases before the first one begins; may be nil.
 	OnCases func(n int)
-	// OnResult is called with each result when it is there, one at a time; may be nil.
+	// OnResult is called with each result as soon as it exists, one at a time; may be nil.
 	OnResult func(*Result)
 }
 
-// wants reports whether an interface is to be asked on.
+// wants reports whether to test an interface.
 func (o *Options) wants(e endpoint) bool {
 	return (len(o.Protocols) == 0 || slices.Contains(o.Protocols, e.Protocol)) &&
 		(len(o.Versions) == 0 || slices.Contains(o.Versions, e.version))
 }
 
-// ErrSkill is what Run fails with if the card has none of the skills that were named.
+// ErrSkill is the error of Run if the card has none of the named skills.
 var ErrSkill = errors.New("no such skill")
 
-// ErrWebhook is what Run fails with if push notifications cannot be received at the address that was chosen.
+// ErrWebhook is the error of Run if it cannot receive push notifications at the chosen address.
 var ErrWebhook = errors.New("listen for push notifications")
 
 // knows returns an error unless the card has all skills that were named.
@@ -107,8 +109,9 @@ func (o *Options) knows(card *client.Card) error {
 	return nil
 }
 
-// Run asks the agent at a URL and returns how each case came out. It fails if the agent does not answer at all, or if
-// the record could not be kept: then with the report. When the context ends, cases that have not begun are left out.
+// Run probes the agent at a URL and returns the outcome of each case. It fails if the agent does not answer at all.
+// It returns a report and an error if the record could not be kept. When the context ends, remaining cases are left
+// out.
 func Run(ctx context.Context, agent string, o Options) (*Report, error) {
 	if u, err := url.Parse(agent); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, fmt.Errorf("invalid agent URL %q; write http://HOST:PORT/PATH", agent)
@@ -145,18 +148,19 @@ func Run(ctx context.Context, agent string, o Options) (*Report, error) {
 		o.OnCases(len(cases))
 	}
 	r.run(ctx, cases)
+	report.NoTasks = r.skipTasks()
 	for _, c := range r.all {
 		if c.result.Status != "" {
 			report.Results = append(report.Results, c.result)
 		}
 	}
 	report.Gone = r.gone
-	r.log.End()
+	unkept := r.log.End()
 	if err := ctx.Err(); err != nil {
 		return report, err
 	}
-	if r.unkept != nil {
-		return report, fmt.Errorf("record the traffic: %w", r.unkept)
+	if unkept != nil {
+		return report, fmt.Errorf("record the traffic: %w", unkept)
 	}
 	return report, nil
 }
@@ -165,44 +169,26 @@ func Run(ctx context.Context, agent string, o Options) (*Report, error) {
 type runner struct {
 	url     string
 	opts    *Options
-	tape    *tape
 	log     *live.Log
+	blank   *live.Log          // keeps nothing
 	targets map[string]*target // by path below the URL; set up before cases run
 	// webhooks is the server behind all webhooks.
 	webhooks webhooks
 	all      []*probeCase
 
-	unkept error // guarded by the log's order: only take writes it, and it is read after End
+	mu       sync.Mutex
+	gone     bool
+	suspects []suspect  // cases after which the agent did not respond, in the order found
+	previous *probeCase // the last case after which it responded
 
-	mu   sync.Mutex
-	gone bool
-}
-
-// A probeCase is a scenario on one interface.
-type probeCase struct {
-	scenario *Scenario
-	target   *target
-	at       endpoint
-	result   Result
-}
-
-// name returns the case's name: jsonrpc/error-task-not-found.
-func (c *probeCase) name() string {
-	if c.at.Protocol == (client.Protocol{}) {
-		return c.scenario.ID
-	}
-	return caseName(c.scenario, c.at.version, c.at.Protocol)
+	answered map[string]bool // kinds of requests that the agent has answered
 }
 
 func newRunner(agent string, o *Options) *runner {
-	r := &runner{url: agent, opts: o, tape: &tape{xs: map[uint64]*capture.Exchange{}}, targets: map[string]*target{}}
+	r := &runner{url: agent, opts: o, targets: map[string]*target{}, answered: map[string]bool{}}
 	r.webhooks.opts = o.Webhook
-	r.log = live.NewLog(o.Seq, func(s capture.Step) {
-		r.tape.take(s.Clone())
-		if o.Sink != nil && r.unkept == nil {
-			r.unkept = o.Sink.Append(s)
-		}
-	})
+	r.blank = live.NewLog(0, nil, nil)
+	r.log = live.NewLog(o.Seq, o.Sink, nil)
 	return r
 }
 
@@ -215,21 +201,19 @@ func (r *runner) target(path string) *target {
 	if path != "" {
 		at = agentURL(at, path, r.opts.Scenarios)
 	}
-	t := &target{url: at, opts: r.opts, tape: r.tape, webhooks: &r.webhooks}
+	t := &target{url: at, opts: r.opts, webhooks: &r.webhooks}
 	t.transport = &live.Transport{
 		Log: r.log, Client: capture.Peer{Name: "a2atap", How: "probe"}, Agent: t.peer, Dialer: r.opts.Dialer,
 		Limits: r.opts.Client.Limits,
-		Noted: func(req *http.Request, n uint64) {
-			if s, ok := req.Context().Value(sessionKey{}).(*Session); ok {
-				s.asked(n)
-			}
-		},
+	}
+	t.unrecorded = &live.Transport{
+		Log: r.blank, Client: t.transport.Client, Agent: t.peer, Dialer: r.opts.Dialer, Limits: r.opts.Client.Limits,
 	}
 	r.targets[path] = t
 	return t
 }
 
-// cases makes a case of each scenario for each interface that it is for.
+// cases makes a case of each scenario for each interface that it applies to.
 func (r *runner) cases(ctx context.Context) []*probeCase {
 	for _, s := range r.opts.Scenarios {
 		t := r.target(s.Agent)
@@ -256,8 +240,8 @@ func (r *runner) cases(ctx context.Context) []*probeCase {
 	return r.all
 }
 
-// addCells adds a case of a scenario of the acceptance suite for each protocol that it is for, also for those that the
-// agent does not offer: how many there are does not depend on the agent.
+// addCells adds a case of a scenario of the acceptance suite for each of its protocols, including those that the
+// agent does not offer: their number does not depend on the agent.
 func (r *runner) addCells(s *Scenario, t *target) {
 	for _, p := range s.Protocols {
 		at := endpoint{client.Interface{Protocol: p}, p.Version}
@@ -271,38 +255,81 @@ func (r *runner) addCells(s *Scenario, t *target) {
 	}
 }
 
-// add adds a case if it is wanted.
+// add adds a case if the options select it.
 func (r *runner) add(c *probeCase) {
 	if r.opts.Keep == nil || r.opts.Keep(c.scenario, c.name()) {
 		r.all = append(r.all, c)
 	}
 }
 
-// run runs the cases that come first, then the others side by side, and then those that must be alone.
+// skipTasks skips the cases about tasks if the agent makes none, which is allowed. It then has answered each message
+// with a message, including one to each skill. skipTasks reports whether it skipped them.
+func (r *runner) skipTasks() bool {
+	skills := 0
+	var about []*probeCase
+	for _, c := range r.all {
+		for _, life := range c.result.Skills {
+			if !slices.Equal(life.States, []string{"message"}) {
+				return false
+			}
+			skills++
+		}
+		switch {
+		case c.noTask:
+			about = append(about, c)
+		case c.result.Status == Pass && slices.Contains(aboutTasks, c.scenario.ID):
+			return false
+		}
+	}
+	if skills == 0 || len(about) == 0 {
+		return false
+	}
+	for _, c := range about {
+		c.result.Status, c.result.Message = Skipped, "the agent creates no tasks: it answers each message with a message"
+	}
+	return true
+}
+
+// aboutTasks are scenarios that only pass if the agent makes a task.
+var aboutTasks = []string{"task-completes", "task-cancel", "multi-turn", "concurrent-tasks"}
+
+// turn returns when a case runs: 0 before the others, 1 in parallel with others, 2 alone, because an invalid request
+// may crash the agent, and 3 alone at the end.
+func (c *probeCase) turn() int {
+	switch s := c.scenario; {
+	case s.First:
+		return 0
+	case s.Alone:
+		return 3
+	case s.Category == analysis.ErrorHandling:
+		return 2
+	}
+	return 1
+}
+
+// run runs the cases by their turns.
 func (r *runner) run(ctx context.Context, cases []*probeCase) {
-	var group sync.WaitGroup
-	free := make(chan struct{}, r.opts.Parallel)
-	for _, c := range cases {
-		if c.scenario.First {
-			r.one(ctx, c)
+	for turn := range 4 {
+		most := 1
+		if turn == 1 {
+			most = r.opts.Parallel
 		}
-	}
-	for _, c := range cases {
-		if c.scenario.Alone || c.scenario.First {
-			continue
+		var group sync.WaitGroup
+		free := make(chan struct{}, most)
+		for _, c := range cases {
+			if c.turn() != turn {
+				continue
+			}
+			free <- struct{}{}
+			group.Go(func() {
+				defer func() { <-free }()
+				r.one(ctx, c)
+			})
 		}
-		free <- struct{}{}
-		group.Go(func() {
-			defer func() { <-free }()
-			r.one(ctx, c)
-		})
+		group.Wait()
+		r.blame()
 	}
-	group.Wait()
-	for _, c := range cases {
-		if c.scenario.Alone {
-			r.one(ctx, c)
-		}
-	}
+	r.survived(nil)
 }
 
 // one runs a case.
@@ -310,7 +337,7 @@ func (r *runner) one(ctx context.Context, c *probeCase) {
 	if ctx.Err() != nil {
 		return
 	}
-	result := Result{Test: c.name(), Scenario: c.scenario, Protocol: c.at.Protocol}
+	result := Result{Test: report.Test{Name: c.name()}, Scenario: c.scenario, Protocol: c.at.Protocol}
 	r.mu.Lock()
 	gone := r.gone
 	r.mu.Unlock()
@@ -323,31 +350,44 @@ func (r *runner) one(ctx context.Context, c *probeCase) {
 		s.drive = driveOf(s.Card)
 	}
 	if why := c.target.shut[c.at.Interface]; gone {
-		result.Status, result.Message = Unproved, "not asked: the agent was gone"
+		result.Status, result.Message = Unproved, "not tested: the agent had stopped answering"
 	} else if why != "" && !c.scenario.Stranger && !c.scenario.CardOnly && c.scenario.Category != analysis.AgentCard {
-		result.Status, result.Message = Unproved, "not asked: "+why
+		result.Status, result.Message = Unproved, "not tested: "+why
 	} else {
 		err := r.ask(ctx, c, s)
 		if c.scenario.First {
 			c.target.setBase(c, err)
 		}
 		if ctx.Err() != nil {
-			return // interrupted: it is as if it had not begun
+			return // interrupted: counts as not begun
 		}
-		r.judge(ctx, c, s, err, &result)
+		c.judge(s, err, &result)
 	}
 	result.Duration = time.Since(begun)
 	s.fill(&result)
-	r.tape.drop(result.Exchanges)
+	got, answered := reached(s)
+	isGone := s.Asks() > 0 && !gone && !c.target.healthy(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c.result = result
+	for _, kind := range answered {
+		r.answered[kind] = true
+	}
+	switch {
+	case isGone:
+		r.gone = true
+		r.suspects = append(r.suspects, suspect{c, got})
+	case got.level > 0:
+		r.survived(c)
+	default:
+		c.result.forget()
+	}
 	if r.opts.OnResult != nil {
 		r.opts.OnResult(&c.result)
 	}
 }
 
-// ask runs the scenario if the agent has what it needs.
+// ask runs the scenario if the agent has the required capabilities.
 func (r *runner) ask(ctx context.Context, c *probeCase, s *Session) error {
 	if why := c.scenario.foreign(c.at.Protocol); why != "" {
 		return &Skip{Why: "not applicable over gRPC: " + why}
@@ -360,18 +400,21 @@ func (r *runner) ask(ctx context.Context, c *probeCase, s *Session) error {
 		}
 	}
 	if r.opts.NoCard && c.scenario.Category == analysis.AgentCard {
-		return &Skip{Why: "no card is to be read"}
+		return &Skip{Why: "the card is not to be read"}
 	}
 	switch {
 	case c.scenario.CardOnly || c.at.URL != "":
 	case c.at.Protocol != (client.Protocol{}) && s.Card != nil:
 		return &Skip{Why: fmt.Sprintf("the card does not offer %s", c.at.Protocol)}
 	case !c.scenario.Once:
-		return Unclear("not asked: no interface is known to ask on")
+		return Unclear("not tested: no interface is known")
 	}
-	// A task may be waited for more than once, and the request at the end of that has the time of requests, which may be
-	// longer; beyond that something hangs.
+	// A case may wait for a task more than once. The last request has the timeout of requests, which may be longer.
+	// Beyond that something hangs.
 	limit := 3*r.opts.Timeout + r.opts.Client.Timeout
+	if c.scenario.EachSkill {
+		limit *= time.Duration(max(1, len(s.Skills())))
+	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if c.at.URL != "" {
@@ -383,29 +426,24 @@ func (r *runner) ask(ctx context.Context, c *probeCase, s *Session) error {
 		err = cardless(s, c.scenario.Needs, err)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = Fail("an end of all that was asked", "none within %v", limit)
+		err = Fail("all requests to end", "none within %v", limit)
 	}
 	return err
 }
 
-type sessionKey struct{}
-
 // A sessionTransport carries the requests of a session's clients.
 type sessionTransport struct {
 	*live.Transport
-	session *Session // nil if it is nobody's
+	session *Session
 }
 
 // RoundTrip implements [http.RoundTripper].
 func (t sessionTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	if t.session != nil {
-		req = req.WithContext(context.WithValue(req.Context(), sessionKey{}, t.session))
-	}
-	return t.Transport.RoundTrip(req)
+	return t.Carry(req, t.session.asked)
 }
 
-// judge says how a case came out.
-func (r *runner) judge(ctx context.Context, c *probeCase, s *Session, err error, result *Result) {
+// judge sets the outcome of a case.
+func (c *probeCase) judge(s *Session, err error, result *Result) {
 	var failure *Failure
 	var skip *Skip
 	var unclear *Inconclusive
@@ -413,19 +451,16 @@ func (r *runner) judge(ctx context.Context, c *probeCase, s *Session, err error,
 	switch {
 	case err == nil:
 		result.Status = Pass
-		return
 	case errors.As(err, &skip):
 		result.Status, result.Message = Skipped, skip.Why
-		return
 	case errors.As(err, &unclear):
 		result.Status, result.Message = Unproved, unclear.Why
-		return
+		c.noTask = errors.Is(err, errNoTask)
 	case c.target.follows(c, s, err) != "":
 		result.Status, result.Message = Unproved, c.target.follows(c, s, err)
-		return
 	case errors.As(err, &failure):
 		result.Status, result.Message = Failed, failure.Error()
-		result.Expected, result.Seen = failure.Expected, failure.Seen
+		result.Expected, result.Seen, result.Level = failure.Expected, failure.Seen, failure.Level
 	case errors.As(err, &refused):
 		result.Status, result.Expected, result.Seen = Failed, "success", Describe(refused)
 		result.Message = "expected success; seen " + result.Seen
@@ -433,18 +468,4 @@ func (r *runner) judge(ctx context.Context, c *probeCase, s *Session, err error,
 		result.Status, result.Message, result.Seen = Failed, err.Error(), err.Error()
 		result.Expected = "an answer that can be read"
 	}
-	if refused == nil && s.Last().Status < http.StatusInternalServerError && failure != nil {
-		return
-	}
-	if c.target.healthy(ctx) {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.gone { // what was asked at the same time did not crash it once more
-		result.Status, result.Message = Unproved, "not asked to its end: the agent was gone"
-		return
-	}
-	r.gone = true
-	result.Status, result.Message = Critical, "the agent does not answer any more; "+result.Message
 }

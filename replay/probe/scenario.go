@@ -9,48 +9,49 @@ import (
 	"a2atap/replay/client"
 )
 
-// A Scenario is one thing to ask an agent, and what must come back.
+// A Scenario is one test of an agent: the requests and the expected answer.
 type Scenario struct {
-	// ID names it for good, in lower case with hyphens: error-task-not-found.
+	// ID is its permanent name, in lower case with hyphens: error-task-not-found.
 	ID string
-	// Title says in one line what is asked and what must come.
+	// Title describes the request and the expected answer in one line.
 	Title    string
 	Category analysis.Category
-	// Level is the requirement word behind it. A broken MUST is an error, a SHOULD a warning, all else a note.
+	// Level is the level of its requirement word. A broken MUST is an error, a SHOULD a warning, all else a note.
 	Level analysis.Level
-	// Levels has it for the protocols in which it is another word; may be nil.
+	// Levels has the level for protocols with another requirement word; may be nil.
 	Levels map[client.Protocol]analysis.Level
-	// Sections are where the requirement stands, one for each version: "1.0 §3.1.3", "0.3 §7.3".
+	// Sections are the sections with the requirement, one for each version: "1.0 §3.1.3", "0.3 §7.3".
 	Sections []string
-	// Protocols are those that it is for; empty for all.
+	// Protocols are the protocols that it applies to; empty for all.
 	Protocols []client.Protocol
-	// Once says that it is asked once of an agent, not once on each of its interfaces.
+	// Once means that it runs once per agent, not once on each of its interfaces.
 	Once bool
-	// CardOnly says that it is about the public card, and needs no interface: its session may have no client.
+	// CardOnly means that it tests the public card, and needs no interface: its session may have no client.
 	CardOnly bool
-	// Alone says that nothing else may go on at the same time.
+	// EachSkill means that it gives a task to each skill of the card. Each may take as long as another scenario.
+	EachSkill bool
+	// Alone means that no other case may run at the same time.
 	Alone bool
-	// First says that it is asked before the others on its interface: those that then fail for the same reason are
-	// inconclusive because of it.
+	// First means that it runs before the others on its interface. Others that fail for the same reason are then
+	// inconclusive.
 	First bool
-	// Stranger says that it is about callers whom the agent does not let in, so that it is asked also where the agent
-	// wants credentials that it was not given.
+	// Stranger means that it tests callers that the agent rejects. It also runs if the agent requires credentials
+	// that the run does not have.
 	Stranger bool
-	// Tags are the groups that it belongs to, and the ids of the same test in public lists: "acceptance", "errors",
-	// "CORE-GET-002".
+	// Tags are its groups, and the ids of the same test in public lists: "acceptance", "errors", "CORE-GET-002".
 	Tags []string
-	// Agent is the path, below the URL under test, of the agent that it is for: scenarios of the acceptance suite, which
-	// is for several agents at one origin. Empty for the agent at that URL. Such a scenario names its Protocols.
+	// Agent is the path of its agent below the URL under test. It is for scenarios of the acceptance suite, which
+	// tests several agents at one origin. Empty means the agent at that URL. Such a scenario names its Protocols.
 	Agent string
 	// Needs are capabilities without which it is skipped.
 	Needs []Capability
-	// Fix tells the agent's developers what to do if it fails.
+	// Fix tells the agent's developers how to fix a failure.
 	Fix string
-	// Run asks. Its error tells how it came out; nil is a pass.
+	// Run runs the scenario. It returns the outcome as an error; nil is a pass.
 	Run func(ctx context.Context, s *Session) error
 }
 
-// A Capability is something that a card may declare.
+// A Capability is a feature that a card may declare.
 type Capability string
 
 // The capabilities.
@@ -73,7 +74,7 @@ func (c Capability) Has(card *client.Card) bool {
 	return false
 }
 
-// prefixes are how the names of cases begin.
+// prefixes are the first parts of case names.
 var prefixes = map[client.Protocol]string{
 	client.JSONRPC10: "jsonrpc",
 	client.REST10:    "rest",
@@ -108,7 +109,7 @@ func (s *Scenario) LevelIn(p client.Protocol) analysis.Level {
 }
 
 // foreign returns why a scenario has no meaning in a protocol over gRPC, though it has one in other bindings of the
-// same version; empty if it is not so.
+// same version; empty if it has one.
 func (s *Scenario) foreign(p client.Protocol) string {
 	if !p.OverGRPC() || s.fits(p) {
 		return ""

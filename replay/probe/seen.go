@@ -3,31 +3,31 @@ package probe
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
+	"a2atap/proxy/safetext"
 )
 
-// An Answer is what came back for one request, as it was on the wire. The zero Answer stands for none.
+// An Answer is the answer to one request, as it was on the wire. The zero Answer means that none came.
 type Answer struct {
-	Exchange *capture.Exchange // nil if there is none
+	Exchange *capture.Exchange // nil if no answer came
 	Status   int               // 0 if no answer came
 	Header   capture.Fields
-	Body     []byte // content coding taken off; of a stream nothing
+	Body     []byte // without content coding; empty for a stream
 
-	// GRPC is how a call over gRPC came out, as far as its answer says so; else nil. The Body is then its one message as
-	// JSON, or what HTTP+JSON has in its place: {"error":…} with the status.
+	// GRPC is the outcome of a gRPC call, as far as its answer shows it; else nil. The Body is then its one message
+	// as JSON, or the HTTP+JSON equivalent of an error: {"error":…} with the status.
 	GRPC *grpc.Status
 }
 
-// JSON parses the body. What is not JSON has absent members.
+// JSON parses the body. A body that is not JSON has absent members.
 func (a *Answer) JSON() a2a.Value {
 	return a2a.Parse(a.Body).Root
 }
 
-// Events returns the data of each event of a stream, without what clients discard because no blank line ends it.
+// Events returns the data of each event of a stream. It omits a last event without a blank line, as clients do.
 func (a *Answer) Events() [][]byte {
 	var data [][]byte
 	if a.Exchange == nil || a.Exchange.Response == nil {
@@ -60,7 +60,7 @@ func readAnswer(x *capture.Exchange) *Answer {
 	return a
 }
 
-// readGRPC reads what came over gRPC.
+// readGRPC reads an answer over gRPC.
 func (a *Answer) readGRPC() {
 	status, ok := a.Exchange.Response.GRPCStatus()
 	if ok {
@@ -75,8 +75,8 @@ func (a *Answer) readGRPC() {
 	}
 }
 
-// What a report quotes, in bytes: of a message in a sentence, and of one by itself, where it should be whole:
-// hundreds of them are in one report.
+// Limits on quotes in a report, in bytes: of a message in a sentence, and of a separate one, which should be
+// complete: a report has hundreds of them.
 const (
 	excerptSize = 4 << 10
 	wholeSize   = 32 << 10
@@ -126,16 +126,13 @@ func answerText(x *capture.Exchange) string {
 	return b.String()
 }
 
-// Excerpt quotes what came, as far as it fits into a sentence.
+// Excerpt quotes as much of the answer as fits into a sentence.
 func Excerpt(p []byte) string { return cut(p, excerptSize) }
 
-// cut writes at most so many bytes as text.
+// cut returns the given number of bytes at most as text.
 func cut(p []byte, size int) string {
 	if len(p) <= size {
 		return strings.ToValidUTF8(string(p), "\uFFFD")
 	}
-	for size > 0 && !utf8.RuneStart(p[size]) {
-		size--
-	}
-	return strings.ToValidUTF8(string(p[:size]), "\uFFFD") + fmt.Sprintf("… (%d bytes in all)", len(p))
+	return strings.ToValidUTF8(safetext.Cut(string(p), size), "\uFFFD") + fmt.Sprintf("… (%d bytes in all)", len(p))
 }

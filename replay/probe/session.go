@@ -14,26 +14,31 @@ import (
 	"github.com/google/uuid"
 
 	"a2atap/analyzer/jws"
+	"a2atap/analyzer/report"
 	"a2atap/proxy/capture"
 	"a2atap/replay/client"
 	"a2atap/replay/client/webhook"
+	"a2atap/replay/live"
 )
 
-// A Session is what a scenario speaks through. It is used by one case; the methods that speak may be called at the same
-// time.
+// A Session is the interface of a scenario to its agent. One case uses it; the methods that send requests may be
+// called concurrently.
 type Session struct {
-	// Client speaks the protocol of the case, with the credentials that were given.
+	// Client uses the protocol of the case, with the given credentials.
 	Client *client.Client
 	// Card is the agent's public card; nil if none could be read.
 	Card *client.Card
-	// URL is the agent's, as it was given.
+	// URL is the agent's URL as given.
 	URL string
 	// Version is the version that the interface has, in two parts: 0.2 where Protocol says 0.3.
 	Version string
-	// Patch is the patch version of the specification whose HTTP statuses are insisted on; empty for those of either.
+	// Patch is the patch version of the specification whose HTTP statuses are required; empty accepts those of
+	// either.
 	Patch string
-	// Timeout is how long a task may take.
+	// Timeout bounds the time for a task.
 	Timeout time.Duration
+	// Lives are the outcomes of the messages to skills, for the report; the scenario sets them.
+	Lives []report.Life
 
 	target   *target
 	endpoint client.Interface
@@ -41,21 +46,21 @@ type Session struct {
 	skills   []string
 
 	mu        sync.Mutex
-	exchanges []uint64
+	exchanges []*live.Entry
 	sequence  []string
 }
 
-// Protocol returns what is spoken.
+// Protocol returns the protocol of the case.
 func (s *Session) Protocol() client.Protocol { return s.endpoint.Protocol }
 
 // RPC reports whether the binding is JSON-RPC.
 func (s *Session) RPC() bool { return s.endpoint.Protocol.Binding == "JSONRPC" }
 
-// NewID returns an id that nobody has used.
+// NewID returns an unused id.
 func (s *Session) NewID() string { return uuid.NewString() }
 
-// Say returns a message that should bring the agent to do something: what the options give for that, else a keyword, if
-// the agent has the reference skills, else an example of the skill of its card that fits best. What comes of it has to be looked at.
+// Say returns a message that may trigger a behavior: the options' prompt for it, else a keyword, if the agent has the
+// reference skills, else an example of the card's skill that fits best. Callers must check the outcome.
 func (s *Session) Say(b Behavior) client.Message {
 	prompts := s.target.opts.Prompts
 	if b == Anything && prompts[b] == "" {
@@ -70,30 +75,30 @@ func (s *Session) Say(b Behavior) client.Message {
 	return client.Text(s.drive.prompt(b, s.Card, s.skills))
 }
 
-// Scripted reports whether the agent has the reference skills: what it is told to do, it does.
+// Scripted reports whether the agent has the reference skills and thus follows keywords.
 func (s *Session) Scripted() bool { return s.drive == Scripted }
 
-// At returns a client like Client for another interface of the agent, made with other options.
+// At returns a client like Client for another interface of the agent, with other options.
 func (s *Session) At(at client.Interface, change func(*client.Options)) *client.Client {
 	o := s.target.options(s)
 	change(&o)
 	return s.target.client(at, o)
 }
 
-// With returns a client like Client that is made with other options.
+// With returns a client like Client with other options.
 func (s *Session) With(change func(*client.Options)) *client.Client { return s.At(s.endpoint, change) }
 
-// Edited returns a client like Client whose requests are changed before they are sent.
+// Edited returns a client like Client that edits its requests before sending them.
 func (s *Session) Edited(edit func(*client.Outgoing)) *client.Client {
 	return s.With(func(o *client.Options) { o.Edit = edit })
 }
 
-// Anonymous returns a client like Client that has no credentials.
+// Anonymous returns a client like Client without credentials.
 func (s *Session) Anonymous() *client.Client {
 	return s.With(func(o *client.Options) { o.Token, o.Authorize, o.Header = "", nil, nil })
 }
 
-// Second returns a client like Client that has the credentials of another user, and whether there is one.
+// Second returns a client like Client with the credentials of another user, and whether such credentials exist.
 func (s *Session) Second() (*client.Client, bool) {
 	second := s.target.opts.Second
 	if second == nil {
@@ -104,19 +109,19 @@ func (s *Session) Second() (*client.Client, bool) {
 	}), true
 }
 
-// HasCredentials reports whether there are credentials to leave out.
+// HasCredentials reports whether the run has credentials that a client could omit.
 func (s *Session) HasCredentials() bool {
 	o := &s.target.opts.Client
 	return o.Token != "" || o.Authorize != nil
 }
 
-// AsUser reports whether the run has credentials, header fields that may be some among them.
+// AsUser reports whether the run has credentials, or header fields that may contain some.
 func (s *Session) AsUser() bool { return s.HasCredentials() || len(s.target.opts.Client.Header) > 0 }
 
 // Endpoint returns the interface under test.
 func (s *Session) Endpoint() client.Interface { return s.endpoint }
 
-// Interfaces returns those of the agent that are asked on.
+// Interfaces returns the agent's interfaces under test.
 func (s *Session) Interfaces() []client.Interface {
 	list := make([]client.Interface, len(s.target.endpoints))
 	for i, e := range s.target.endpoints {
@@ -128,10 +133,10 @@ func (s *Session) Interfaces() []client.Interface {
 // NoCard returns why there is no Card.
 func (s *Session) NoCard() error { return s.target.noCard }
 
-// Keys returns those that agents sign their cards with, as far as they were given.
+// Keys returns the given keys that agents sign their cards with.
 func (s *Session) Keys() jws.KeySet { return s.target.opts.Keys }
 
-// Skills returns those of the card that are to be used.
+// Skills returns the card's selected skills.
 func (s *Session) Skills() []client.Skill {
 	if s.Card == nil {
 		return nil
@@ -139,26 +144,25 @@ func (s *Session) Skills() []client.Skill {
 	return chosen(s.Card, s.skills)
 }
 
-// Example returns an example of the card's skills, of those that are to be used.
+// Example returns an example of the card's selected skills.
 func (s *Session) Example() (string, bool) { return example(Anything, s.Card, s.skills) }
 
-// Webhook returns the server behind all webhooks of the run, and whether its address was chosen, so that the agent can
-// be expected to reach it.
+// Webhook returns the server behind all webhooks of the run, and whether the user chose its address. The agent should
+// then be able to reach it.
 func (s *Session) Webhook() (server *webhook.Server, chosen bool, err error) {
 	server, err = s.target.webhooks.open(s.Protocol())
 	return server, s.target.opts.Webhook.Public != "", err
 }
 
-// Notified records a request to an address that the agent was given, as [webhook.Options] have it.
+// Notified records a request to a webhook address, as [webhook.Options] defines it.
 func (s *Session) Notified(at *url.URL, r *http.Request, body []byte, status int) {
 	agent := s.target.peer(&url.URL{Host: s.target.authority()})
-	x := s.target.transport.Log.Received(capture.Peer{Name: agent.Name, How: "webhook"},
+	s.target.transport.Log.Received(capture.Peer{Name: agent.Name, How: "webhook"},
 		capture.Peer{Name: "webhook", URL: at.Scheme + "://" + at.Host}, r, body, status)
-	s.target.tape.drop([]uint64{x.Seq})
 }
 
-// Ask sends any request, with the headers of the given one and the credentials of Client, and reads the answer to its
-// end. An answer of any status is an answer.
+// Ask sends any request, with the given headers and the credentials of Client, and reads the answer to its end. An
+// answer of any status counts as an answer.
 func (s *Session) Ask(ctx context.Context, method, url string, header http.Header, body []byte) (*Answer, error) {
 	out := &client.Outgoing{Method: method, URL: url, Header: http.Header{}, Body: body}
 	for name, values := range header {
@@ -222,31 +226,31 @@ func (s *Session) Last() *Answer {
 	if len(s.exchanges) == 0 {
 		return &Answer{}
 	}
-	return readAnswer(s.target.tape.exchange(s.exchanges[len(s.exchanges)-1]))
+	return readAnswer(s.exchanges[len(s.exchanges)-1].Recorded())
 }
 
-// Asks returns how many requests the case has made.
+// Asks returns the number of the case's requests.
 func (s *Session) Asks() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.exchanges)
 }
 
-// AnswerTo returns the answer to a request of the case, counted from 0, as far as it is there.
+// AnswerTo returns the received part of the answer to a request of the case, counted from 0.
 func (s *Session) AnswerTo(n int) *Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if n >= len(s.exchanges) {
 		return &Answer{}
 	}
-	return readAnswer(s.target.tape.exchange(s.exchanges[n]))
+	return readAnswer(s.exchanges[n].Recorded())
 }
 
-// asked notes the number of an exchange of the case.
-func (s *Session) asked(n uint64) {
+// asked notes an exchange of the case.
+func (s *Session) asked(x *live.Entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.exchanges = append(s.exchanges, n)
+	s.exchanges = append(s.exchanges, x)
 }
 
 // Collect reads a stream to its end, and keeps the sequence of its events for the report.
@@ -263,7 +267,7 @@ func (s *Session) Collect(stream iter.Seq2[client.Event, error]) ([]client.Event
 	return events, nil
 }
 
-// First reads the first event of a stream and leaves it.
+// First reads the first event of a stream and then closes the stream.
 func (s *Session) First(stream iter.Seq2[client.Event, error]) (client.Event, error) {
 	for e, err := range stream {
 		if err == nil {
@@ -274,7 +278,7 @@ func (s *Session) First(stream iter.Seq2[client.Event, error]) (client.Event, er
 	return client.Event{}, Fail("an event", "a stream without one")
 }
 
-// Follow keeps the sequence of events for the report, in place of an earlier one.
+// Follow keeps the sequence of events for the report, replacing an earlier one.
 func (s *Session) Follow(events []client.Event) {
 	sequence := make([]string, 0, len(events))
 	for _, e := range events {
@@ -285,7 +289,7 @@ func (s *Session) Follow(events []client.Event) {
 	s.sequence = sequence
 }
 
-// EventWords says what an event is.
+// EventWords describes an event.
 func EventWords(e client.Event) string {
 	switch {
 	case e.Task != nil:
@@ -300,15 +304,16 @@ func EventWords(e client.Event) string {
 	return "unknown event"
 }
 
-// fill adds to a result what the case has asked and seen.
+// fill adds the case's requests and observations to a result.
 func (s *Session) fill(r *Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r.Exchanges, r.Sequence = s.exchanges, s.sequence
-	if !r.Bad() || len(s.exchanges) == 0 {
-		return
+	r.Sequence, r.Skills = s.sequence, s.Lives
+	for _, x := range s.exchanges {
+		r.Exchanges = append(r.Exchanges, x.Seq())
 	}
-	if x := s.target.tape.exchange(s.exchanges[len(s.exchanges)-1]); x != nil {
+	if n := len(s.exchanges); n > 0 {
+		x := s.exchanges[n-1].Recorded()
 		r.Request, r.Answer = requestText(x), answerText(x)
 	}
 }

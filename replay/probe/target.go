@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -18,6 +17,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/hostname"
 	"a2atap/proxy/outbound"
 	"a2atap/replay/client"
 	"a2atap/replay/live"
@@ -30,26 +30,32 @@ type target struct {
 	noCard    error
 	endpoints []endpoint
 	notes     []string
-	proto     bool // 0.3 over HTTP+JSON is spoken in its proto JSON
+	spoke     bool // an answer to guess was in a protocol of A2A, or asked for credentials
+	proto     bool // 0.3 over HTTP+JSON uses its proto JSON
 	opts      *Options
-	tape      *tape
 	transport *live.Transport
-	webhooks  *webhooks
+	// unrecorded sends the requests that only check whether the agent responds, and which protocol it uses.
+	unrecorded *live.Transport
+	webhooks   *webhooks
 
-	shut map[client.Interface]string       // why nobody is let in
+	shut map[client.Interface]string       // why the agent rejects the credentials
 	base map[client.Interface]*baseFailure // how the first case failed
 }
 
-// An endpoint is an interface to ask on.
+// An endpoint is an interface to test.
 type endpoint struct {
 	client.Interface
 	version string // in two parts, as the card has it
 }
 
-// options returns what a client of a session is made with.
+// options returns the options of a session's clients. Without a session, the client only detects the agent's
+// properties: its requests are not recorded, so that no answer to a guess counts as the agent's fault.
 func (t *target) options(s *Session) client.Options {
 	o := t.opts.Client
-	o.Transport = sessionTransport{t.transport, s}
+	o.Transport = t.unrecorded
+	if s != nil {
+		o.Transport = sessionTransport{t.transport, s}
+	}
 	o.ProtoJSON = o.ProtoJSON || t.proto
 	return o
 }
@@ -73,46 +79,56 @@ func (t *target) client(at client.Interface, o client.Options) *client.Client {
 	return c
 }
 
-// discover reads the card, for as long as the agent may take to start, and chooses the interfaces.
+// discover reads the card, within the time that the agent may take to start, and chooses the interfaces.
 func (t *target) discover(ctx context.Context) error {
 	var err error
 	deadline := time.Now().Add(t.opts.Wait)
+	recorded := t.options(nil)
+	recorded.Transport = t.transport
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		t.card, err = t.readCard(ctx)
+		t.card, err = t.readCard(ctx, recorded)
 		if err == nil || answered(err) || ctx.Err() != nil {
 			break
 		}
 		if !time.Now().Before(deadline) || !live.Sleep(ctx, pause) {
-			return fmt.Errorf("probe %s: %w; start the agent, or give it time with --wait", t.url, err)
+			if at, parseErr := url.Parse(t.url); parseErr == nil {
+				err = t.opts.Dialer.ExplainSilence(ctx, err, at)
+			}
+			if outbound.AdviceIn(err) != "" {
+				return fmt.Errorf("probe %s: %w", t.url, err)
+			}
+			return fmt.Errorf("probe %s: %w; start the agent, or wait for it with --wait", t.url, err)
 		}
 	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		t.card, t.noCard = nil, err
+		var refused *client.Error
+		t.card, t.noCard, t.spoke = nil, err, errors.As(err, &refused) && refused.Unauthorized()
 	}
 	t.choose()
+	t.reconsider(ctx)
 	if len(t.endpoints) == 0 && !t.opts.NoCard && t.lacking() != nil {
 		t.guess(ctx)
+		if t.card == nil && len(t.endpoints) == 0 && !t.spoke && ctx.Err() == nil {
+			return fmt.Errorf("%w: %s: %w, and no request of A2A was answered there; give the URL of an agent", ErrNoAgent, t.url, t.noCard)
+		}
 	}
 	t.warm(ctx)
 	return ctx.Err()
 }
 
-// readCard reads the card. Where none is to be read, it only finds out whether somebody listens.
-func (t *target) readCard(ctx context.Context) (*client.Card, error) {
+// readCard reads the card. If the options skip the card, it only checks whether a server listens.
+func (t *target) readCard(ctx context.Context, o client.Options) (*client.Card, error) {
 	if !t.opts.NoCard {
-		return client.Discover(ctx, t.url, t.options(nil))
+		return client.Discover(ctx, t.url, o)
 	}
 	at, err := url.Parse(t.url)
 	if err != nil {
 		return nil, err
 	}
-	host := at.Host
-	if at.Port() == "" {
-		host = net.JoinHostPort(at.Hostname(), map[string]string{"http": "80", "https": "443"}[at.Scheme])
-	}
+	host := hostname.HostPort(at)
 	conn, err := live.Dial(ctx, t.opts.Dialer, host, false, 5*time.Second)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", host, outbound.Cause(err))
@@ -121,21 +137,24 @@ func (t *target) readCard(ctx context.Context) (*client.Card, error) {
 	return nil, errNotRead
 }
 
-// errNotRead is why there is no card where none is to be read.
+// ErrNoAgent means that a server has no agent card, and answers no request of any version of A2A.
+var ErrNoAgent = errors.New("not an A2A agent")
+
+// errNotRead is the reason for a missing card if the options skip it.
 var errNotRead = errors.New("no card was read")
 
-// answered reports whether an error of readCard means that somebody answered, if not with a card.
+// answered reports whether an error of readCard means that a server answered, but not with a card.
 func answered(err error) bool {
 	var refused *client.Error
 	return errors.Is(err, errNotRead) || errors.As(err, &refused) || errors.Is(err, client.ErrNotACard)
 }
 
-// choose takes one interface of each protocol that is wanted, the card's first.
+// choose takes one interface of each selected protocol, the card's first.
 func (t *target) choose() {
 	if lacking := t.lacking(); lacking != nil {
 		if t.opts.Fallback != (client.Protocol{}) {
 			t.endpoints = []endpoint{{client.Interface{URL: t.url, Protocol: t.opts.Fallback}, t.opts.Fallback.Version}}
-			t.notes = append(t.notes, fmt.Sprintf("%v: %s at %s is asked on its own", lacking, t.opts.Fallback, t.url))
+			t.notes = append(t.notes, fmt.Sprintf("%v: %s at %s is tested separately", lacking, t.opts.Fallback, t.url))
 		}
 		return
 	}
@@ -143,38 +162,38 @@ func (t *target) choose() {
 	for _, i := range t.card.Interfaces {
 		switch {
 		case prefixes[i.Protocol] == "":
-			t.notes = append(t.notes, fmt.Sprintf("%s at %s was not asked: probe does not speak it", i.Protocol, i.URL))
+			t.notes = append(t.notes, fmt.Sprintf("%s at %s was not tested: probe does not support it", i.Protocol, i.URL))
 		case !t.opts.wants(endpoint{i, versionOf(i, &declared)}):
-			t.notes = append(t.notes, fmt.Sprintf("%s at %s was not asked: another is wanted", i.Protocol, i.URL))
+			t.notes = append(t.notes, fmt.Sprintf("%s at %s was not tested: it was not selected", i.Protocol, i.URL))
 		case t.has(i.Protocol):
-			t.notes = append(t.notes, fmt.Sprintf("%s at %s was not asked: the card has it twice, and the first was",
+			t.notes = append(t.notes, fmt.Sprintf("%s at %s was not tested: the card has it twice, and the first one was tested",
 				i.Protocol, i.URL))
 		default:
 			t.endpoints = append(t.endpoints, endpoint{i, versionOf(i, &declared)})
 			if t.private() && !t.here(i.URL) {
-				t.notes = append(t.notes, fmt.Sprintf("%s at %s is elsewhere than the given URL, and is asked without your "+
-					"credentials; give that URL, or --credentials-to, to ask there with them", i.Protocol, i.URL))
+				t.notes = append(t.notes, fmt.Sprintf("%s at %s is not at the given URL, and is tested without your "+
+					"credentials; give that URL, or --credentials-to, to send them there", i.Protocol, i.URL))
 			}
 		}
 	}
 	if len(t.endpoints) > 0 || len(t.opts.Protocols)+len(t.opts.Versions) == 0 {
 		return
 	}
-	for _, i := range t.card.Possible { // the card does not say its version: what was asked for may be it
+	for _, i := range t.card.Possible { // the card has no version: this may be the requested one
 		if e := (endpoint{i, i.Protocol.Version}); t.opts.wants(e) && !t.has(i.Protocol) {
 			t.endpoints = append(t.endpoints, e)
 		}
 	}
 }
 
-// private reports whether the run has what is for the agent alone: credentials, or header fields that may be some.
+// private reports whether the run has secrets for the agent: credentials, or header fields that may contain some.
 func (t *target) private() bool {
 	o := &t.opts.Client
 	return o.Token != "" || o.Authorize != nil || len(o.Header) > 0 || t.opts.Second != nil
 }
 
-// here reports whether a URL is at the address that was given, or another one where credentials go, wherever a card
-// says that the agent is.
+// here reports whether a URL is at the given address, or at another one to which credentials may go, wherever the
+// card locates the agent.
 func (t *target) here(at string) bool { return t.opts.Client.Trusts(t.url, at) }
 
 func (t *target) has(p client.Protocol) bool {
@@ -194,21 +213,7 @@ func versionOf(i client.Interface, card *a2a.Card) string {
 	return parts[0] + "." + parts[1]
 }
 
-// healthy reports whether the agent still answers, whatever it answers. It is given two seconds.
-func (t *target) healthy(ctx context.Context) bool {
-	deadline := time.Now().Add(2 * time.Second)
-	for pause := 20 * time.Millisecond; ; pause *= 2 {
-		_, err := t.readCard(ctx)
-		if err == nil || answered(err) || ctx.Err() != nil {
-			return true
-		}
-		if !time.Now().Before(deadline) || !live.Sleep(ctx, pause) {
-			return false
-		}
-	}
-}
-
-// peer names the agent of a request in the record: the one under test, which may live at several addresses, or another
+// peer names the agent of a request in the record: the one under test, which may have several addresses, or another
 // one by its address.
 func (t *target) peer(at *url.URL) capture.Peer {
 	p := capture.Peer{Name: at.Host, URL: at.Scheme + "://" + at.Host, Addr: at.Host}
@@ -242,8 +247,8 @@ func bodyReader(body []byte) io.Reader {
 	return bytes.NewReader(body)
 }
 
-// agentURL returns the URL of the agent at a path below the one under test. Where that is the URL of one of the agents
-// that the scenarios are for, or of its card, the path is below its parent.
+// agentURL returns the URL of the agent at a path below the URL under test. If that is the URL of one of the
+// scenarios' agents, or of its card, the path is below its parent.
 func agentURL(given, path string, scenarios []*Scenario) string {
 	u, err := url.Parse(given)
 	if err != nil {
@@ -262,9 +267,9 @@ func agentURL(given, path string, scenarios []*Scenario) string {
 	return origin.String() + base + "/" + path
 }
 
-// warm asks each interface once before the first case, so that an agent that starts slowly has started, and finds out
-// which JSON is spoken over HTTP+JSON of 0.3, and whether anybody is let in. Else what comes back is of no account: if
-// something is wrong, cases tell.
+// warm sends each interface one request before the first case, so that a slow agent has started. It also detects
+// which JSON 0.3 over HTTP+JSON uses, and whether the agent accepts the credentials. It ignores all other results:
+// the cases report problems.
 func (t *target) warm(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, t.opts.Timeout)
 	defer cancel()
@@ -279,8 +284,8 @@ func (t *target) warm(ctx context.Context) {
 	}
 }
 
-// speaksProto reports whether an agent of 0.3 over HTTP+JSON wants its messages as the proto definition has them. It is
-// told something about a task that nobody made, in either form: only the one that it can read tells it so.
+// speaksProto reports whether an agent of 0.3 over HTTP+JSON expects messages in the form of the proto definition. It
+// sends a request for an unknown task in both forms: only the form that the agent can read gets the expected error.
 func (t *target) speaksProto(ctx context.Context, at endpoint) bool {
 	reads := func(proto bool) bool {
 		o := t.options(nil)

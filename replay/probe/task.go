@@ -7,11 +7,12 @@ import (
 
 	"a2atap/replay/client"
 	"a2atap/replay/live"
-) // Begin sends a message that should bring the agent to make a task that takes a while, and returns the task without
+)
 
-// waiting for its end, as far as the protocol allows: an agent that answers with a task that has ended, or waits for
-// input, has been too quick, which is for the caller to see. The function that is returned is never nil, and is called
-// when the task is no longer of interest.
+// Begin sends a message that should make the agent create a task that takes a while. It returns the task without
+// waiting for its end, as far as the protocol allows. If the agent answers with a task that has ended or waits for
+// input, it was too quick; callers must check for that. The returned function is never nil. Call it when the task is
+// no longer needed.
 func (s *Session) Begin(ctx context.Context, b Behavior, o client.SendOptions) (*client.Task, func(), error) {
 	return s.BeginWith(ctx, s.Say(b), o)
 }
@@ -23,7 +24,7 @@ func (s *Session) BeginWith(ctx context.Context, m client.Message, o client.Send
 		task, err := TaskOf(s.Client.Send(ctx, m, o))
 		return task, func() {}, err
 	}
-	// 0.1 cannot ask for an answer at once; but its client knows the id.
+	// 0.1 cannot request an immediate answer, but its client knows the id.
 	ctx, cancel := context.WithCancel(ctx)
 	type answer struct {
 		task *client.Task
@@ -47,7 +48,7 @@ func (s *Session) BeginWith(ctx context.Context, m client.Message, o client.Send
 		case <-time.After(pause):
 			var refused *client.Error
 			if task, err = s.Client.Get(ctx, m.TaskID, nil); errors.As(err, &refused) {
-				continue // it is not there yet, or the answer to the message says why
+				continue // the task does not exist yet, or the answer to the message explains the failure
 			}
 		}
 		if err != nil {
@@ -58,8 +59,8 @@ func (s *Session) BeginWith(ctx context.Context, m client.Message, o client.Send
 	}
 }
 
-// Await polls a task, with pauses that grow, until its state is settled or the timeout is over; then it fails. It
-// returns the task as last seen.
+// Await polls a task at growing intervals until its state is settled. It fails after the timeout. It returns the task
+// as last seen.
 func (s *Session) Await(ctx context.Context, id string, settled func(client.State) bool) (*client.Task, error) {
 	begun := time.Now()
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
@@ -80,17 +81,17 @@ func (s *Session) Await(ctx context.Context, id string, settled func(client.Stat
 	}
 }
 
-// Settle is Await for scenarios that are about something else: where the task does not settle in time, they are
-// inconclusive, and the scenario task-completes fails.
+// Settle is Await for scenarios with another subject: if the task does not settle in time, they are inconclusive, and
+// the scenario task-completes fails.
 func (s *Session) Settle(ctx context.Context, id string) (*client.Task, error) {
 	task, err := s.Await(ctx, id, Settled)
 	if late, ok := errors.AsType[*Failure](err); ok {
-		return task, Unclear("%s, and this is about what comes then", late.Seen)
+		return task, Unclear("%s, and this scenario needs a later state", late.Seen)
 	}
 	return task, err
 }
 
-// AtRest returns a task that does nothing more by itself: as it is, or as it will be.
+// AtRest returns a task that cannot proceed by itself: at once, or after waiting for that state.
 func AtRest(ctx context.Context, s *Session, task *client.Task) (*client.Task, error) {
 	if Settled(task.Status.State) {
 		return task, nil
@@ -98,27 +99,27 @@ func AtRest(ctx context.Context, s *Session, task *client.Task) (*client.Task, e
 	return s.Settle(ctx, task.ID)
 }
 
-// Settled reports whether a task in that state does nothing more by itself.
+// Settled reports whether a task in that state cannot proceed by itself.
 func Settled(state client.State) bool { return state.Terminal() || state.Interrupted() }
 
-// Task sends a message that should bring the agent to make a task, and returns the task as answered. Where the agent
+// Task sends a message that should make the agent create a task, and returns the task as answered. If the agent
 // answers with a message, the case is inconclusive.
 func (s *Session) Task(ctx context.Context, b Behavior, o client.SendOptions) (*client.Task, error) {
 	return TaskOf(s.Client.Send(ctx, s.Say(b), o))
 }
 
-// TaskOf returns the task that came for a message. Where a message came, the case is inconclusive.
+// TaskOf returns the task in the answer to a message. If the answer is a message, the case is inconclusive.
 func TaskOf(r *client.Result, err error) (*client.Task, error) {
 	switch {
 	case err != nil:
 		return nil, err
 	case r.Task == nil:
-		return nil, Unclear("the agent answered with a message, and this is about tasks")
+		return nil, NoTask()
 	}
 	return r.Task, nil
 }
 
-// Finished makes a task and waits for its end. A task that ends otherwise than completed, or asks back, makes the case
+// Finished creates a task and waits for its end. If the task does not complete, or asks back, the case is
 // inconclusive unless the agent is scripted.
 func (s *Session) Finished(ctx context.Context, b Behavior) (*client.Task, error) {
 	task, err := s.Task(ctx, b, client.SendOptions{})
@@ -129,22 +130,22 @@ func (s *Session) Finished(ctx context.Context, b Behavior) (*client.Task, error
 		return task, err
 	}
 	if !task.Status.State.Terminal() {
-		return task, Unclear("task %s is %s, and this is about one that has ended", task.ID, task.Status.State)
+		return task, Unclear("task %s is %s, and this scenario needs an ended one", task.ID, task.Status.State)
 	}
 	return task, nil
 }
 
-// Live makes a task that is not over yet, so that something can be done to it meanwhile. Where the agent is done at
-// once the case is inconclusive.
+// Live creates a task that is unfinished, so that the scenario can act on it. If the agent finishes the task at once,
+// the case is inconclusive.
 func (s *Session) Live(ctx context.Context) (*client.Task, error) {
 	task, err := s.Task(ctx, WaitsForCancel, client.SendOptions{ReturnImmediately: true})
 	if err == nil && task.Status.State.Terminal() {
-		return task, Unclear("task %s was %s at once, and this is about one at work", task.ID, task.Status.State)
+		return task, Unclear("task %s was %s at once, and this scenario needs an active one", task.ID, task.Status.State)
 	}
 	return task, err
 }
 
-// Waiting makes a task that waits for input. Where the agent does not ask back the case is inconclusive.
+// Waiting creates a task that waits for input. If the agent does not ask back, the case is inconclusive.
 func (s *Session) Waiting(ctx context.Context) (*client.Task, error) {
 	task, err := s.Task(ctx, AsksBack, client.SendOptions{})
 	if err != nil {

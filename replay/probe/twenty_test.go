@@ -12,7 +12,7 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// Twenty runs against an agent come out the same, side by side as the cases are.
+// Twenty runs against an agent have the same results, though their cases run in parallel.
 func TestTwentyRunsAreOne(t *testing.T) {
 	t.Parallel()
 	for _, agent := range []struct {
@@ -29,9 +29,9 @@ func TestTwentyRunsAreOne(t *testing.T) {
 				}))(t)
 				now := make(map[string]probe.Status, len(report.Results))
 				for _, r := range report.Results {
-					now[r.Test] = r.Status
-					if before, known := first[r.Test]; first != nil && (!known || before != r.Status) {
-						t.Errorf("run %d: %s is %s, and was %q: %s", run+1, r.Test, r.Status, before, r.Message)
+					now[r.Name] = r.Status
+					if before, known := first[r.Name]; first != nil && (!known || before != r.Status) {
+						t.Errorf("run %d: %s is %s, and was %q: %s", run+1, r.Name, r.Status, before, r.Message)
 					}
 				}
 				if first == nil {

@@ -17,7 +17,7 @@ import (
 	"a2atap/replay/client/webhook"
 )
 
-// webhooks is the one server behind the webhooks of a run: cases that run side by side share its port.
+// webhooks is the server behind all webhooks of a run: parallel cases share its port.
 type webhooks struct {
 	opts webhook.Options
 
@@ -25,8 +25,8 @@ type webhooks struct {
 	server *webhook.Server // nil until one is needed
 }
 
-// open returns the server, which begins to listen for the first who asks: over TLS if there is a certificate, or if the
-// protocol takes no other and nothing is said of what stands before it.
+// open returns the server, and starts it on the first call. The server uses TLS if it has a certificate, or if the
+// protocol requires TLS and the options name no proxy in front of it.
 func (w *webhooks) open(p client.Protocol) (*webhook.Server, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -47,8 +47,8 @@ func (w *webhooks) open(p client.Protocol) (*webhook.Server, error) {
 	return w.server, err
 }
 
-// begin opens the server before anything is asked if its address was chosen: an address that cannot be had says nothing
-// about the agent.
+// begin opens the server before the first request if the user chose its address: an unusable address is not the
+// agent's fault.
 func (w *webhooks) begin(t *target) error {
 	if w.opts.Address == "" {
 		return nil
@@ -69,7 +69,7 @@ func (w *webhooks) close() {
 	}
 }
 
-// selfSigned returns a certificate for this machine that nobody has a reason to trust.
+// selfSigned returns an untrusted certificate for this machine.
 func selfSigned() (*tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"a2atap/replay/client"
 )
 
-// An Answer is what came of asking.
+// An Answer is the agent's final answer.
 type Answer struct {
-	Mode    Mode // Send or Stream: what was done
+	Mode    Mode // Send or Stream: the mode that was used
 	Message *client.Message
 	Task    *client.Task      // as it was last seen, or as the events of a stream make it
 	Events  []json.RawMessage // of a stream, in order, without the envelope of JSON-RPC
@@ -34,7 +34,7 @@ func (a *Answer) TaskID() string {
 	return a.Task.ID
 }
 
-// ContextID returns the id of the context in which the conversation goes on, or nothing.
+// ContextID returns the id of the context in which the conversation continues, or "".
 func (a *Answer) ContextID() string {
 	var ids []string
 	if a.Message != nil {
@@ -54,10 +54,10 @@ func (a *Answer) ContextID() string {
 	return ""
 }
 
-// Text returns the answer as one text, its pieces joined by line feeds: those of the message, else of the task's
-// artifacts, else of its status, else of what the agent said in its history, else the raw JSON. A piece is a part that
-// is text, also an empty one, or data that is a string. Of a task that did not come to a good end, or waits, the status
-// goes before the artifacts: it says why.
+// Text returns the answer as one text, its pieces joined by line feeds: the pieces of the message, else of the task's
+// artifacts, else of its status, else of the agent's messages in its history, else the raw JSON. A piece is a text
+// part, which may be empty, or a data part that is a string. If a task did not succeed, or waits, the status goes
+// before the artifacts: it tells why.
 func (a *Answer) Text() string {
 	var from [][]string
 	if a.Message != nil {
@@ -95,7 +95,7 @@ func taskTexts(t *client.Task) [][]string {
 	return [][]string{artifacts, status, said}
 }
 
-// texts returns those of a message, which may be nil.
+// texts returns the texts of a message, which may be nil.
 func texts(m *client.Message) []string {
 	if m == nil {
 		return nil
@@ -116,7 +116,7 @@ func appendTexts(to []string, parts []client.Part) []string {
 	return to
 }
 
-// Metadata is what the answer says of itself beside its text.
+// Metadata has the properties of an answer other than its text.
 type Metadata struct {
 	A2A struct {
 		ContextID string            `json:"contextId,omitempty"`
@@ -147,8 +147,8 @@ func (a *Answer) Metadata() Metadata {
 	return m
 }
 
-// StableID returns an id for the message of a turn that is the same for the same words, place and additions, and
-// another one for any others: whoever asks the same thing twice is recognised.
+// StableID returns an id for the message of a turn that is the same for the same text, place and additions, and
+// different otherwise: an agent can recognize a repeated request.
 func StableID(turn int, text, task, contextID string, additions []byte) string {
 	what, _ := json.Marshal([]any{turn, text, task, contextID, string(additions)}) // these are JSON
 	return uuid.NewSHA1(uuid.NameSpaceOID, what).String()

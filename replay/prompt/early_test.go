@@ -12,8 +12,8 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// Before A2A 0.1 sending answers at once and is followed by polling; a stream stays open while the task waits, and is
-// left there; the conversation goes on in its task and session.
+// Before A2A 0.1 a send is answered at once, and the client polls. A stream stays open while the task waits, and the
+// client leaves it then. The conversation continues in the same task and session.
 func TestAskBefore01(t *testing.T) {
 	agent := must.Get(refagent.New("legacy", refagent.Options{StepTime: time.Millisecond}))(t)
 	s := httptest.NewServer(agent)

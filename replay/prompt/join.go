@@ -1,13 +1,13 @@
 package prompt
 
 import (
-	"bytes"
 	"encoding/json"
 
+	"a2atap/proxy/jsondoc"
 	"a2atap/replay/client"
 )
 
-// A joined is what the events of a stream amount to: the task in the words of the agent, or a message.
+// A joined is the combined events of a stream: the task as the agent sent it, or a message.
 type joined struct {
 	task    map[string]any
 	state   client.State
@@ -35,12 +35,12 @@ func (j *joined) done() progress {
 
 func (j *joined) stateText() string {
 	if j.state == "" {
-		return "in no known state"
+		return "in an unknown state"
 	}
 	return string(j.state)
 }
 
-// add takes the next event. What comes after the end does not count.
+// add adds the next event. It ignores events after the end.
 func (j *joined) add(e client.Event) error {
 	switch {
 	case j.done() == ended:
@@ -78,7 +78,7 @@ func (j *joined) add(e client.Event) error {
 	return nil
 }
 
-// begin makes a task of what an update says, if none was shown before.
+// begin creates a task from an update, if none was shown before.
 func (j *joined) begin(id, contextID string) {
 	if j.task == nil {
 		j.task = map[string]any{"id": id}
@@ -116,7 +116,7 @@ func (j *joined) artifact(now map[string]any, more bool) {
 	list[i] = now
 }
 
-// key tells artifacts of one task apart: by their id, or by their index, as 0.1 does.
+// key distinguishes the artifacts of a task: by their id, or by their index, as 0.1 does.
 func key(artifact map[string]any) string {
 	id, ok := artifact["artifactId"]
 	if !ok {
@@ -132,13 +132,13 @@ func key(artifact map[string]any) string {
 	return string(text)
 }
 
-// A growingText is text that further chunks are appended to, without copying what is there.
+// A growingText is text to which chunks are appended without copying the existing text.
 type growingText struct{ text []byte }
 
 // MarshalJSON implements json.Marshaler.
 func (g *growingText) MarshalJSON() ([]byte, error) { return json.Marshal(string(g.text)) }
 
-// chunked appends a chunk to an artifact. Text goes on where the text before it ended.
+// chunked appends a chunk to an artifact. Text continues the text before it.
 func chunked(was, now map[string]any) map[string]any {
 	parts, _ := was["parts"].([]any)
 	more, _ := now["parts"].([]any)
@@ -161,7 +161,7 @@ func chunked(was, now map[string]any) map[string]any {
 	return was
 }
 
-// into puts what was joined into an answer.
+// into puts the joined result into an answer.
 func (j *joined) into(a *Answer) error {
 	a.Message = j.message
 	raw, err := json.Marshal(a.Events)
@@ -183,10 +183,7 @@ func (j *joined) into(a *Answer) error {
 }
 
 // object reads a JSON object, with numbers as they are written.
-func object(text []byte) (map[string]any, error) {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var v map[string]any
-	err := decoder.Decode(&v)
+func object(text []byte) (v map[string]any, err error) {
+	err = jsondoc.Unmarshal(text, &v)
 	return v, err
 }

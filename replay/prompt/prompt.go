@@ -16,26 +16,26 @@ type Mode string
 
 // The modes.
 const (
-	Auto   Mode = "auto" // Stream if the card says that the agent streams, else Send
+	Auto   Mode = "auto" // Stream if the card declares streaming, else Send
 	Send   Mode = "send"
 	Stream Mode = "stream"
 )
 
-// Options say how to ask. The zero value sends and polls.
+// Options configure how to ask. The zero value sends and polls.
 type Options struct {
 	Mode Mode // Send if empty
 	Send client.SendOptions
-	// NoPoll takes the first answer to a send as it is, and a stream that is cut for an error.
+	// NoPoll accepts the first answer to a send as final, and treats a cut stream as an error.
 	NoPoll bool
-	// Interval is the pause between two polls; PollTimeout is how long a task is polled in all.
+	// Interval is the pause between two polls; PollTimeout bounds the polling of a task as a whole.
 	Interval, PollTimeout time.Duration
-	// OnEvent is called with each event of a stream when it arrives, OnResult with the answer to a send, and OnPoll
-	// with each task that was polled. Each may be nil. An error ends the asking.
+	// OnEvent is called with each event of a stream on arrival, OnResult with the answer to a send, and OnPoll with
+	// each polled task. Each may be nil. An error ends the call.
 	OnEvent  func(client.Event) error
 	OnResult func(*client.Result) error
 	OnPoll   func(*client.Task) error
-	// Patience is how long a stream may stay open after it has shown that a task has ended, or waits. Default 5 s after
-	// the end and 30 s while the task waits.
+	// Patience bounds the time that a stream stays open after it has shown that a task has ended, or waits. Default 5
+	// s after the end and 30 s while the task waits.
 	Patience time.Duration
 }
 
@@ -50,7 +50,7 @@ func Ask(ctx context.Context, c *client.Client, m client.Message, o Options) (*A
 	return a.answer, a.send(ctx, m)
 }
 
-// Follow waits for the final state of a task that exists, by a stream of its own.
+// Follow waits for the final state of an existing task on a separate stream.
 func Follow(ctx context.Context, c *client.Client, id string, o Options) (*Answer, error) {
 	a := &asker{c: c, o: o, answer: &Answer{Mode: Stream}}
 	return a.answer, a.follow(ctx, func(ctx context.Context) iter.Seq2[client.Event, error] {
@@ -58,7 +58,7 @@ func Follow(ctx context.Context, c *client.Client, id string, o Options) (*Answe
 	})
 }
 
-// Poll asks for a task that exists until it has ended or waits.
+// Poll polls an existing task until it has ended or waits.
 func Poll(ctx context.Context, c *client.Client, id string, o Options) (*Answer, error) {
 	a := &asker{c: c, o: o, answer: &Answer{Mode: Send}}
 	err := a.poll(ctx, id)
@@ -77,14 +77,14 @@ func (o Options) ModeFor(c *client.Client) Mode {
 	return Send
 }
 
-// settled reports whether nothing more is to come of a task by itself.
+// settled reports whether a task cannot proceed by itself.
 func settled(s client.State) bool { return s.Terminal() || s.Interrupted() }
 
 type asker struct {
 	c      *client.Client
 	o      Options
 	answer *Answer
-	goesOn bool // the message is to a task that exists
+	goesOn bool // the message is to an existing task
 }
 
 func (a *asker) send(ctx context.Context, m client.Message) error {
@@ -108,7 +108,7 @@ func (a *asker) send(ctx context.Context, m client.Message) error {
 	return nil
 }
 
-// poll asks for a task until it has ended or waits, and puts it into the answer.
+// poll polls a task until it has ended or waits, and puts it into the answer.
 func (a *asker) poll(ctx context.Context, id string) error {
 	timeout := time.NewTimer(a.o.PollTimeout)
 	defer timeout.Stop()
@@ -132,7 +132,7 @@ func (a *asker) poll(ctx context.Context, id string) error {
 			if a.o.Interval > 0 {
 				continue
 			}
-			select { // a pause of no length must not win forever
+			select { // a zero pause must not always win
 			case <-timeout.C:
 			default:
 				continue
@@ -149,12 +149,12 @@ func (a *asker) poll(ctx context.Context, id string) error {
 
 func stateOf(t *client.Task) string {
 	if t.Status.State == "" {
-		return "in no state"
+		return "without a state"
 	}
 	return string(t.Status.State)
 }
 
-// follow reads a stream until it ends, or has nothing more to say, and polls where it was cut before that.
+// follow reads a stream until it ends, or has no more news, and polls if it broke off before that.
 func (a *asker) follow(ctx context.Context, open func(context.Context) iter.Seq2[client.Event, error]) error {
 	cut, err := a.read(ctx, open)
 	if err != nil || cut == nil {
@@ -170,15 +170,15 @@ func (a *asker) follow(ctx context.Context, open func(context.Context) iter.Seq2
 	return nil
 }
 
-// read joins the events of a stream. The first error, if any, says where the stream was cut before its end; the second
-// that it cannot be read, or was refused.
+// read joins the events of a stream. The first error, if any, means that the stream broke off; the second that it
+// cannot be read, or was refused.
 func (a *asker) read(
 	ctx context.Context, open func(context.Context) iter.Seq2[client.Event, error],
 ) (cut, failed error) {
 	reading, leave := context.WithCancel(ctx)
 	defer leave()
 	patience := time.AfterFunc(time.Hour, leave)
-	patience.Stop() // nothing has been said that one could wait after
+	patience.Stop() // it starts with the first event
 	defer patience.Stop()
 	j := joined{}
 	over := false
@@ -197,7 +197,7 @@ func (a *asker) read(
 			}
 		}
 		if over {
-			continue // however much it says after the end, it has the time that it was given
+			continue // events after the end do not extend its time
 		}
 		if j.done() == waiting && a.leavesWaiting() {
 			break
@@ -220,18 +220,18 @@ func (a *asker) read(
 	return cut, failed
 }
 
-// leavesWaiting reports whether a stream that shows a task waiting is left at once: before A2A 0.1 it stays open for as
-// long as the task waits. What it shows first of a task that goes on may be how the task was before the message.
+// leavesWaiting reports whether to leave a stream as soon as it shows that the task waits: before A2A 0.1, it stays
+// open while the task waits. The first event about a task that continues may show its state before the message.
 func (a *asker) leavesWaiting() bool {
 	return a.c.Endpoint().Protocol == client.Early && (len(a.answer.Events) > 1 || !a.goesOn)
 }
 
-// stopped says what an error at the end of a stream means.
+// stopped interprets an error at the end of a stream.
 func (a *asker) stopped(ctx context.Context, j *joined, err error) (cut, failed error) {
-	left := errors.Is(err, context.Canceled) && ctx.Err() == nil // we lost patience
+	left := errors.Is(err, context.Canceled) && ctx.Err() == nil // the patience timer has expired
 	switch {
 	case j.done() != notDone && (left || errors.Is(err, client.ErrCut)):
-		return nil, nil // all that matters has come
+		return nil, nil // everything relevant has arrived
 	case errors.Is(err, client.ErrCut):
 		return err, nil
 	}

@@ -20,9 +20,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// An agent says lines: each that begins with / answers a request for that path, with what follows up to the next one.
-// A path that is asked for more often than it has answers gets the last again. The word CUT breaks the connection off,
-// HOLD keeps it open until the client leaves.
+// An agent is a list of lines. Each line that begins with / answers a request for that path, with the lines up to the
+// next such line. After its last answer, a path repeats that answer. The word CUT breaks the connection, HOLD keeps
+// it open until the client leaves.
 func agent(t *testing.T, script string) *client.Client {
 	t.Helper()
 	answers := map[string][]string{}
@@ -90,7 +90,7 @@ const card = `
 {"name":"x","capabilities":{"streaming":%v},"supportedInterfaces":[{"url":"/","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"}]}
 `
 
-// polls takes no time.
+// polls are options that poll without pauses.
 var polls = Options{PollTimeout: 30 * time.Second, Patience: 30 * time.Second}
 
 func TestAnswers(t *testing.T) {
@@ -223,7 +223,7 @@ func TestFailures(t *testing.T) {
 	}{
 		{"cut before anything", "/message:stream\nCUT", "EOF", polls},
 		{"empty", "/message:stream\n[DONE]", "the stream ended without an event", polls},
-		{"cut, not polled", "/message:stream\n" + working + "\nCUT", "the stream was cut", noPoll},
+		{"cut, not polled", "/message:stream\n" + working + "\nCUT", "the stream was cut off", noPoll},
 		{"closed early, not polled", "/message:stream\n" + working, "the stream ended while the task was working", noPoll},
 		{"cut, and gone", "/message:stream\n" + working + "\nCUT\n/tasks/t\nCUT", "poll task t", polls},
 		{"cut, and unknown", "/message:stream\n" + working + "\nCUT", "HTTP 404", polls},
@@ -252,7 +252,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A stream that stays open after its task has ended, or waits, is left after a while.
+// The client leaves a stream that stays open after its task has ended, or waits, after a while.
 func TestPatience(t *testing.T) {
 	for state, want := range map[string]client.State{
 		"TASK_STATE_COMPLETED": client.Completed, "TASK_STATE_AUTH_REQUIRED": client.AuthRequired,
@@ -275,7 +275,7 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// Whoever is canceled says so, and does not poll.
+// A canceled call returns an error that says so, and does not poll.
 func TestCancel(t *testing.T) {
 	c := agent(t, `/message:stream
 		{"task":{"id":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}}
@@ -297,7 +297,7 @@ func TestCancel(t *testing.T) {
 	expect.ErrorIs(t, "", enough, expect.Err(Ask(t.Context(), c, client.Text("x"), o)))
 }
 
-// Artifacts of 0.1 have no ids: their index tells them apart, and updates name the task as id.
+// Artifacts of 0.1 have no ids: their index distinguishes them, and updates name the task as id.
 func TestJoinedEventsOf01(t *testing.T) {
 	var j joined
 	for _, text := range []string{
@@ -317,7 +317,7 @@ func TestJoinedEventsOf01(t *testing.T) {
 	}
 }
 
-// Whatever artifacts are called, their chunks are put together, and what is not an artifact is dropped.
+// Chunks are joined whatever the names of artifacts, and other values are dropped.
 func TestJoinedArtifacts(t *testing.T) {
 	var j joined
 	add := func(artifact string, more bool) {

@@ -6,14 +6,14 @@ import (
 	"maps"
 )
 
-// A Response is an answer for programs that take a text and what belongs to it.
+// A Response is an answer for programs that accept a text with additional data.
 type Response struct {
 	Output    any            // a string, or any other JSON value
-	Error     string         // why there is none, if a transform says so
-	SessionID string         // the context in which the conversation goes on; empty if there is none
+	Error     string         // why there is no output, as reported by a transform
+	SessionID string         // the context in which the conversation continues; may be empty
 	Metadata  map[string]any // with the member a2a
 	Raw       any            // JSON
-	More      map[string]any // what else a transform gave, such as guardrails
+	More      map[string]any // other results of a transform, such as guardrails
 }
 
 // Response returns the answer with its text as output.
@@ -24,7 +24,7 @@ func (a *Answer) Response() Response {
 	}
 }
 
-// Text returns the output as it is if it is a string, else as JSON.
+// Text returns the output unchanged if it is a string, else as JSON.
 func (r Response) Text() string {
 	if text, ok := r.Output.(string); ok {
 		return text
@@ -36,7 +36,7 @@ func (r Response) Text() string {
 	return string(text)
 }
 
-// MarshalJSON writes the response as one object: output, error, sessionId, metadata, raw, and what else there is.
+// MarshalJSON writes the response as one object: output, error, sessionId, metadata, raw, and the members of More.
 func (r Response) MarshalJSON() ([]byte, error) {
 	object := maps.Clone(r.More)
 	if object == nil {

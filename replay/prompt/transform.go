@@ -1,26 +1,26 @@
 package prompt
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"strings"
 
 	"github.com/itchyny/gojq"
+
+	"a2atap/proxy/jsondoc"
 )
 
-// A Transform makes another response of an answer, by a program in the language of jq.
+// A Transform converts an answer to another response with a jq program.
 //
-// Its input is {message, task, events, raw}: the message and the task, null where there is none, and the events of the
-// stream in the words of the agent; and the raw JSON. $result is the same, $text the text that would be the output
-// without it, $context the input and mode.
+// Its input is {message, task, events, raw}: the message and the task, null if absent; the events of the stream as
+// the agent sent them; and the raw JSON. $result has the same value, $text is the output without a transform, and
+// $context has the input and mode.
 //
-// A result that is a string, a number, a boolean, null or a list is the output; so is an object, unless it has a member
-// output or error: then it is the response, and its other members replace those of the answer. Several results are
-// joined by line feeds. The program reads no files, no environment and no network.
+// A result that is a string, a number, a boolean, null or a list is the output. An object is also the output, unless it
+// has a member output or error: then it is the response, and its other members replace the answer's. Several results
+// are joined by line feeds. The program reads no files, no environment and no network.
 type Transform struct{ code *gojq.Code }
 
 // NewTransform compiles a program.
@@ -36,7 +36,7 @@ func NewTransform(program string) (*Transform, error) {
 	return &Transform{code}, nil
 }
 
-// Apply returns the response that the program makes of an answer. It fails if the program does, or gives nothing.
+// Apply runs the program on an answer and returns the response. It fails if the program fails, or returns nothing.
 func (t *Transform) Apply(ctx context.Context, a *Answer) (Response, error) {
 	response := a.Response()
 	input, err := a.json()
@@ -54,7 +54,7 @@ func (t *Transform) Apply(ctx context.Context, a *Answer) (Response, error) {
 		}
 		if err, failed := v.(error); failed {
 			if halt, ok := errors.AsType[*gojq.HaltError](err); ok && halt.Value() == nil {
-				break // it ends here, and says so
+				break // it ends here, with an error
 			}
 			return response, fmt.Errorf("run the program: %w", err)
 		}
@@ -62,7 +62,7 @@ func (t *Transform) Apply(ctx context.Context, a *Answer) (Response, error) {
 	}
 	switch len(results) {
 	case 0:
-		return response, errors.New("run the program: it gives nothing")
+		return response, errors.New("run the program: it has no output")
 	case 1:
 		response.take(results[0])
 		return response, nil
@@ -106,13 +106,12 @@ func (r *Response) take(result any) {
 	}
 }
 
-// json returns the answer as a program sees it.
+// json returns the answer in the form of a program's input.
 func (a *Answer) json() (map[string]any, error) {
 	in := map[string]any{"message": nil, "task": nil, "events": []any{}, "raw": nil}
 	events := make([]any, len(a.Events))
 	for i, e := range a.Events {
-		var err error
-		if events[i], err = value(e); err != nil {
+		if err := jsondoc.Unmarshal(e, &events[i]); err != nil {
 			return nil, fmt.Errorf("read event %d: %w", i+1, err)
 		}
 	}
@@ -128,20 +127,11 @@ func (a *Answer) json() (map[string]any, error) {
 		if len(text) == 0 {
 			continue
 		}
-		v, err := value(text)
-		if err != nil {
+		var v any
+		if err := jsondoc.Unmarshal(text, &v); err != nil {
 			return nil, fmt.Errorf("read the %s: %w", name, err)
 		}
 		in[name] = v
 	}
 	return in, nil
-}
-
-// value reads a JSON value, with numbers as they are written.
-func value(text []byte) (any, error) {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var v any
-	err := decoder.Decode(&v)
-	return v, err
 }

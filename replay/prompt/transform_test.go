@@ -74,7 +74,7 @@ func TestTransformFails(t *testing.T) {
 	}
 	a := &Answer{Mode: Send, Raw: json.RawMessage(`{}`)}
 	for program, want := range map[string]string{
-		`empty`: "it gives nothing", `error("no")`: "run the program: error: no", `.task.id.x | keys`: "run the program",
+		`empty`: "it has no output", `error("no")`: "run the program: error: no", `.task.id.x | keys`: "run the program",
 		`{} | halt_error`: "run the program",
 	} {
 		expect.ErrorHas(t, program, want, expect.Err(must.Get(NewTransform(program))(t).Apply(t.Context(), a)))

@@ -2,7 +2,6 @@ package refagent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -25,17 +24,13 @@ type Agent struct {
 	started time.Time
 }
 
-// New returns the agent of that name. It fails if the name or the fault is unknown, and then names the known ones, and
-// if the options do not fit the agent.
-// Close releases what the agent holds.
+// New returns the agent of that name. It fails if the name or the fault is unknown, with an error that lists the known
+// ones, and if the options do not fit the agent. Close releases the agent's resources.
 func New(name string, opts Options) (*Agent, error) {
 	p := profileOf(name)
 	if p == nil {
-		text := fmt.Sprintf("unknown reference agent %q; use one of %s", name, strings.Join(Names(), ", "))
-		if near := spelling.Near(name, Names(), 1); len(near) > 0 {
-			text += fmt.Sprintf("; did you mean %q?", near[0])
-		}
-		return nil, errors.New(text)
+		return nil, fmt.Errorf("unknown reference agent %q; use one of %s%s", name, strings.Join(Names(), ", "),
+			spelling.Hint(name, Names()))
 	}
 	bindings, err := p.chosen(opts.Bindings)
 	if err != nil {
@@ -141,12 +136,12 @@ func (s *service) skillNamed(name string) *engine.Skill {
 	return nil
 }
 
-// A service is what an agent does, in whichever way it is asked.
+// A service has an agent's operations, independent of the binding.
 type service struct {
 	profile *profile
 	opts    Options
 	hooks   wire.Hooks
-	served  *cards.Subject  // what cards say of the agent
+	served  *cards.Subject  // the agent as its cards describe it
 	given   *cards.Given    // nil if the card is the agent's own
 	ctx     context.Context // ends when the agent is closed
 

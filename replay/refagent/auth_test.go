@@ -18,7 +18,7 @@ import (
 	"a2atap/replay/refagent/filestore"
 )
 
-// authDeclared returns what the card of an agent says.
+// authDeclared returns the credentials that an agent's card declares.
 func authDeclared(agent string, c refagent.Credentials) string {
 	key := c.Scheme == refagent.APIKeyAuth
 	switch {
@@ -47,7 +47,7 @@ func authDeclared(agent string, c refagent.Credentials) string {
 		`"}},"security":[{"credentials":[]}]`
 }
 
-// Every agent asks for each kind of credentials, takes the right ones alone, and says so in its card, which is public.
+// Every agent can require each kind of credentials. It accepts only valid ones, and declares them in its public card.
 func TestAuth(t *testing.T) {
 	for _, agent := range refagent.Names() {
 		for _, tt := range []struct {
@@ -113,8 +113,7 @@ func TestAuth(t *testing.T) {
 	}
 }
 
-// Users with credentials of their own see no tasks but their own, over every protocol; neither does a restart change
-// that.
+// Users with separate credentials see only their own tasks, over every protocol, and also after a restart.
 func TestUsersAreApart(t *testing.T) {
 	links := append(slices.Clone(specLinks), link{"spec01", client.JSONRPC01}, link{"legacy", client.Early})
 	for _, l := range links {
@@ -167,7 +166,7 @@ func TestUsersAreApart(t *testing.T) {
 							_, cancel := c.Cancel(ctx, id, nil)
 							_, list := c.GetPush(ctx, id, "c")
 							errs := []error{err, cancel, list}
-							if l.protocol != client.Early && l.protocol != client.JSONRPC01 { // there it makes a task of that id
+							if l.protocol != client.Early && l.protocol != client.JSONRPC01 { // there the agent creates the task
 								_, send := c.Send(ctx, m, client.SendOptions{})
 								errs = append(errs, send, lastError(c.Subscribe(ctx, id)))
 							}
@@ -189,8 +188,8 @@ func TestUsersAreApart(t *testing.T) {
 	}
 }
 
-// An agent that asks for tokens of OAuth 2.0 gives them to its client alone, at the place that its card names, and takes
-// them for as long as they are good.
+// An agent with OAuth 2.0 issues tokens only to its client, at the address in its card, and accepts them until they
+// expire.
 func TestOAuth(t *testing.T) {
 	for _, agent := range refagent.Names() {
 		t.Run(agent, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// Credentials that the card asks for must be what the agent asks for.
+// The card must declare the credentials that the agent requires.
 func TestGivenSecurity(t *testing.T) {
 	bearer := &refagent.Credentials{Scheme: refagent.BearerAuth, Secret: "s"}
 	query := &refagent.Credentials{Scheme: refagent.APIKeyAuth, Query: "key", Secret: "s"}
@@ -30,7 +30,7 @@ func TestGivenSecurity(t *testing.T) {
 		agent string
 		auth  *refagent.Credentials
 		card  map[string]any
-		want  string // in the error; empty for none
+		want  string // part of the error; empty for none
 	}{
 		{"spec", bearer, scheme10(`{"httpAuthSecurityScheme":{"scheme":"Bearer"}}`), ""},
 		{"spec", query, scheme10(`{"apiKeySecurityScheme":{"location":"query","name":"key"}}`), ""},
@@ -100,7 +100,7 @@ func TestGivenSecurity(t *testing.T) {
 	}
 }
 
-// A card of another dialect, or one that promises what is not so, is refused with the member and the reason.
+// A card of another dialect, or one with false promises, is rejected with the member and the reason.
 func TestGivenCardsThatCannotBe(t *testing.T) {
 	is := func(name, text string) map[string]any { return map[string]any{name: json.RawMessage(text)} }
 	interfaces := func(text string) map[string]any { return is("supportedInterfaces", text) }

@@ -21,7 +21,7 @@ const givenSkills = `[{"id":"book-flight","name":"Flights","description":"Books 
 	`{"id":"task-failure","name":"Broken","description":"Fails.","tags":["travel"],` +
 	`"inputModes":["text/plain"],"outputModes":["text/plain"]}]`
 
-// Given returns a card that an agent can serve, with members replaced or added; a member that is null is left out.
+// Given returns a valid card, with members replaced or added; a null member is removed.
 func Given(t testing.TB, agent string, members map[string]any) []byte {
 	t.Helper()
 	card := map[string]any{
@@ -54,7 +54,7 @@ func served(t *testing.T, a *refagent.Agent, origin string) string {
 	return w.Body.String()
 }
 
-// tell puts an answer into words: a message, or the state of a task and the text of its first artifact.
+// tell describes an answer: a message, or the state of a task and the text of its first artifact.
 func tell(r *client.Result) string {
 	if r.Message != nil {
 		return "message " + r.Message.Parts[0].Text
@@ -76,7 +76,7 @@ func publicCard(t *testing.T, origin string) map[string]any {
 	return card
 }
 
-// Every agent serves the card that it is given, with its own address in it, and no other member changed.
+// Every agent serves the given card, with its own address and no other change.
 func TestGivenCardIsServed(t *testing.T) {
 	for _, agent := range refagent.Names() {
 		for _, address := range []string{"", "https://elsewhere.example/a2a"} {
@@ -127,7 +127,7 @@ func TestGivenCardIsServed(t *testing.T) {
 	}
 }
 
-// A message asks for a skill of the card by its id or its name; what fits none gets the agent's own answer.
+// A message selects a skill of the card by its id or its name. The agent's fallback answers any other message.
 func TestGivenSkills(t *testing.T) {
 	for _, l := range specLinks {
 		t.Run(l.String(), func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestGivenSkills(t *testing.T) {
 	}
 }
 
-// What a card does not offer is not to be had, and what it takes is taken.
+// The agent refuses features that the card does not offer, and accepts the declared inputs.
 func TestGivenCapabilities(t *testing.T) {
 	quiet := map[string]any{"capabilities": map[string]any{}}
 	for _, agent := range []string{"spec", "spec03"} {
@@ -212,7 +212,7 @@ func TestGivenCapabilities(t *testing.T) {
 	}
 }
 
-// An interface of the card that names no tenant stands for all of them.
+// An interface of the card without a tenant represents all tenants.
 func TestGivenCardOfTenants(t *testing.T) {
 	card := Given(t, "spec", map[string]any{"supportedInterfaces": json.RawMessage(
 		`[{"protocolBinding":"JSONRPC","protocolVersion":"1.0"},` +
@@ -231,7 +231,7 @@ func TestFaultsOfGivenCards(t *testing.T) {
 	for _, agent := range refagent.Names() {
 		card := Given(t, agent, nil)
 		for _, f := range refagent.Faults(agent) {
-			if f.OnlyGRPC { // which such a card does not name
+			if f.OnlyGRPC { // the card does not list gRPC
 				continue
 			}
 			a := must.Get(refagent.New(agent, refagent.Options{Card: card, Fault: f.Slug}))(t)
@@ -254,7 +254,7 @@ func TestGivenCardTag(t *testing.T) {
 	}
 }
 
-// FuzzCard gives agents any text for a card: it is refused, or can be served.
+// FuzzCard gives agents any text as a card: it is rejected, or can be served.
 func FuzzCard(f *testing.F) {
 	for _, agent := range refagent.Names() {
 		f.Add(Given(f, agent, nil), true)

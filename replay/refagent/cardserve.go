@@ -10,12 +10,12 @@ import (
 	"a2atap/replay/refagent/internal/wire"
 )
 
-// isCardPath says whether a card is looked for at a path: at the name of 0.3 and 1.0, or at the older one.
+// isCardPath reports whether a path is a card's: the name of 0.3 and 1.0, or the older one.
 func isCardPath(path string) bool {
 	return path == "/.well-known/agent-card.json" || path == "/.well-known/agent.json"
 }
 
-// hasCardAt says whether the agent's card lies at a path below its own or the origin.
+// hasCardAt reports whether the agent's card lies at a path below its own or the origin.
 func (a *Agent) hasCardAt(path string) bool {
 	name := strings.TrimPrefix(path, "/.well-known/")
 	return isCardPath(path) && (len(a.profile.cardNames) == 0 || slices.Contains(a.profile.cardNames, name))
@@ -42,7 +42,7 @@ func (a *Agent) serveCard(w http.ResponseWriter, r *http.Request) {
 	out.Write(w)
 }
 
-// matchesETag compares weakly, as RFC 9110 §13.1.2 says for If-None-Match.
+// matchesETag compares weakly, as RFC 9110 §13.1.2 requires for If-None-Match.
 func matchesETag(fields []string, etag string) bool {
 	if etag == "" {
 		return false
@@ -62,7 +62,7 @@ func (a *Agent) publicCard(base string) jsonvalue.Object {
 		return a.declareAuth(a.profile.card(a.served, base), base)
 	}
 	card := a.profile.face.Address(a.served, a.given, base)
-	if a.opts.Auth != nil && a.opts.Auth.Scheme == OAuth2Auth { // where tokens come from is an address of the agent, too
+	if a.opts.Auth != nil && a.opts.Auth.Scheme == OAuth2Auth { // tokens come from the agent's address
 		return a.declareAuth(card, base)
 	}
 	return card

@@ -11,8 +11,8 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// receive runs a webhook on https until the test ends, which hands on the path of each request and answers with a
-// status. It returns its URL, and a pool that trusts it.
+// receive runs an https webhook until the test ends. It passes on the path of each request and answers with a status.
+// It returns the webhook's URL, and a pool that trusts it.
 func receive(t *testing.T, paths chan<- string, status func(path string) int) (string, *x509.CertPool) {
 	t.Helper()
 	return receiver(t, func(w http.ResponseWriter, r *http.Request) {
@@ -33,7 +33,7 @@ func receiver(t *testing.T, handler http.HandlerFunc) (string, *x509.CertPool) {
 
 func always(status int) func(string) int { return func(string) int { return status } }
 
-// Up to 0.1 a task has one push notification config: setting another takes its place.
+// Up to 0.1 a task has one push notification config: setting another replaces it.
 func TestOneConfigOfATask(t *testing.T) {
 	for _, agent := range []string{"legacy", "spec01"} {
 		t.Run(agent, func(t *testing.T) {
@@ -64,8 +64,8 @@ func TestOneConfigOfATask(t *testing.T) {
 	}
 }
 
-// A webhook that refuses is not asked again, one that fails is, and the agent says which it gave up and why, without
-// what may be secret in its address.
+// The agent does not retry a refused notification, but retries after a server error. It logs the abandoned webhook
+// and the reason, without the secrets in its address.
 func TestFailedDeliveriesAreLogged(t *testing.T) {
 	for _, tt := range []struct {
 		agent    string

@@ -1,7 +1,9 @@
 // Package refagent plays the agent: small reference agents for tests, demos and the active suite.
 //
 // Each agent is an [http.Handler] that speaks the protocol as the specification words it, and is written from that
-// text alone, never from an SDK, so that one reading does not judge itself. These agents exist:
+// text alone, never from an SDK. For the same reason it has its own tables of methods, routes and members, and does not
+// use those of packages a2a and translate, with which everything else reads and writes A2A: tests against these agents
+// compare two readings of the specification. These agents exist:
 //
 //	echo          A2A 1.0, JSON-RPC and HTTP+JSON at one URL; answers every message with a message, never with a task
 //	spec          A2A 1.0, JSON-RPC and HTTP+JSON at one URL; one skill for every way in which a task can go
@@ -18,17 +20,16 @@
 //
 // # How it is built
 //
-// A request passes through three layers. A binding (rpc.go, rest.go) takes it off HTTP, a dialect (internal/dialect)
-// turns its JSON into a request free of versions (internal/model), and the operations (operate.go) act on the engine
-// (internal/engine), which owns all tasks and hands every subscriber the same events in the same order. The answer goes
-// back the same way. A further version is a further dialect; a further binding is a further router.
+// A request passes through three layers. A binding (rpc.go, rest.go) reads it from HTTP, a dialect (internal/dialect)
+// converts its JSON to a version-independent request (internal/model), and the operations (operate.go) act on the
+// engine (internal/engine), which owns all tasks and sends every subscriber the same events in the same order. The
+// answer goes back the same way. A further version is a further dialect; a further binding is a further router.
 //
 // # Cards, tenants and stores
 //
-// [Options.Card] gives an agent another card: then it does what that says, and is refused where the card promises what
-// is not so (internal/cards). [Options.Tenants] gives each tenant an engine of its own (tenant.go). A [Store] keeps
-// tasks beyond the life of an agent; package filestore is one, and any other place that keeps values by their keys can
-// be.
+// [Options.Card] gives an agent another card: the agent then behaves as the card declares, and New rejects a card with
+// false promises (internal/cards). [Options.Tenants] gives each tenant a separate engine (tenant.go). A [Store] keeps
+// tasks after the agent ends; package filestore has one, and any other key-value store can be used.
 //
 // # Faults
 //
@@ -39,7 +40,7 @@
 // # What will surprise you
 //
 // Tasks live in memory unless there is an [Options.Store]; the oldest finished ones are forgotten beyond ten thousand.
-// With a store each change of a task is stored before anybody hears of it. A task goes on when its client leaves. Push
-// notifications are refused unless [Options.Push] is set. Only the extended card asks for credentials, unless
+// With a store, each change of a task is stored before any client sees it. A task continues when its client leaves.
+// Push notifications are refused unless [Options.Push] is set. Only the extended card requires credentials, unless
 // [Options.Auth] is set.
 package refagent

@@ -11,8 +11,8 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// The requirements of a server of the dialect before 0.1, by their ids. Each is shown by a row of earlyAnswers, or by
-// the tests of earlyBehaviours.
+// The requirements of a server of the dialect before 0.1, by their ids. Each is covered by a row of earlyAnswers, or
+// by the tests of earlyBehaviors.
 const earlyRequirements = `S4-I1 S4-I2 S4-I3 S4-I4 S4-I5 S4-I6 S4-1.1 S4-1.2a S4-1.2b S4-1.3 S4-1.4 S4-1.5 S4-2.1 S4-2.2 S4-2.3
 S4-2.4 S4-2.5 S4-3.1a S4-3.1b S4-3.1c S4-3.2a S4-3.2b S4-3.3 S4-3.4 S4-4.1a S4-4.1b S4-4.1c S4-4.1d S4-4.1e S4-4.1f
 S4-4.1g S4-4.2 S4-4.3 S4-4.4 S4-5.1a S4-5.1b S4-5.1c S4-5.2a S4-5.2b S4-5.2c S4-5.3 S4-5.4 S4-5.5 S4-6.1a S4-6.1b
@@ -30,7 +30,7 @@ var (
 	canceled   = []string{legacySends("t1", "task-cancel"), legacyCall("/", "tasks/cancel", `{"id":"t1"}`)}
 )
 
-// earlyAnswers are single exchanges with the agent legacy; want are regular expressions, for the head and the body.
+// earlyAnswers are single exchanges with the agent legacy; want has regular expressions for the head and the body.
 var earlyAnswers = []struct {
 	rows    string
 	opts    refagent.Options
@@ -222,8 +222,8 @@ func TestEarlyRequirements(t *testing.T) {
 			}
 		})
 	}
-	for _, tt := range earlyBehaviours {
-		note(tt.rows) // each is run by itself
+	for _, tt := range earlyBehaviors {
+		note(tt.rows) // each runs by itself
 	}
 	for id := range strings.FieldsSeq(earlyRequirements) {
 		if !shown[id] {

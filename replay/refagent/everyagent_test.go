@@ -14,7 +14,7 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// firstTask returns a request that makes a task, or gets a message, from any agent.
+// firstTask returns a request that creates a task, or gets a message, from any agent.
 func firstTask(agent string) string {
 	switch agent {
 	case "echo", "spec":
@@ -32,8 +32,8 @@ func firstTask(agent string) string {
 	return "POST /" + agent + jsonHeader + rpc("1", "message/send", message03("task-failure"))
 }
 
-// S4-I6: every agent works on no more tasks at a time than it was told. A task that ends frees its place, however it
-// ends; one that waits for its client does not. The agent that makes none has no limit.
+// S4-I6: every agent limits its unfinished tasks to the given number. A task that ends frees its place, however it
+// ends; one that waits for its client does not. The agent that creates no tasks has no limit.
 func TestMaxTasksOfEveryAgent(t *testing.T) {
 	links := append(slices.Clone(specLinks), link{"spec01", client.JSONRPC01}, link{"legacy", client.Early},
 		link{"echo", client.JSONRPC10})
@@ -74,7 +74,7 @@ func TestMaxTasksOfEveryAgent(t *testing.T) {
 	}
 }
 
-// Every agent takes its time for what it answers, but not for its card.
+// Every agent delays its answers, but not its card.
 func TestDelayOfEveryAgent(t *testing.T) {
 	for _, agent := range refagent.Names() {
 		origin := serve(t, agent, refagent.Options{Delay: 30 * time.Millisecond})

@@ -13,10 +13,10 @@ type AgentFault = fault.AgentFault
 // such agent.
 func Faults(name string) []AgentFault { return fault.Faults(name) }
 
-// Credentials are what clients of an agent have to bring.
+// Credentials are the credentials that an agent requires of its clients.
 type Credentials = cards.Credentials
 
-// An AuthScheme is a way to bring credentials.
+// An AuthScheme is a way to send credentials.
 type AuthScheme = cards.AuthScheme
 
 // The schemes that agents can ask for.
@@ -27,11 +27,11 @@ const (
 	OAuth2Auth = cards.OAuth2Auth
 )
 
-// A CardError says why an agent cannot serve a card. New returns it.
+// A CardError is the reason why an agent cannot serve a card. New returns it.
 type CardError = cards.CardError
 
 // A Store keeps what agents have to remember when they end.
 type Store = engine.Store
 
-// A StoreError says why what a store keeps cannot be used. New returns it.
+// A StoreError is the reason why a store's contents cannot be used. New returns it.
 type StoreError = engine.StoreError

@@ -60,7 +60,7 @@ var cardFaultTests = []faultTest{
 	{"card-extended-identity", "spec", nil, knownRPC, `"skills":[{"id":"admin-status"`, `message-only`},
 }
 
-// cardHeaderFaults are the header that each fault takes away.
+// cardHeaderFaults lists the header field that each fault removes.
 var cardHeaderFaults = []struct{ slug, request, field string }{
 	{"card-cache-control", "GET /spec", "Cache-Control"},
 	{"card-etag", "GET /spec", "ETag"},

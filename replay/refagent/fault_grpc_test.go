@@ -13,7 +13,7 @@ import (
 	"a2atap/proxy/must"
 )
 
-// overHTTP2 posts JSON as a message of gRPC, and returns what comes: the messages, then the status and its details.
+// overHTTP2 posts JSON as a gRPC message, and returns the response: the messages, then the status and its details.
 func overHTTP2(t *testing.T, origin, service, method, text string) string {
 	t.Helper()
 	m, _ := grpc.MethodOf("/" + service + "/" + method)

@@ -1,6 +1,6 @@
 package refagent_test
 
-// What the tests of faults of push configs send: the task is the first that the agent makes.
+// Requests in the tests of push config faults: the task is the agent's first.
 var (
 	turnsRPC = "POST /spec" + v10Header +
 		rpc(`"r"`, "SendMessage", `{"message":`+userMessage("", "multi-turn start")+`}`)
@@ -26,7 +26,7 @@ var (
 	deletedRPC = []string{turnsRPC, hookRPC, unhookRPC}
 )
 
-// pushFaultTests show the faults of push configs, of agents that push.
+// pushFaultTests show the faults of push configs, on agents with push notifications.
 var pushFaultTests = []faultTest{
 	{"push-unsupported-error", "spec", nil, "GET /spec", `"pushNotifications":false`, `"pushNotifications":true`},
 	{"push-unsupported-error-0x", "spec03", nil, "GET /spec03", `"pushNotifications":false`, `"pushNotifications":true`},

@@ -1,6 +1,6 @@
 package refagent_test
 
-// What the fault tests send.
+// Requests in the fault tests.
 var (
 	sendRPC   = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage", `{"message":`+userMessage("", "task-lifecycle")+`}`)
 	sendREST  = "POST /spec/message:send" + v10Header + `{"message":` + userMessage("", "task-lifecycle") + `}`
@@ -76,7 +76,7 @@ var (
 	unknown03 = "POST /spec03\n\n" + rpc("1", "tasks/get", `{"id":"t9"}`)
 )
 
-// What they send to tasks that wait for the client, and to lists.
+// Requests to tasks that wait for the client, and to lists.
 var (
 	multiRPC = "POST /spec" + v10Header +
 		rpc(`"r"`, "SendMessage", `{"message":`+userMessage("", "multi-turn start")+`}`)

@@ -1,6 +1,6 @@
 package refagent_test
 
-// What the tests of the faults of shapes send, beside what the others do.
+// Additional requests in the tests of shape faults.
 var (
 	dataRPC = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage", `{"message":`+userMessage("", "data-types")+`}`)
 	data03  = "POST /spec03\n\n" + rpc("1", "message/send", message03("data-types"))

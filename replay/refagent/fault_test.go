@@ -2,7 +2,7 @@ package refagent_test
 
 import "strings"
 
-// A faultTest shows a fault on the wire: what the faulty answer has and the faithful one has not, or the reverse.
+// A faultTest shows a fault on the wire: a text that only the faulty answer has, or only the faithful one.
 type faultTest struct {
 	slug, agent string
 	before      []string

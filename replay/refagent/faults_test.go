@@ -13,7 +13,7 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// render writes an answer as one text, with $ at the end.
+// render renders an answer as one text, with $ at the end.
 func render(t *testing.T, origin, request string) string {
 	resp, body := exchange(t, origin, request)
 	return fmt.Sprintf("%d %s %s$", resp.StatusCode, resp.Header.Get("Content-Type"), body)
@@ -44,7 +44,7 @@ func showFault(t *testing.T, tt faultTest, push bool) {
 	})
 }
 
-// checkFault wants a faulty answer and a faithful one to differ as a test says.
+// checkFault checks that a faulty answer and a faithful one differ as a test specifies.
 func checkFault(t *testing.T, got [2]string, has, lacks string) {
 	t.Helper()
 	if got[0] == got[1] {
@@ -99,7 +99,7 @@ func TestEveryFaultIsTested(t *testing.T) {
 	}
 }
 
-// A subscription to a task that waits stays open: what counts is its first event.
+// A subscription to a waiting task stays open: its first event counts.
 func TestSubscribeMatchFault(t *testing.T) {
 	for _, l := range []link{{"spec", client.JSONRPC10}, {"spec", client.REST10}, {"spec03", client.JSONRPC03}} {
 		opts := fixed()
@@ -115,7 +115,7 @@ func TestSubscribeMatchFault(t *testing.T) {
 	}
 }
 
-// Faults that show in the header of an answer.
+// Faults in the header of an answer.
 func TestHeaderFaults(t *testing.T) {
 	for _, tt := range []struct {
 		slug, agent, request string
@@ -162,8 +162,8 @@ func TestHookAuthFault(t *testing.T) {
 	expect.Same(t, "credentials", "", (<-hook.got).auth)
 }
 
-// What a second client sees of a task under the faults of subscriptions: the kind of its first event, and whether its
-// last one says something.
+// Faults of subscriptions, as a second client observes them: the kind of its first event, and whether its last event
+// has a message.
 func TestSubscriptionFaults(t *testing.T) {
 	for _, tt := range []struct {
 		slug          string
@@ -179,7 +179,7 @@ func TestSubscriptionFaults(t *testing.T) {
 			joined, done := make(chan struct{}), make(chan struct{})
 			go func() {
 				defer close(done)
-				for !tt.task && !isClosed(joined) { // nothing but a turn shows that the subscription has begun
+				for !tt.task && !isClosed(joined) { // only a turn shows that the subscription has begun
 					c.Send(t.Context(), followUp("more", task), client.SendOptions{}) //nolint:errcheck // the subscriber would wait
 				}
 				<-joined
@@ -212,7 +212,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// A fault changes one thing: what does not concern it is served as by a faithful agent.
+// A fault changes one thing: the agent answers all other requests faithfully.
 func TestFaultsLeaveTheRestAlone(t *testing.T) {
 	for _, tt := range []struct{ slug, request string }{
 		{"rpc-id-echo", unknownRPC},

@@ -27,7 +27,7 @@ var (
 	grpc03 = &grpcBinding{grpc.Service0_3, dialect.V03grpc{}}
 )
 
-// offers says whether the agent serves a binding.
+// offers reports whether the agent serves a binding.
 func (s *service) offers(b wire.Binding) bool { return slices.Contains(s.served.Bindings, b) }
 
 // asksGRPC returns the method that a request asks for, if it is one over gRPC to the agent's own service.
@@ -88,7 +88,7 @@ func (a *Agent) serveGRPC(w http.ResponseWriter, r *http.Request, m grpc.Method)
 	}
 }
 
-// message returns a JSON tree as a message with what stands before it.
+// message returns a JSON tree as a message with its prefix.
 func message(codec grpc.Codec, body any) ([]byte, error) {
 	doc := jsondoc.Parse(jsonvalue.Append(nil, body))
 	return codec.Write(doc.Root)
@@ -159,7 +159,7 @@ func grpcCode(f *model.Failure) grpc.Code {
 	return code
 }
 
-// endGRPC says in the trailer how a call came out: in order, unless its time is over, or an answer could not be
+// endGRPC writes the status of a call to the trailer: OK, unless its deadline has passed, or a response could not be
 // written.
 func endGRPC(w http.ResponseWriter, ctx context.Context, out *wire.Answer, err error) {
 	if out.Trailerless {

@@ -98,7 +98,7 @@ func TestSDKOverGRPC10(t *testing.T) {
 	}
 }
 
-// The client of the official SDK of 0.3 does so, too.
+// The client of the official SDK of 0.3 also performs every operation over gRPC.
 func TestSDKOverGRPC03(t *testing.T) {
 	c, ctx := oldclient.NewGRPCTransport(overGRPC(t, "spec03")), t.Context()
 	say := func(text string) *old.MessageSendParams {
@@ -132,7 +132,7 @@ func TestSDKOverGRPC03(t *testing.T) {
 	}
 }
 
-// kindsOf returns of which types the events of a stream are.
+// kindsOf returns the types of the events of a stream.
 func kindsOf[E any](events iter.Seq2[E, error]) (kinds []string, err error) {
 	for e, err := range events {
 		if err != nil {
@@ -144,7 +144,7 @@ func kindsOf[E any](events iter.Seq2[E, error]) (kinds []string, err error) {
 	return kinds, nil
 }
 
-// Our client performs every operation over gRPC at agents of the official SDKs.
+// a2atap's client performs every operation over gRPC with agents of the official SDKs.
 func TestSDKAgentsOverGRPC(t *testing.T) {
 	for _, tt := range []struct {
 		agent    peers.Agent

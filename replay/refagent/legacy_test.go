@@ -21,7 +21,7 @@ func legacyCall(path, method, params string) string {
 	return "POST " + path + jsonHeader + rpc("1", method, params)
 }
 
-// states returns the states in the answers to a task that is polled until it has ended or waits.
+// states polls a task until it has ended or waits, and returns the states in the answers.
 func legacyTask(t *testing.T, origin, id string) string {
 	t.Helper()
 	for {
@@ -37,7 +37,7 @@ func legacyTask(t *testing.T, origin, id string) string {
 	}
 }
 
-// A task's history is its statuses, and their order is that of the state machine.
+// A task's history consists of its statuses, in an order that the state machine allows.
 func TestLegacyHistory(t *testing.T) {
 	origin := serve(t, "legacy", refagent.Options{})
 	for text, want := range map[string]string{
@@ -84,7 +84,7 @@ func legacyStates(t *testing.T, body string) string {
 	return strings.Join(states, " ")
 }
 
-// A stream has named events, tells of every state, goes on while the task waits, and ends with the task.
+// A stream has named events, reports every state, stays open while the task waits, and ends with the task.
 func TestLegacyStream(t *testing.T) {
 	origin := serve(t, "legacy", refagent.Options{})
 	resp, body := exchange(t, origin,
@@ -119,7 +119,7 @@ func TestLegacyStream(t *testing.T) {
 	expect.Equal(t, "", want, legacyEvents(seen.String()))
 }
 
-// legacyEvents returns the events of a stream in short.
+// legacyEvents returns the events of a stream in short form.
 func legacyEvents(body string) string {
 	var events []string
 	for frame := range strings.SplitSeq(strings.TrimSpace(body), "\n\n") {
@@ -137,7 +137,7 @@ func legacyEvents(body string) string {
 	return strings.Join(events, ", ")
 }
 
-// A webhook gets the events that it asked for, with its token, and is dropped when it fails for good.
+// A webhook gets the events that it subscribed to, with its token, and is dropped when it fails for good.
 func TestLegacyWebhooks(t *testing.T) {
 	type note struct{ Authorization, TaskID, EventType, State string }
 	notes := make(chan note, 16)
@@ -168,7 +168,7 @@ func TestLegacyWebhooks(t *testing.T) {
 	expect.Same(t, "notifications", want, got)
 }
 
-// A webhook that fails is asked three times more, and then no longer there; the task goes on.
+// The agent retries a failing webhook three times, and then drops it; the task continues.
 func TestLegacyWebhookIsDropped(t *testing.T) {
 	asked := make(chan struct{}, 16)
 	hook := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

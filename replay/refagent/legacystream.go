@@ -9,8 +9,8 @@ import (
 	"a2atap/replay/refagent/internal/wire"
 )
 
-// serveSubscribe answers the one method of the path /subscribe: a stream of what happens to a task, which is made if
-// there is none of that id. The stream lasts until the task has ended, also while the agent waits for the client.
+// serveSubscribe serves the only method of the path /subscribe: a stream of a task's events. The task is created if no
+// task has that id. The stream lasts until the task has ended, also while the agent waits for the client.
 func (a *Agent) serveSubscribe(w http.ResponseWriter, r *http.Request) {
 	c := rpcCall(subscribing{})
 	c.Op, c.Named, c.UntilEnd = model.StreamMessage, true, true

@@ -15,8 +15,8 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// Every answer of the dialect before 0.1, event and error is JSON-RPC 2.0 with the id of the call, whatever its type;
-// what is not a call has no id.
+// Every answer, event and error of the dialect before 0.1 is JSON-RPC 2.0 with the id of the call, whatever its type.
+// An answer to an invalid request has no id.
 func TestLegacyEnvelope(t *testing.T) {
 	origin := serve(t, "legacy", refagent.Options{Push: true})
 	call := func(path, id, method, params string) string {
@@ -88,8 +88,8 @@ func checkEnvelope(t *testing.T, request, text, id string) {
 	}
 }
 
-// A client that leaves its stream is forgotten at once, and the task goes on; who comes back asks for it, or follows
-// it anew.
+// The agent drops a client that leaves its stream at once, and the task continues. A client that returns can read the
+// task, or follow it again.
 func TestLegacyStreamIsLeft(t *testing.T) {
 	a := must.Get(refagent.New("legacy", refagent.Options{StepTime: time.Millisecond}))(t)
 	t.Cleanup(a.Close)
@@ -111,7 +111,7 @@ func TestLegacyStreamIsLeft(t *testing.T) {
 	defer resp.Body.Close()
 	must.Get(bufio.NewReader(resp.Body).ReadString('\n'))(t)
 	leave()
-	<-left // while the task waits for its client, so nothing but its leaving ends the stream
+	<-left // the task waits for its client, so only the disconnect ends the stream
 	expect.Contains(t, "the task", `"state":"input-required"`, legacyTask(t, s.URL, "t1"))
 	body := bodyOf(t, s.URL, legacyCall("/subscribe", "tasks/sendSubscribe", legacySend("t1", "done")))
 	if got := legacyEvents(body); !strings.HasSuffix(got, "status completed final") {

@@ -22,13 +22,13 @@ func serve(t testing.TB, name string, opts refagent.Options) string {
 	return strings.TrimSuffix(agenttest.Start(t, name, opts), "/"+name)
 }
 
-// A link is an agent and a protocol to speak with it.
+// A link is an agent and a protocol for it.
 type link struct {
 	agent    string
 	protocol client.Protocol
 }
 
-// with returns options with which the agent speaks the protocol.
+// with returns options that make the agent support the protocol.
 func (l link) with(o refagent.Options) refagent.Options {
 	if l.protocol.Binding == client.GRPC10.Binding {
 		o.Bindings = []string{l.protocol.Binding}
@@ -36,8 +36,8 @@ func (l link) with(o refagent.Options) refagent.Options {
 	return o
 }
 
-// proto says whether messages are those of the proto definition of 0.3, whose data has a wrapper, and where nothing
-// tells 0 from what is not set.
+// proto reports whether messages follow the 0.3 proto definition. Data then has a wrapper, and 0 cannot be
+// distinguished from a missing value.
 func (l link) proto() bool { return l.agent == "spec03-proto" || l.protocol == client.GRPC03 }
 
 func (l link) String() string { return l.agent + " " + l.protocol.String() }
@@ -64,7 +64,7 @@ func eachLink(t *testing.T, opts refagent.Options, test func(t *testing.T, l lin
 	}
 }
 
-// fixed returns options under which an agent's answers are always the same: ids count, the clock stands.
+// fixed returns options with which an agent's answers are always the same: ids count up, the clock does not advance.
 func fixed() refagent.Options {
 	var n atomic.Int64
 	return refagent.Options{

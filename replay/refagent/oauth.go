@@ -8,13 +8,13 @@ import (
 	"a2atap/replay/refagent/internal/wire"
 )
 
-// An agent that asks for tokens of OAuth 2.0 gives them itself, to the one client that it knows.
+// An agent that requires OAuth 2.0 tokens issues them itself, to its one client.
 const (
 	tokenPath    = "/oauth/token"
 	metadataPath = "/.well-known/oauth-authorization-server"
 )
 
-// credentials returns those that the agent asks for, as seen at an address of its endpoint; nil if it asks for none.
+// credentials returns the required credentials, as seen at an address of its endpoint; nil if it requires none.
 func (s *service) credentials(base string) *Credentials {
 	if s.opts.Auth == nil {
 		return nil
@@ -24,7 +24,7 @@ func (s *service) credentials(base string) *Credentials {
 	return &c
 }
 
-// serveOAuth answers what a client asks of the token server at a path below the agent's, and reports whether it did.
+// serveOAuth serves a request to the token server at a path below the agent's, and reports whether it did.
 func (a *Agent) serveOAuth(w http.ResponseWriter, r *http.Request, path string) bool {
 	c := a.credentials(a.base(r))
 	if c == nil || c.Scheme != OAuth2Auth {
@@ -46,7 +46,7 @@ func (a *Agent) serveOAuth(w http.ResponseWriter, r *http.Request, path string) 
 	return true
 }
 
-// giveToken gives a token to a client that shows its secret (RFC 6749 §4.4, §5).
+// giveToken issues a token to a client that sends its secret (RFC 6749 §4.4, §5).
 func giveToken(w http.ResponseWriter, r *http.Request, c *Credentials) {
 	r.Body = http.MaxBytesReader(w, r.Body, 1<<16)
 	client, secret, basic := r.BasicAuth()

@@ -13,12 +13,12 @@ import (
 
 const jsonHeader = "\nContent-Type: application/json\n\n"
 
-// legacySend is a message to a task of 0.1, which the client names.
+// legacySend is a message to a 0.1 task, whose id the client chooses.
 func legacySend(id, text string) string {
 	return `{"id":"` + id + `","sessionId":"s1","message":{"role":"user","parts":[{"type":"text","text":"` + text + `"}]}}`
 }
 
-// olderTests are of the dialects before 0.3, and of 0.3 over HTTP+JSON.
+// olderTests cover the dialects before 0.3, and 0.3 over HTTP+JSON.
 var olderTests = []wireTest{
 	{
 		"0.2 task", "spec02", nil,
@@ -99,7 +99,7 @@ var olderTests = []wireTest{
 	},
 }
 
-// A task of 0.1 goes on under the id that its client gave it, in the session that it began in.
+// A task of 0.1 continues under the id that its client chose, in its original session.
 func TestLegacyTasksGoOn(t *testing.T) {
 	c := agenttest.Connect(t, serve(t, "spec01", refagent.Options{Push: true})+"/spec01", client.JSONRPC01, client.Options{})
 	m := client.Text("multi-turn start")
@@ -119,7 +119,7 @@ func TestLegacyTasksGoOn(t *testing.T) {
 	expect.Error(t, "0.1 has no list of tasks", expect.Err(c.List(t.Context(), client.ListOptions{})))
 }
 
-// Cards of 0.1 and 0.2 lie where those versions have them, and nowhere else.
+// Cards of 0.1 and 0.2 are at the paths of those versions, and nowhere else.
 func TestOlderCards(t *testing.T) {
 	for _, agent := range []string{"spec02", "spec01"} {
 		origin := serve(t, agent, refagent.Options{})

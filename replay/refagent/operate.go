@@ -12,8 +12,8 @@ import (
 	"a2atap/replay/refagent/internal/wire"
 )
 
-// operate performs one operation. Capabilities come before existence: an agent without push notifications says so
-// whatever the task (A2A 1.0 §3.3.4).
+// operate performs one operation. Capabilities are checked first: an agent without push notifications reports that even
+// if the task does not exist (A2A 1.0 §3.3.4).
 func (s *service) operate(ctx context.Context, r *model.Request) (model.Reply, *model.Failure) {
 	switch r.Op {
 	case model.SendMessage:
@@ -81,7 +81,7 @@ func (s *service) stream(r *model.Request) (model.Reply, *model.Failure) {
 	return model.Reply{Stream: &model.Stream{First: model.Event{Task: &first}, Rest: t.Events}}, nil
 }
 
-// subscribe shows a task as it stands and then what happens to it (A2A 1.0 §3.1.6).
+// subscribe sends a task in its current state and then its events (A2A 1.0 §3.1.6).
 func (s *service) subscribe(r *model.Request) (model.Reply, *model.Failure) {
 	if !s.streams() {
 		return model.Reply{}, model.Fail(model.CodeUnsupported, "This agent does not stream")
@@ -97,7 +97,7 @@ func (s *service) subscribe(r *model.Request) (model.Reply, *model.Failure) {
 	return model.Reply{Stream: &model.Stream{First: model.Event{Task: &t}, Rest: events}}, nil
 }
 
-// begin takes a message. It gives either a message in return or the task that now works.
+// begin accepts a message. It returns either a message or the task that now works.
 func (s *service) begin(r *model.Request) (*model.Message, engine.Turn, *model.Failure) {
 	if f := s.admitParts(r.Message.Parts); f != nil {
 		return nil, engine.Turn{}, f
@@ -153,7 +153,7 @@ func (s *service) admitParts(parts []model.Part) *model.Failure {
 	return nil
 }
 
-// lacking refuses the operations of a capability that the agent does not have, whatever their parameters.
+// lacking refuses operations that need a capability the agent lacks, regardless of their parameters.
 func (s *service) lacking(op model.Operation) *model.Failure {
 	if op.IsPush() && !s.opts.Push {
 		return model.PushNotSupported()
@@ -161,7 +161,7 @@ func (s *service) lacking(op model.Operation) *model.Failure {
 	return nil
 }
 
-// decode reads the parameters of a call, unless the agent lacks what it asks for.
+// decode reads the parameters of a call, unless the agent lacks the required capability.
 func (s *service) decode(c *wire.Call, read func() (jsonvalue.Object, *model.Failure)) *model.Failure {
 	if s.lacking(c.Op) != nil {
 		c.Request = &model.Request{Op: c.Op}
@@ -215,10 +215,10 @@ func (s *service) skillFor(m *model.Message) *engine.Skill {
 	return s.profile.route(m)
 }
 
-// streams says whether the agent offers streams.
+// streams reports whether the agent offers streams.
 func (s *service) streams() bool { return s.profile.streaming && (s.given == nil || s.given.Streaming) }
 
-// inputs returns the media types that the agent takes.
+// inputs returns the media types that the agent accepts.
 func (s *service) inputs() []string {
 	if s.given != nil && len(s.given.Inputs) > 0 {
 		return s.given.Inputs
@@ -226,7 +226,8 @@ func (s *service) inputs() []string {
 	return []string{"text/plain"}
 }
 
-// takes says whether the agent takes a media type, which has no parameters. Before 0.2 cards may say text for it.
+// takes reports whether the agent accepts a media type, which has no parameters. Before 0.2, cards may have "text"
+// instead.
 func (s *service) takes(mediaType string) bool {
 	return slices.ContainsFunc(s.inputs(), func(listed string) bool {
 		essence, _, err := mime.ParseMediaType(listed)
@@ -234,7 +235,7 @@ func (s *service) takes(mediaType string) bool {
 	})
 }
 
-// declareAuth returns a card that says which credentials the agent asks for; base is the URL of its endpoint.
+// declareAuth returns a card that declares the credentials that the agent requires; base is the URL of its endpoint.
 func (s *service) declareAuth(card jsonvalue.Object, base string) jsonvalue.Object {
 	if c := s.credentials(base); c != nil {
 		return s.profile.declare(card, c)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/client"
@@ -96,7 +97,7 @@ func TestHistoryLength(t *testing.T) {
 		for _, tt := range []struct{ limit, want int }{{0, 0}, {1, 1}, {2, 2}, {10, 3}} {
 			task := must.Get(c.Get(t.Context(), first.ID, &tt.limit))(t)
 			if l.protocol == client.GRPC03 && tt.limit == 0 {
-				continue // which is no limit there
+				continue // there it means no limit
 			}
 			if len(task.History) != tt.want {
 				t.Errorf("limit %d: got %d messages, want %d", tt.limit, len(task.History), tt.want)
@@ -120,7 +121,7 @@ func TestHistoryLength(t *testing.T) {
 	})
 }
 
-// checkInvalid wants a refusal of the parameters, for which only JSON-RPC has a code.
+// checkInvalid expects a refusal of the parameters, for which only JSON-RPC has a code.
 func checkInvalid(t *testing.T, err error) {
 	t.Helper()
 	var e *client.Error
@@ -142,8 +143,8 @@ func TestReturnImmediately(t *testing.T) {
 	})
 }
 
-// waitUntil reads a task until it is in a state; the test's deadline bounds it. It does not subscribe: in the dialects
-// where a subscriber is told only what comes next, who comes too late for the last event waits forever.
+// waitUntil reads a task until it is in a state; the test's deadline bounds it. It does not subscribe: in dialects
+// where a subscriber receives only future events, a late subscriber would wait forever.
 func waitUntil(t *testing.T, c *client.Client, id string, want client.State) {
 	t.Helper()
 	for {
@@ -161,7 +162,7 @@ func TestCancel(t *testing.T) {
 	eachLink(t, refagent.Options{}, func(t *testing.T, l link, c *client.Client) {
 		said := `{"reason":"test","requestedBy":"me"}`
 		if l.protocol == client.REST03 || l.protocol == client.GRPC03 {
-			said = "" // the request holds the name of the task and nothing else
+			said = "" // the request has only the name of the task
 		}
 		task := begin(t, c, "task-cancel start")
 		canceled, err := c.Cancel(t.Context(), task.ID, json.RawMessage(`{"reason":"test","requestedBy":"me"}`))
@@ -239,7 +240,7 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// S3-20: an agent without push notifications reports that before it reads the parameters of their operations.
+// S3-20: an agent without push notifications reports that before it reads the parameters of those operations.
 func TestPushNotSupportedComesFirst(t *testing.T) {
 	spoil := map[string][]func(*client.Outgoing){
 		client.JSONRPC10.Binding: {withParams(`[]`), withParams(`{}`), withParams(`{"id":7,"taskId":[],"task_id":{}}`), withParams(`"x"`)},
@@ -259,7 +260,7 @@ func TestPushNotSupportedComesFirst(t *testing.T) {
 				ctx := t.Context()
 				c := agenttest.Connect(t, serve(t, l.agent, l.with(refagent.Options{}))+"/"+l.agent, l.protocol, client.Options{
 					ProtoJSON: l.agent == "spec03-proto", Edit: func(o *client.Outgoing) {
-						if o.Operation != client.GetCard {
+						if o.Operation != a2a.GetCard {
 							edit(o)
 						}
 					},
@@ -290,7 +291,7 @@ func sendTo(ctx context.Context, c *client.Client, task *client.Task) func() err
 	}
 }
 
-// lastError returns the error that ends a stream, or one that says that it has events.
+// lastError returns the error that ends a stream, or an error that says that the stream has events.
 func lastError(stream func(func(client.Event, error) bool)) (err error) {
 	err = errors.New("the stream is empty")
 	for e, streamErr := range stream {

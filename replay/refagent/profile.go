@@ -13,7 +13,7 @@ import (
 	"a2atap/replay/refagent/internal/wire"
 )
 
-// A profile is what tells one agent from another.
+// A profile has the properties that distinguish one agent from another.
 type profile struct {
 	name       string
 	dialect    model.Dialect // of JSON-RPC; nil if it is not served
@@ -28,8 +28,8 @@ type profile struct {
 	versioned  bool                          // heeds A2A-Version, as 1.0 does
 	moves      map[model.State][]model.State // from states that do not end a task; nil if the protocol allows any
 	route      func(*model.Message) *engine.Skill
-	behave     func(*engine.Skill) *engine.Skill // what a skill of a given card becomes; nil leaves it as it is
-	misfit     func(*engine.Skill) *engine.Skill // what the help for messages that fit none becomes; likewise
+	behave     func(*engine.Skill) *engine.Skill // transforms a skill of a given card; nil leaves it unchanged
+	misfit     func(*engine.Skill) *engine.Skill // transforms the help for messages that match no skill; likewise
 	card       func(a *cards.Subject, base string) jsonvalue.Object
 	declare    func(card jsonvalue.Object, c *Credentials) jsonvalue.Object // credentials in the card
 	extended   func(a *cards.Subject, base string) jsonvalue.Object         // nil if there is no extended card
@@ -111,7 +111,7 @@ func profileOf(name string) *profile {
 	return profiles[i]
 }
 
-// bindings returns those that the agent speaks unless its options say more.
+// bindings returns the agent's bindings if its options name none.
 func (p *profile) bindings() []wire.Binding {
 	var all []wire.Binding
 	if p.dialect != nil {
@@ -146,7 +146,7 @@ func (p *profile) chosen(words []string) ([]wire.Binding, error) {
 	return all, nil
 }
 
-// served returns what cards say of an agent with these options.
+// served returns an agent with these options as cards describe it.
 func (p *profile) served(o Options, bindings []wire.Binding) *cards.Subject {
 	tenants := o.Tenants
 	if len(tenants) == 0 {

@@ -113,7 +113,7 @@ func readObject(w http.ResponseWriter, r *http.Request) (jsonvalue.Object, *mode
 		return nil, model.Fail(model.CodeParse, "Invalid JSON payload: "+err.Error())
 	}
 	o, ok := v.(jsonvalue.Object)
-	if !ok && v != nil { // the Go SDK 2.3 sends null where it has nothing to say
+	if !ok && v != nil { // the Go SDK 2.3 sends null for an empty body
 		return nil, model.Fail(model.CodeInvalidRequest, "The body must be a JSON object")
 	}
 	return o, nil

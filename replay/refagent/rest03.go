@@ -10,8 +10,8 @@ import (
 	"a2atap/replay/refagent/internal/model"
 )
 
-// HTTP+JSON as 0.3 has it (A2A 0.3 §3.2.3, §3.5.6), in the two flavours that agents speak: the JSON of the JSON-RPC
-// binding inside of wrappers, and the proto JSON of the gRPC definition.
+// HTTP+JSON of 0.3 (A2A 0.3 §3.2.3, §3.5.6), in the two variants that agents use: the JSON of the JSON-RPC binding
+// inside of wrappers, and the proto JSON of the gRPC definition.
 var (
 	rest03      = &restBinding{dialect: dialect.V03rest{}, routes: routes03(true), failed: failed03}
 	rest03proto = &restBinding{dialect: dialect.V03proto{}, routes: routes03(false), failed: failed03}

@@ -32,7 +32,7 @@ var (
 		http.MethodDelete: model.DeletePushConfig,
 	}
 	cardRoute = map[string]model.Operation{http.MethodGet: model.GetExtendedCard}
-	// The text says POST, the proto GET; both are served.
+	// The specification's text has POST, the proto GET; both are served.
 	subscribeRoute = map[string]model.Operation{http.MethodGet: model.SubscribeTask, http.MethodPost: model.SubscribeTask}
 )
 

@@ -73,7 +73,7 @@ func (a *Agent) readRPC(w http.ResponseWriter, r *http.Request, c *wire.Call) *m
 	}
 	op, known := c.Dialect.Operation(envelope.method)
 	if a.profile.atRoot && !a.opts.Push && strings.HasPrefix(envelope.method, "tasks/pushNotification/") {
-		known = false // before 0.1 no code says that there are no push notifications
+		known = false // before 0.1 there was no code for missing push notifications
 	}
 	// Methods of 0.x have a slash; any other word may well be meant for 1.0.
 	if f := a.checkVersion(version(r), !strings.Contains(envelope.method, "/")); f != nil {
@@ -94,11 +94,11 @@ func (a *Agent) readRPC(w http.ResponseWriter, r *http.Request, c *wire.Call) *m
 
 // An envelope is a JSON-RPC request object.
 type envelope struct {
-	id      any // string, json.Number, or nil if it cannot be told
+	id      any // string, json.Number, or nil if unknown
 	method  string
 	params  any
-	batch   []any  // of calls, in place of the rest
-	invalid string // what is wrong with it, if anything
+	batch   []any  // of calls, instead of the other fields
+	invalid string // the error in it, if any
 }
 
 // parseEnvelope reads a request object (JSON-RPC 2.0 §4). Batches are refused by one error: A2A does not define them.
@@ -120,7 +120,7 @@ func parseEnvelope(body []byte) (envelope, *model.Failure) {
 	case string, json.Number:
 		e.id = id
 	case nil:
-		if !found { // a notification: the answer would reach nobody
+		if !found { // a notification, which gets no response
 			e.invalid = "id is missing"
 		}
 	default:

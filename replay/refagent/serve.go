@@ -44,7 +44,7 @@ func (a *Agent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.route(w, r, path, rest, below)
 }
 
-// route answers what is not a request for a card; rest is what follows the agent's own path, if it is below that.
+// route serves all requests except for cards; rest is the path after the agent's own path, if it is below that.
 func (a *Agent) route(w http.ResponseWriter, r *http.Request, path, rest string, below bool) {
 	switch {
 	case path == "/health":
@@ -70,8 +70,8 @@ func (a *Agent) notFound(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// allowOrigins lets web pages of any origin talk to the agent. The card says so to everybody: who keeps a copy of it
-// need not ask again for each origin.
+// allowOrigins lets web pages of any origin talk to the agent. The card allows all origins by wildcard, so that a
+// cached copy is valid for each origin.
 func allowOrigins(w http.ResponseWriter, r *http.Request, card bool) {
 	if r.Header.Get("Origin") == "" && !card {
 		return
@@ -93,8 +93,8 @@ func allowOrigins(w http.ResponseWriter, r *http.Request, card bool) {
 }
 
 // Mux serves several agents on one origin, each below its own path. The first one's card is the origin's card; but an
-// agent at the root of its origin has that, and all that is below no other's path. What is asked over gRPC, which has
-// no paths of agents, goes to the first one that serves it.
+// agent at the root of its origin has the origin's card, and gets all requests that are below no other agent's path.
+// gRPC requests, which have no agent's path, go to the first agent that serves them.
 func Mux(agents ...*Agent) http.Handler {
 	root := slices.IndexFunc(agents, func(a *Agent) bool { return a.Path() == "" })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -12,13 +12,13 @@ import (
 	"a2atap/replay/refagent/internal/model"
 )
 
-// A Skill is what an agent does with a message for a skill of its card. What it does to the task it does through the
-// Turn, as long as it runs; where it returns without having ended the task or asked back, the task has completed. The
-// context ends when the task is canceled or the agent closed. Messages are worked on by goroutines of their own.
+// A Skill handles a message for a skill of the agent's card. It changes the task through the Turn while it runs; if it
+// returns without having ended the task or asked the client for input, the task has completed. The context ends when
+// the task is canceled or the agent closed. Each message is handled in a separate goroutine.
 type Skill func(ctx context.Context, in Assignment, t *Turn)
 
-// A Turn is the work on a task that a message has begun. It ends with a state that ends the task or waits for the
-// client: what is said after that is not heard.
+// A Turn is the work on a task that a message started. It ends with a state that ends the task or waits for the client;
+// calls after that are ignored.
 type Turn struct {
 	job   *engine.Job
 	ended bool
@@ -36,7 +36,7 @@ func States() []string {
 	return list
 }
 
-// Status takes the task to one of the [States], with a text if it is not empty. It reports whether the turn goes on.
+// Status moves the task to one of the [States], with a text unless it is empty. It reports whether the turn continues.
 func (t *Turn) Status(state, text string) bool {
 	if !t.ended {
 		t.job.Status(model.State(state), text)
@@ -75,7 +75,8 @@ func (t *Turn) Artifact(p Piece) error {
 	return nil
 }
 
-// withSkills has the skills of the given card do what the options say. It fails if the card does not have them.
+// withSkills assigns the options' implementations to the skills of the given card. It fails if the card does not have
+// them.
 func (s *service) withSkills() error {
 	for id, does := range s.opts.Skills {
 		found := false

@@ -15,7 +15,7 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// skillTests say what each skill does, whatever the dialect and the binding.
+// skillTests list the results of each skill, regardless of dialect and binding.
 var skillTests = []struct {
 	name      string
 	message   client.Message
@@ -140,7 +140,7 @@ var skillTests = []struct {
 	},
 }
 
-// scripted is a message that asks for a scenario by its id.
+// scripted returns a message that selects a script by its id.
 func scripted(scenario string) client.Message {
 	m := client.Text("Hello from TCK")
 	m.ID = "tck-" + scenario + "-0a1b2c3d"

@@ -21,7 +21,7 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// A memory is a store of a test, which can be told to fail.
+// A memory is a store for tests that can be made to fail.
 type memory struct {
 	mu     sync.Mutex
 	values map[[2]string]string
@@ -81,7 +81,7 @@ func (m *memory) keys() []string {
 	return keys
 }
 
-// A run is an agent that can be ended before its test.
+// A run is an agent that can be closed before its test ends.
 type run struct {
 	origin string
 	end    func()
@@ -99,8 +99,8 @@ func start(t *testing.T, agent string, o refagent.Options) run {
 	return run{s.URL, end}
 }
 
-// Tasks outlive the agent: finished ones are as they were, waiting ones go on, and those that were being worked on have
-// failed and say why.
+// Tasks survive the agent: finished ones are unchanged, waiting ones continue, and tasks in progress have failed with
+// a reason.
 func TestTasksOutliveTheAgent(t *testing.T) {
 	for _, l := range specLinks {
 		t.Run(l.String(), func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestTasksOutliveTheAgent(t *testing.T) {
 	}
 }
 
-// Tasks before 0.2 too, with the statuses that they had.
+// Tasks before 0.2 also survive, with their statuses.
 func TestOlderTasksOutliveTheAgent(t *testing.T) {
 	for _, agent := range []string{"legacy", "spec01"} {
 		t.Run(agent, func(t *testing.T) {
@@ -187,11 +187,12 @@ func TestOlderTasksOutliveTheAgent(t *testing.T) {
 	}
 }
 
-// The list keeps its order and its pages, and push notifications go on: what failed meanwhile is told too.
+// The list keeps its order and its pages, and push notifications continue, including those for tasks that failed
+// meanwhile.
 func TestListAndWebhooksOutliveTheAgent(t *testing.T) {
 	failed, canceled := make(chan string, 64), make(chan string, 64)
 	hook, roots := receiver(t, func(_ http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body) // the agent that ends hangs up: what it still sent has neither state
+		body, _ := io.ReadAll(r.Body) // a closing agent hangs up: its last delivery has no state
 		switch {
 		case strings.Contains(string(body), `"TASK_STATE_FAILED"`):
 			failed <- r.URL.Path
@@ -245,7 +246,8 @@ func TestListAndWebhooksOutliveTheAgent(t *testing.T) {
 	}
 }
 
-// What cannot be stored is refused, and nothing is changed by it; the agent says so once, and goes on when it can.
+// A change that cannot be stored is refused, and changes nothing. The agent logs this once, and continues when it
+// can.
 func TestStoreIsFull(t *testing.T) {
 	store, logged := newMemory(), make(chan string, 64)
 	r := start(t, "spec", refagent.Options{
@@ -282,7 +284,7 @@ func TestStoreIsFull(t *testing.T) {
 		"COMPLETED", call("SendMessage", message(`"taskId":"`+id+`",`, "done")))
 }
 
-// A value that makes no sense, or whose skill is gone, is said clearly.
+// An invalid value, or one whose skill no longer exists, has a clear error.
 func TestStoredTasksThatCannotBe(t *testing.T) {
 	numbered := func(number, id, state string) string {
 		return `{"format":1,"number":"` + number + `","revision":"1","id":"` + id + `","status":{"state":"` + state + `"}}`
@@ -313,7 +315,7 @@ func TestStoredTasksThatCannotBe(t *testing.T) {
 	}
 }
 
-// FuzzStored gives agents anything for a stored task: it is refused, or taken up.
+// FuzzStored gives agents any data for a stored task: it is rejected, or restored.
 func FuzzStored(f *testing.F) {
 	f.Add([]byte(`{"format":1,"number":"1","revision":"1","skill":"multi-turn","turns":1,"id":"t","contextId":"c",` +
 		`"status":{"state":"TASK_STATE_INPUT_REQUIRED","message":{"parts":[{"text":"x"}]},"timestamp":"2026-03-01T10:00:00.000Z"},` +

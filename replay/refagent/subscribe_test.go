@@ -16,7 +16,7 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// Three follow a task that waits for its client, and see what the client sees that lets it go on.
+// Three clients follow a task that waits for its client, and see the same events as the client that continues it.
 func TestSubscribersSeeTheSameEvents(t *testing.T) {
 	eachLink(t, refagent.Options{}, func(t *testing.T, _ link, c *client.Client) {
 		task := send(t, c, client.Text("multi-turn"))
@@ -53,7 +53,7 @@ func TestSubscribersSeeTheSameEvents(t *testing.T) {
 	})
 }
 
-// eventContent tells apart events that look alike.
+// eventContent distinguishes events of the same kind.
 func eventContent(e client.Event) string {
 	switch {
 	case e.Artifact != nil:
@@ -182,7 +182,7 @@ func TestInlinePushIsRetried(t *testing.T) {
 type webhook struct {
 	url      string
 	got      chan notification
-	failures chan int // statuses to answer before it takes anything
+	failures chan int // statuses to answer before it accepts notifications
 }
 
 type notification struct{ what, taskID, auth, token, mediaType string }

@@ -12,9 +12,9 @@ import (
 )
 
 // Tenants are of A2A 1.0: interfaces in the card name them, and requests name one in a member, in the query, or before
-// the path (§4.4.6, §8.3.2, §11.3). Each tenant has an engine of its own, so that it sees no tasks but its own.
+// the path (§4.4.6, §8.3.2, §11.3). Each tenant has a separate engine, so that it sees only its own tasks.
 
-// checkTenants says which tenants an agent cannot serve, and why.
+// checkTenants returns an error that names the tenants that an agent cannot serve, and why.
 func (p *profile) checkTenants(tenants []string) error {
 	if len(tenants) > 0 && !p.versioned {
 		return fmt.Errorf("agent %s has no tenants: they came with A2A 1.0, which echo and spec speak", p.name)
@@ -39,7 +39,7 @@ func (p *profile) checkTenants(tenants []string) error {
 func (s *service) admitTenant(r *model.Request) *model.Failure {
 	switch {
 	case len(s.opts.Tenants) == 0:
-		r.Tenant = "" // what nobody serves apart does not matter
+		r.Tenant = "" // ignored if tenants are not served separately
 	case r.Tenant == "":
 		return model.Fail(model.CodeNoTenant, "This agent serves tenants, and the request names none")
 	case !slices.Contains(s.opts.Tenants, r.Tenant):
@@ -63,8 +63,8 @@ func (s *service) engineOf(r *model.Request) *engine.Engine {
 	return e
 }
 
-// engineFor returns the engine of a party, which is made when it is first asked for. An error says that its stored
-// tasks cannot be read.
+// engineFor returns the engine of a party, and creates it on first use. It fails if the party's stored tasks cannot be
+// read.
 func (s *service) engineFor(p party) (*engine.Engine, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

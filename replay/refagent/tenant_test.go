@@ -12,7 +12,7 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// Each tenant has its interfaces in the card, which clients choose from, and sees no tasks but its own.
+// Each tenant has its interfaces in the card, which clients can choose, and sees only its own tasks.
 func TestTenantsAreApart(t *testing.T) {
 	for _, agent := range []string{"echo", "spec"} {
 		origin := serve(t, agent, refagent.Options{Tenants: []string{"acme", "b c"}, BaseURL: "http://a.example"})
@@ -52,7 +52,8 @@ func TestTenantsAreApart(t *testing.T) {
 	}
 }
 
-// A tenant stands in a member, in the query or before the path; who names none or another is refused.
+// A request names its tenant in a member, in the query or before the path. Requests without a tenant, or with an
+// unknown one, are refused.
 func TestTenantsOnTheWire(t *testing.T) {
 	origin := serve(t, "spec", refagent.Options{Tenants: []string{"acme", "b c", "taskS"}})
 	list := func(params string) string { return "POST /spec" + v10Header + rpc("1", "ListTasks", params) }
@@ -102,7 +103,7 @@ func TestTenantsOnTheWire(t *testing.T) {
 	expect.Contains(t, "without tenants", `"tasks":[]`, body)
 }
 
-// A push notification config says whose it is.
+// A push notification config names its tenant.
 func TestTenantOfAPushConfig(t *testing.T) {
 	origin := serve(t, "spec", refagent.Options{Tenants: []string{"acme", "other"}, Push: true})
 	call := func(method, params string) string {

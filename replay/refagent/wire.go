@@ -26,7 +26,7 @@ func (a *Agent) answer(w http.ResponseWriter, c *wire.Call, out *wire.Answer) {
 	out.Write(w)
 }
 
-// perform runs the decoded request of c, with the fault's say before and after.
+// perform runs the decoded request of c, with the fault's hooks before and after.
 func (s *service) perform(ctx context.Context, c *wire.Call) (model.Reply, *model.Failure) {
 	var r model.Reply
 	var f *model.Failure
@@ -58,7 +58,7 @@ func (a *Agent) streamEvents(ctx context.Context, w http.ResponseWriter, c *wire
 	a.stream(ctx, w, c, head, s, serverEvent) //nolint:errcheck // events can be written as they are
 }
 
-// stream writes a stream behind a head, its events as encode has them, and returns the error of that.
+// stream writes a stream after a head, with encode for its events, and returns encode's error.
 func (a *Agent) stream(ctx context.Context, w http.ResponseWriter, c *wire.Call, head *wire.Answer, s *model.Stream,
 	encode func(*wire.Frame) ([]byte, error),
 ) error {
@@ -90,7 +90,7 @@ func (a *Agent) stream(ctx context.Context, w http.ResponseWriter, c *wire.Call,
 	}
 }
 
-// writeFrames writes an event, or what the fault makes of it, and says whether the stream is over.
+// writeFrames writes an event, or the fault's version of it, and reports whether the stream is over.
 func writeFrames(w http.ResponseWriter, f *wire.Frame, hook func(*wire.Frame) []*wire.Frame,
 	encode func(*wire.Frame) ([]byte, error),
 ) (done bool, err error) {
@@ -124,7 +124,7 @@ func serverEvent(f *wire.Frame) ([]byte, error) {
 	return append(jsonvalue.Append(append(head, "data: "...), f.Body), "\n\n"...), nil
 }
 
-// readBody returns a request's body, or the failure that its size or its media type deserves.
+// readBody returns a request's body, or a failure because of its size or media type.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *model.Failure) {
 	if t := r.Header.Get("Content-Type"); t != "" && !isJSON(t) {
 		f := model.Fail(model.CodeInvalidRequest,
@@ -139,7 +139,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *model.Failure) {
 	return body, f
 }
 
-// readBounded returns a body of any type, nil if it could not be read, or the failure that its size deserves.
+// readBounded returns a body of any type, nil if it could not be read, or a failure because of its size.
 func readBounded(w http.ResponseWriter, r *http.Request, tooLarge string) ([]byte, *model.Failure) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -181,14 +181,14 @@ func (a *Agent) checkVersion(asked string, unmistakable bool) *model.Failure {
 	return model.Fail(model.CodeVersion, "A2A version "+asked+" is not supported here; this agent speaks 1.0")
 }
 
-// readHeader takes what operations need from the head of a request.
+// readHeader reads the header fields that operations need.
 func (a *Agent) readHeader(into *model.Request, r *http.Request) {
 	into.Authorization, into.Traceparent = r.Header.Get("Authorization"), r.Header.Get("Traceparent")
 	into.Base = a.base(r)
 	into.User, _ = a.userOf(r)
 }
 
-// userOf returns who makes a request; ok is false if it lacks the credentials that the agent asks for.
+// userOf returns the user of a request; ok is false if it lacks the credentials that the agent requires.
 func (s *service) userOf(r *http.Request) (user string, ok bool) {
 	c := s.credentials("")
 	if c == nil {
@@ -216,7 +216,7 @@ func (a *Agent) failRPC(w http.ResponseWriter, c *wire.Call, f *model.Failure) {
 	switch {
 	case f.HTTP != 0:
 		status = f.HTTP
-	case f.Code == model.CodeStoreFull && c.Dialect.Code(f) == model.CodeInternal: // a code that does not say so
+	case f.Code == model.CodeStoreFull && c.Dialect.Code(f) == model.CodeInternal: // a generic code
 		status = http.StatusTooManyRequests
 	}
 	out := wire.NewAnswer(status, c.MediaType, jsonvalue.Object{
@@ -230,7 +230,7 @@ func (a *Agent) failRPC(w http.ResponseWriter, c *wire.Call, f *model.Failure) {
 	a.answer(w, c, out)
 }
 
-// refuseStranger answers a request that is for no operation and lacks the credentials, and reports whether it did.
+// refuseStranger refuses a request that is for no operation and lacks the credentials, and reports whether it did.
 func (a *Agent) refuseStranger(w http.ResponseWriter, r *http.Request) bool {
 	f := a.authenticate(r)
 	if f == nil {
@@ -244,8 +244,8 @@ func (a *Agent) refuseStranger(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// authenticate refuses a request without the credentials that the agent asks for. The public card needs none
-// (A2A 1.0 §8.2), nor does OPTIONS.
+// authenticate refuses a request without the credentials that the agent requires. The public card needs none (A2A 1.0
+// §8.2), nor does OPTIONS.
 func (a *Agent) authenticate(r *http.Request) *model.Failure {
 	c := a.credentials("")
 	if _, ok := a.userOf(r); ok {

@@ -30,14 +30,14 @@ func exchange(t testing.TB, origin, request string) (*http.Response, string) {
 	return resp, string(must.Get(io.ReadAll(resp.Body))(t))
 }
 
-// bodyOf is what an exchange is answered with.
+// bodyOf returns the body of an exchange's answer.
 func bodyOf(t testing.TB, origin, request string) string {
 	t.Helper()
 	_, body := exchange(t, origin, request)
 	return body
 }
 
-// headOf is the same without the body.
+// headOf returns the head of an exchange's answer.
 func headOf(t testing.TB, origin, request string) *http.Response {
 	t.Helper()
 	resp, _ := exchange(t, origin, request)
@@ -59,7 +59,7 @@ func rpc(id, method, params string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":` + params + `}`
 }
 
-// Of push notification configs the agent knows the methods by their names of 1.0 alone.
+// The agent knows the methods of push notification configs only by their 1.0 names.
 func TestPushMethodNames(t *testing.T) {
 	origin := serve(t, "spec", refagent.Options{Push: true})
 	for method, want := range map[string]string{
@@ -72,8 +72,8 @@ func TestPushMethodNames(t *testing.T) {
 	}
 }
 
-// A wireTest compares a whole body. Agents have fixed clocks and ids that count from id-1; the first exchanges of a
-// test set the stage for the last, whose answer counts.
+// A wireTest compares a whole body. Agents have fixed clocks and ids that count from id-1. The first exchanges of a
+// test prepare the last, whose answer counts.
 type wireTest struct {
 	name, agent string
 	before      []string
@@ -221,7 +221,7 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// envelopeTests break the JSON-RPC envelope; the answer is an error under HTTP 200.
+// envelopeTests have invalid JSON-RPC envelopes; the answer is an error under HTTP 200.
 var envelopeTests = []struct{ name, body, want string }{
 	{"not JSON", `{this is not valid json`, `"id":null,"error":{"code":-32700,`},
 	{"empty", ``, `"id":null,"error":{"code":-32700,`},
@@ -282,7 +282,7 @@ func TestEnvelope(t *testing.T) {
 	}
 }
 
-// partTests break a part of a 0.3 message.
+// partTests have invalid parts of a 0.3 message.
 var partTests = []struct{ part, want string }{
 	{`{"text":"a"}`, `message.parts[0].kind must be \"text\", \"file\" or \"data\"`},
 	{`{"kind":"text"}`, `message.parts[0].text is required`},

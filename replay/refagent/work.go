@@ -7,9 +7,9 @@ import (
 	"a2atap/replay/refagent/internal/model"
 )
 
-// Work is what an agent does with a message: it returns the text of the task's one artifact, or an error, whose text is
-// why the task has failed. The context ends when the task is canceled or the agent closed. Messages are worked on by
-// goroutines of their own.
+// Work handles a message: it returns the text of the task's only artifact, or an error, whose text becomes the reason
+// of the task's failure. The context ends when the task is canceled or the agent closed. Each message is handled in a
+// separate goroutine.
 type Work func(ctx context.Context, a Assignment) (text string, err error)
 
 // An Assignment is a message that an agent works on.
@@ -17,7 +17,7 @@ type Assignment struct {
 	Text        string
 	Traceparent string // as its client sent it (W3C Trace Context §3.2); empty if it sent none
 
-	// Of a [Skill]: its id, the ids of task and context, and the number of the message in its task, from 1.
+	// For a [Skill]: its id, the ids of task and context, and the number of the message in its task, from 1.
 	Skill, TaskID, ContextID string
 	Turn                     int
 }

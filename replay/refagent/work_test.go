@@ -30,7 +30,7 @@ func TestWork(t *testing.T) {
 		return body
 	}
 	for text, want := range map[string][]string{
-		"streaming": {`"TASK_STATE_COMPLETED"`, `"did streaming for ` + trace + `"`}, // no skill of the agent's own
+		"streaming": {`"TASK_STATE_COMPLETED"`, `"did streaming for ` + trace + `"`}, // not one of the agent's skills
 		"fail":      {`"TASK_STATE_FAILED"`, `"no seats are left"`},
 	} {
 		got := send(text, "")

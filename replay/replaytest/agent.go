@@ -13,24 +13,24 @@ import (
 	"a2atap/replay/playback"
 )
 
-// AgentOptions are those of package playback, and what is for tests alone. Where the session has several agents,
-// Options.Agent has to name the one to be played.
+// AgentOptions are the options of package playback, with additions for tests. If the session has several agents,
+// Options.Agent must name the one to play.
 type AgentOptions struct {
 	playback.Options
 
-	// Whole fails the test, too, if a recorded request was not made.
+	// Whole also fails the test if the client did not make a recorded request.
 	Whole bool
 }
 
 // maxLines bounds the requests that are printed one by one.
 const maxLines = 20
 
-// Agent plays the agent of a session on a test server until the test and its subtests end, and returns its URL: what a
-// client is to use in place of the agent's, its path included.
+// Agent plays the agent of a session on a test server until the test and its subtests end, and returns its URL,
+// including the path, which a client should use instead of the agent's.
 //
-// When the test ends, it calls t.Error for each request that matches no recorded one, with the nearest and what is
-// different, and if no request came at all. What was recorded and not requested is logged. A test that was skipped is
-// not judged.
+// When the test ends, it calls t.Error for each unmatched request, with the nearest recorded one and the difference,
+// and if no request came at all. It logs recorded requests that the client did not make. It does not check a skipped
+// test.
 //
 // It fails the test at once if the session cannot be read. It is safe in tests that run in parallel.
 func Agent(t testing.TB, file string, options ...func(*AgentOptions)) (url string) {
@@ -61,7 +61,7 @@ func Agent(t testing.TB, file string, options ...func(*AgentOptions)) (url strin
 	return server.URL + player.Path()
 }
 
-// choose finds out whether it is clear which agent is to be played.
+// choose checks whether the choice of the played agent is clear.
 func (o *AgentOptions) choose(ctx context.Context, src capture.Source) error {
 	names, err := playback.Agents(ctx, src)
 	switch {
@@ -75,7 +75,7 @@ func (o *AgentOptions) choose(ctx context.Context, src capture.Source) error {
 	return nil
 }
 
-// judge fails the test for requests that nothing matched.
+// judge fails the test for unmatched requests.
 func (o *AgentOptions) judge(t testing.TB, file string, r playback.Report) {
 	t.Helper()
 	if t.Skipped() {
@@ -88,7 +88,7 @@ func (o *AgentOptions) judge(t testing.TB, file string, r playback.Report) {
 		t.Errorf("%s: not matched: %s", file, analysis.Clean(m.String()))
 	}
 	if r.Missed > maxLines {
-		t.Errorf("%s: and %d more requests that nothing matches", file, r.Missed-maxLines)
+		t.Errorf("%s: and %d more requests without a match", file, r.Missed-maxLines)
 	}
 	for _, line := range r.NotRequested() {
 		if o.Whole {
@@ -98,7 +98,7 @@ func (o *AgentOptions) judge(t testing.TB, file string, r playback.Report) {
 		}
 	}
 	if r.Came()+r.Missed == 0 {
-		t.Errorf("%s: no request came; let the client use the URL that replaytest.Agent returns", file)
+		t.Errorf("%s: no request arrived; configure the client with the URL that replaytest.Agent returns", file)
 	}
 	t.Logf("%s: %s", file, r.Verdict())
 }

@@ -10,7 +10,7 @@ import (
 	"a2atap/replay/replaytest"
 )
 
-// A client with other words is served, and what it left out is logged.
+// A client with other texts is served, and its omissions are logged.
 func TestAgentPasses(t *testing.T) {
 	t.Parallel()
 	s := watch(t, func(t testing.TB) {
@@ -25,17 +25,17 @@ func TestAgentPasses(t *testing.T) {
 	s.wantLog(t, "2 requests served, 0 not matched")
 }
 
-// A request that nothing recorded matches fails the test, with the nearest one.
+// An unmatched request fails the test, with the nearest recorded one.
 func TestAgentFails(t *testing.T) {
 	t.Parallel()
 	s := watch(t, func(t testing.TB) {
 		url := replaytest.Agent(t, session, func(o *replaytest.AgentOptions) { o.Match = playback.ByValue })
 		ask(t, url, "task-lifecycle a boat")
 	})
-	s.wantErrors(t, "send: ", session+": not matched: SendMessage: nothing recorded matches; the nearest is exchange")
+	s.wantErrors(t, "send: ", session+": not matched: SendMessage: no recorded request matches; the nearest is exchange")
 }
 
-// Many requests that nothing matches are counted.
+// Many unmatched requests are counted.
 func TestAgentCountsMisses(t *testing.T) {
 	t.Parallel()
 	s := watch(t, func(t testing.TB) {
@@ -50,16 +50,16 @@ func TestAgentCountsMisses(t *testing.T) {
 		}
 		http.DefaultClient.CloseIdleConnections()
 	})
-	if n := len(s.errors); n != 21 || !strings.Contains(s.errors[20], "and 5 more requests that nothing matches") {
+	if n := len(s.errors); n != 21 || !strings.Contains(s.errors[20], "and 5 more requests without a match") {
 		t.Errorf("got %d errors:\n%s", n, strings.Join(s.errors, "\n"))
 	}
 }
 
-// A client that does not come, or that leaves something out where all is wanted, has proved nothing.
+// A client that makes no request, or with Whole omits one, fails the test.
 func TestAgentIsNotAsked(t *testing.T) {
 	t.Parallel()
 	s := watch(t, func(t testing.TB) { replaytest.Agent(t, session) })
-	s.wantErrors(t, session+": no request came")
+	s.wantErrors(t, session+": no request arrived")
 	s = watch(t, func(t testing.TB) {
 		url := replaytest.Agent(t, session, func(o *replaytest.AgentOptions) { o.Whole = true })
 		for range 3 {
@@ -69,7 +69,7 @@ func TestAgentIsNotAsked(t *testing.T) {
 	s.wantErrors(t, session+": not requested: exchange 4 SendStreamingMessage")
 }
 
-// A test that was skipped is not judged.
+// A skipped test is not checked.
 func TestAgentOfSkippedTest(t *testing.T) {
 	t.Parallel()
 	s := watch(t, func(t testing.TB) {
@@ -79,7 +79,7 @@ func TestAgentOfSkippedTest(t *testing.T) {
 	s.wantErrors(t)
 }
 
-// Of several agents one is chosen by its name.
+// One of several agents is chosen by its name.
 func TestAgentAmongSeveral(t *testing.T) {
 	t.Parallel()
 	file := changed(t, func(x *capture.Exchange) {

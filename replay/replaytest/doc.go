@@ -1,16 +1,16 @@
-// Package replaytest has recorded sessions in go test, for those who write agents and clients.
+// Package replaytest uses recorded sessions in go test, to test agents and clients.
 //
-// Run plays the client of a recorded session against a live agent, and fails the test for each thing that the agent
-// does otherwise than it was recorded. Agent plays the agent of one for a live client, on a test server.
+// Run plays the client of a recorded session against a live agent, and fails the test for each difference between the
+// agent and the recording. Agent plays the recorded agent for a live client, on a test server.
 //
 // A session is a transcript: HTTP as text, in a file under testdata, as a2atap export c.a2atap -o session.txtar writes
-// it. Credentials in it are placeholders; Run takes those of today by RunOptions.Authorize.
+// it. Credentials in it are placeholders; RunOptions.Authorize provides real ones for Run.
 //
 // # What it promises
 //
-// A test passes only if something was sent, or served. What was left out of a session, and why, is logged. Options are
-// those of packages replay and playback, so that a test can do what the commands can. When a test has ended, no
-// goroutine and no listening address of it is left.
+// A test passes only if something was sent, or served. It logs the omitted parts of a session, with the reasons.
+// Options include those of packages replay and playback, so that a test can do what the commands can. After a test
+// has ended, none of its goroutines and listeners remain.
 //
 // # What will surprise you
 //

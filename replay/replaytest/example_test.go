@@ -22,14 +22,14 @@ func TestPlannerAsksTheBooker(t *testing.T) {
 	askForTickets(t, booker) // by the client that is tested
 }
 
-// A test of an agent: it fails for what the agent does otherwise than it was recorded.
+// A test of an agent: it fails if the agent differs from the recording.
 func ExampleRun() {
 	_ = func(t *testing.T) { // func TestBooker(t *testing.T) {
 		replaytest.Run(t, "testdata/session.txtar", startBooker(t))
 	}
 }
 
-// A stricter test of an agent that asks for a token, and is slow to start.
+// A stricter test of an agent that requires a token, and is slow to start.
 func ExampleRun_options() {
 	_ = func(t *testing.T) { // func TestBooker(t *testing.T) {
 		replaytest.Run(t, "testdata/session.txtar", startBooker(t), func(o *replaytest.RunOptions) {
@@ -41,7 +41,7 @@ func ExampleRun_options() {
 	}
 }
 
-// A test of a client: the agent answers as it was recorded, whatever words the client uses.
+// A test of a client: the agent answers as recorded, whatever texts the client sends.
 func ExampleAgent() {
 	_ = func(t *testing.T) { // func TestPlanner(t *testing.T) {
 		booker := replaytest.Agent(t, "testdata/session.txtar")
@@ -49,7 +49,7 @@ func ExampleAgent() {
 	}
 }
 
-// A client has to bear a stream that is cut, and to make every request of the session.
+// A client must tolerate a broken stream, and make every request of the session.
 func ExampleAgent_options() {
 	_ = func(t *testing.T) { // func TestPlanner(t *testing.T) {
 		booker := replaytest.Agent(t, "testdata/session.txtar", func(o *replaytest.AgentOptions) {

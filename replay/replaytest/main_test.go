@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A spy is the test of somebody else: it writes down what becomes of it, and can fail.
+// A spy is a test under observation: it records its errors and logs, and can fail.
 type spy struct {
 	testing.TB // of which only the name, the context and what is not used below is left
 
@@ -28,7 +28,7 @@ type spy struct {
 	cleanups []func()
 }
 
-// watch runs a test of somebody else to its end, cleanups included.
+// watch runs a test under observation to its end, cleanups included.
 func watch(t *testing.T, test func(t testing.TB)) *spy {
 	t.Helper()
 	s := &spy{TB: t}

@@ -22,7 +22,7 @@ import (
 	"a2atap/replay/report"
 )
 
-// RunOptions are those of package replay, and what is for tests alone. Run begins with all rules and no pauses.
+// RunOptions are the options of package replay, with additions for tests. Run begins with all rules and no pauses.
 type RunOptions struct {
 	replay.Options
 
@@ -32,13 +32,12 @@ type RunOptions struct {
 	KeepIn string
 }
 
-// Run plays the client of a session against the agent at a URL, and calls t.Error for each thing that the agent does
-// otherwise than it was recorded: with the file, the numbers of both exchanges, what changed and the smallest JSON
-// difference. Where the session has several agents, name the others in Options.Agents.
+// Run plays the client of a session against the agent at a URL, and calls t.Error for each difference between the
+// agent and the recording: with the file, the numbers of both exchanges, the change and the smallest JSON difference.
+// If the session has several agents, name the others in Options.Agents.
 //
-// It fails the test at once if the session cannot be read or the agent not be reached, and calls t.Error, too, if
-// nothing was sent. It logs what was left out, and the verdict, and returns the report. It ends when the context of the
-// test does.
+// It fails the test at once if it cannot read the session or reach the agent, and also calls t.Error if nothing was
+// sent. It logs omissions and the verdict, and returns the report. It ends with the test's context.
 func Run(t testing.TB, file, url string, options ...func(*RunOptions)) *report.Report {
 	t.Helper()
 	o := RunOptions{Options: replay.Options{Rules: rules.All}}
@@ -53,7 +52,7 @@ func Run(t testing.TB, file, url string, options ...func(*RunOptions)) *report.R
 	var live *capture.Memory
 	if o.KeepIn != "" {
 		if o.Sink != nil {
-			t.Fatalf("replaytest.Run: %s: KeepIn and Sink exclude each other: choose who keeps the live traffic", file)
+			t.Fatalf("replaytest.Run: %s: KeepIn and Sink exclude each other; set one of them", file)
 		}
 		live = capture.NewMemory(capture.Info{Name: t.Name()})
 		sink, err := o.redacted(t.Context(), live)
@@ -79,12 +78,12 @@ func Run(t testing.TB, file, url string, options ...func(*RunOptions)) *report.R
 	return r
 }
 
-// tellMissing has it logged which secrets the session lacks.
+// tellMissing makes Run log the secrets that the session lacks.
 func (o *RunOptions) tellMissing(t testing.TB, file string) {
 	if o.OnMissing == nil {
 		o.OnMissing = func(m *replay.Missing) {
 			t.Helper()
-			t.Logf("%s: %s, and it is sent without; RunOptions.Authorize gives it", file, analysis.Clean(m.String()))
+			t.Logf("%s: %s, and the request is sent without it; set RunOptions.Authorize", file, analysis.Clean(m.String()))
 		}
 	}
 }
@@ -96,7 +95,7 @@ func hint(err error) string {
 	return ""
 }
 
-// redacted returns a sink that hides the credentials of the session's requests, and those given in their place.
+// redacted returns a sink that hides the credentials of the session's requests, and their replacements.
 func (o *RunOptions) redacted(ctx context.Context, live *capture.Memory) (capture.Sink, error) {
 	names := &redact.Names{}
 	if o.Authorize != nil {
@@ -109,7 +108,7 @@ func (o *RunOptions) redacted(ctx context.Context, live *capture.Memory) (captur
 			headers = append(headers, name)
 		}
 		_, pairs, _ := strings.Cut(given.URL, "?")
-		values, _ := url.ParseQuery(pairs) // what can be read of it
+		values, _ := url.ParseQuery(pairs) // the readable part
 		for name := range values {
 			query = append(query, name)
 		}
@@ -136,12 +135,12 @@ func tell(t testing.TB, file string, r *report.Report) {
 		t.Logf("%s: %s", file, analysis.Clean(note))
 	}
 	if r.Sent == 0 {
-		t.Errorf("%s: nothing was sent, so nothing is known of the agent", file)
+		t.Errorf("%s: nothing was sent, so the agent was not tested", file)
 	}
 	t.Logf("%s: %s", file, r.Verdict())
 }
 
-// differences returns what differs, as the report for people has it: each cause with what follows from it.
+// differences returns the differences in the form of the text report: each cause with its consequences.
 func differences(r *report.Report) []string {
 	only := *r
 	only.Lines = slices.DeleteFunc(slices.Clone(r.Lines), func(l report.Line) bool { return l.Status == report.LeftOut })
@@ -163,7 +162,7 @@ func (o *RunOptions) keep(t testing.TB, file string, live *capture.Memory) {
 	var list []*capture.Exchange
 	for x, err := range live.Exchanges(context.WithoutCancel(t.Context()), 1) {
 		if err != nil {
-			t.Errorf("replaytest.Run: keep what has passed: %v", err)
+			t.Errorf("replaytest.Run: save the traffic: %v", err)
 			return
 		}
 		list = append(list, x)
@@ -171,8 +170,8 @@ func (o *RunOptions) keep(t testing.TB, file string, live *capture.Memory) {
 	session := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 	to := filepath.Join(o.KeepIn, fileName(t.Name())+"-"+session+".txtar")
 	if err := write(to, list); err != nil {
-		t.Errorf("replaytest.Run: keep what has passed: %v", err)
+		t.Errorf("replaytest.Run: save the traffic: %v", err)
 		return
 	}
-	t.Logf("what has passed is in %s; a2atap diff %s %[1]s compares it with the session", to, file)
+	t.Logf("the traffic is in %s; a2atap diff %s %[1]s compares it with the session", to, file)
 }

@@ -19,7 +19,7 @@ import (
 
 const session = "testdata/session.txtar"
 
-// An agent that does as it did passes, in every profile that leaves texts and ids open.
+// An agent that behaves as recorded passes, in every profile that ignores texts and ids.
 func TestRunPasses(t *testing.T) {
 	t.Parallel()
 	s := watch(t, func(t testing.TB) {
@@ -35,8 +35,8 @@ func TestRunPasses(t *testing.T) {
 	s.wantLog(t, session+": no difference; 6 sent")
 }
 
-// What the agent does otherwise fails the test: with the file, the exchange and what changed. What has passed is kept,
-// and judged by who wants to know more.
+// A change in the agent fails the test, with the file, the exchange and the change. The traffic is kept for further
+// checks.
 func TestRunFails(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -57,7 +57,7 @@ func TestRunFails(t *testing.T) {
 		}
 	}
 	kept := filepath.Join(dir, "TestRunFails-session.txtar")
-	s.wantLog(t, "what has passed is in "+kept)
+	s.wantLog(t, "the traffic is in "+kept)
 	tr := must.Get(transcript.ReadFile(kept))(t)
 	if len(tr.Exchanges) != 6 || !tr.Exchanges[0].Replayed {
 		t.Errorf("%d exchanges were kept, replayed: %v", len(tr.Exchanges), tr.Exchanges[0].Replayed)
@@ -67,7 +67,7 @@ func TestRunFails(t *testing.T) {
 	}
 }
 
-// A secret that the session does not hold is sent from the options, and not written down.
+// A secret that the session lacks is sent from the options, and not written to files.
 func TestRunWithCredentials(t *testing.T) {
 	t.Parallel()
 	const key = "sesame-of-today"
@@ -78,7 +78,7 @@ func TestRunWithCredentials(t *testing.T) {
 	})
 	dir := t.TempDir()
 	without := watch(t, func(t testing.TB) { replaytest.Run(t, file, startBooker(t)) })
-	without.wantLog(t, "exchange 1 and 5 more to booker: header X-Booker-Key held a secret that the recording does not")
+	without.wantLog(t, "exchange 1 and 5 more to booker: header X-Booker-Key had a secret that is not in the recording")
 	s := watch(t, func(t testing.TB) {
 		booker := agenttest.Start(t, "spec", refagent.Options{Fault: "rpc-id-echo"})
 		replaytest.Run(t, file, booker, func(o *replaytest.RunOptions) {
@@ -95,7 +95,7 @@ func TestRunWithCredentials(t *testing.T) {
 	}
 }
 
-// changed writes the session with its exchanges changed, and returns the file.
+// changed writes a copy of the session with changed exchanges, and returns the file.
 func changed(t *testing.T, change func(*capture.Exchange)) string {
 	t.Helper()
 	tr := must.Get(transcript.ReadFile(session))(t)
@@ -107,7 +107,7 @@ func changed(t *testing.T, change func(*capture.Exchange)) string {
 	return file
 }
 
-// What proves nothing is not a success.
+// A run that proves nothing is not a success.
 func TestRunProvesNothing(t *testing.T) {
 	t.Parallel()
 	s := watch(t, func(t testing.TB) {
@@ -118,7 +118,7 @@ func TestRunProvesNothing(t *testing.T) {
 	s.wantErrors(t, session+": nothing was sent")
 }
 
-// What cannot be begun ends the test, and says what to do.
+// A run that cannot begin ends the test, with an error that says what to do.
 func TestRunRefuses(t *testing.T) {
 	t.Parallel()
 	empty := filepath.Join(t.TempDir(), "empty.txtar")
@@ -133,9 +133,9 @@ func TestRunRefuses(t *testing.T) {
 		options         func(*replaytest.RunOptions)
 	}{
 		"no file": {
-			"testdata/none.txtar", "http://127.0.0.1:9", "a2atap export CAPTURE -o testdata/none.txtar writes it", nil,
+			"testdata/none.txtar", "http://127.0.0.1:9", "a2atap export CAPTURE -o testdata/none.txtar creates it", nil,
 		},
-		"empty":          {empty, "http://127.0.0.1:9", "holds no exchanges", nil},
+		"empty":          {empty, "http://127.0.0.1:9", "has no exchanges", nil},
 		"no agent":       {session, "http://127.0.0.1:1/spec", "connect", nil},
 		"no URL":         {session, "booker", session, nil},
 		"several agents": {several, "http://127.0.0.1:9", "set Options.Agents", nil},

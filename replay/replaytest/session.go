@@ -17,17 +17,17 @@ func open(file string) (*capture.Memory, error) {
 	t, err := transcript.ReadFile(file)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%w; a2atap export CAPTURE -o %s writes it", err, filepath.ToSlash(file))
+			err = fmt.Errorf("%w; a2atap export CAPTURE -o %s creates it", err, filepath.ToSlash(file))
 		}
 		return nil, err
 	}
 	if len(t.Exchanges) == 0 {
-		return nil, fmt.Errorf("%s holds no exchanges", file)
+		return nil, fmt.Errorf("%s has no exchanges", file)
 	}
 	return t.Source(file)
 }
 
-// write writes what has passed to a transcript.
+// write writes the traffic to a transcript.
 func write(file string, list []*capture.Exchange) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
@@ -35,7 +35,7 @@ func write(file string, list []*capture.Exchange) error {
 	return os.WriteFile(file, transcript.Format(&transcript.Transcript{Exchanges: list}), 0o600)
 }
 
-// fileName returns a name of a test as that of one file.
+// fileName returns a file name for the name of a test.
 func fileName(test string) string {
 	return strings.Map(func(c rune) rune {
 		if strings.ContainsRune(`/\:*?"<>| `, c) || c < ' ' {

@@ -10,9 +10,9 @@ import (
 	"a2atap/replay/compare"
 )
 
-// A Group is one difference in all exchanges in which it is the same: of the same kind, agent and operation, at the same
-// place but for indices, and with the same values but for ids and times. An error that is none of the protocol's, or no
-// answer at all, is the same for all operations.
+// A Group is one difference in all exchanges that have it: of the same kind, agent and operation, at the same place
+// except for indices, and with the same values except for ids and times. An error outside the protocol, or a missing
+// answer, is the same for all operations.
 type Group struct {
 	Operation   string               // of the requests, or anyOperation; empty for what concerns no single exchange
 	Agent       string               // its name in the recording, if there are several; else empty
@@ -22,17 +22,17 @@ type Group struct {
 	tasks       map[string]bool
 }
 
-// anyOperation stands for the operation of a group that has several.
+// anyOperation names the operation of a group that has several.
 const anyOperation = "requests"
 
-// A Cause is a difference that no other explains, and what follows from it.
+// A Cause is a difference that no other explains, with its consequences.
 type Cause struct {
 	Group
 	Consequences []Group // in order
-	NotSent      []Line  // requests that lack what the answer was to name
+	NotSent      []Line  // requests that lack the ids that the answer should have had
 }
 
-// Count returns how many differences follow from the cause.
+// Count returns the number of differences that follow from the cause.
 func (c *Cause) Count() (n int) {
 	for _, g := range c.Consequences {
 		n += len(g.Differences)
@@ -40,10 +40,11 @@ func (c *Cause) Count() (n int) {
 	return n
 }
 
-// Causes sorts the differences of the report by what caused them, in the order in which the causes appear. Each is in
-// one group. One follows from another only if an id or a capability leads there: it is about a task that the other left
-// otherwise than it was recorded, or about what an answer was to name that came as an error, or the card no longer
-// offers what was refused or where it was asked, or it is a rule that is broken by the very value that the other is about.
+// Causes groups the differences of the report by cause, in the order in which the causes appear. Each difference is
+// in one group. A difference follows from another only if an id or a capability links them. It is about a task whose
+// state the other changed; or about ids that an answer should have named but was an error instead. Or the card no
+// longer offers the refused capability or address. Or it is a rule that is broken by the value that the other is
+// about.
 func (r *Report) Causes() []Cause {
 	t := newTracer(r)
 	t.trace()
@@ -57,16 +58,17 @@ type tracer struct {
 	live      map[uint64]*Line  // by number in the replayed traffic
 	lines     []*Line           // of each difference; nil if it has none
 	root      []int             // of each difference: the one that explains it; itself if none does
-	tasks     map[subject]int   // the cause of what is said of a task
-	configs   map[subject]int   // the cause of what is notified of a task, and of what its configs are
-	answers   map[uint64]int    // the cause why an answer does not name what the recorded one does
-	withdrawn map[offer]int     // the cause why something is refused
-	gone      map[string][]gone // by agent: where it is no longer to be called
+	tasks     map[subject]int   // the cause of differences about a task
+	configs   map[subject]int   // the cause of differences in a task's notifications and configs
+	answers   map[uint64]int    // the cause of ids missing from an answer
+	withdrawn map[offer]int     // the cause of a refusal
+	gone      map[string][]gone // by agent: the addresses at which it no longer serves
 	several   bool              // agents
 	notSent   map[int][]Line    // by cause
 }
 
-// A subject is a task of an agent, an offer what an agent's card says: ids and cards of other agents are others.
+// A subject is a task of an agent; an offer is a capability in an agent's card. Ids and cards of other agents are
+// unrelated.
 type (
 	subject struct{ agent, task string }
 	offer   struct {
@@ -75,7 +77,7 @@ type (
 	}
 )
 
-// A gone is where an agent is no longer to be called, and the cause why that is known.
+// A gone is an address at which an agent is no longer to be called, and the cause that shows it.
 type gone struct {
 	where compare.Spoken
 	root  int
@@ -110,8 +112,8 @@ func newTracer(r *Report) *tracer {
 	return t
 }
 
-// trace explains differences in the order of the recording, and then those that concern no single answer: what follows
-// comes later.
+// trace explains differences in the order of the recording, and then those that concern no single answer:
+// consequences come later.
 func (t *tracer) trace() {
 	of := map[*Line][]int{}
 	var rest []int
@@ -145,7 +147,7 @@ func (t *tracer) trace() {
 	}
 }
 
-// leftOut notes a request that could not be sent for want of what an answer was to name.
+// leftOut notes a request that could not be sent because an answer lacked an id.
 func (t *tracer) leftOut(l *Line) {
 	root, ok := t.answers[l.Lacks]
 	if !ok {
@@ -196,7 +198,7 @@ func (t *tracer) subject(d *compare.Difference, l *Line) subject {
 	return s
 }
 
-// cause finds an earlier difference that explains one by ids or by what the card says.
+// cause finds an earlier difference that explains one by ids or by the card.
 func (t *tracer) cause(d *compare.Difference, l *Line) (int, bool) {
 	if !follows(d) {
 		return 0, false
@@ -230,12 +232,12 @@ func (t *tracer) cause(d *compare.Difference, l *Line) (int, bool) {
 	return 0, false
 }
 
-// notSpoken are the errors with which an agent refuses what it does not understand: a method, a path or a version of
-// another dialect. That the version is not supported has its code since 1.0 alone.
+// notSpoken matches the errors with which an agent rejects another dialect's method, path or version. An unsupported
+// version has its own code only since 1.0.
 var notSpoken = regexp.MustCompile(`^error (MethodNotFound|InvalidRequest|InvalidParams|ParseError|VersionNotSupported|` +
 	`UnsupportedOperation|ContentTypeNotSupported)(Error)?$|^error (UNIMPLEMENTED|-32009)$|^error HTTP (4(00|04|05|06|15)|501)\b`)
 
-// refusals are the errors with which an agent refuses what it does not offer.
+// refusals are the errors with which an agent rejects operations that it does not offer.
 //
 // Source: A2A 1.0 §3.3.4.
 var refusals = map[compare.Capability]struct {
@@ -257,11 +259,11 @@ var aboutConfigs = []string{
 	a2a.DeletePushConfig.String(),
 }
 
-// follows reports whether a difference may be explained by what came of a task earlier. The form of an answer is the
-// agent's own doing.
+// follows reports whether an earlier result of a task may explain a difference. It never explains the form of an
+// answer.
 func follows(d *compare.Difference) bool {
 	switch d.Kind {
-	case compare.DifferentContent: // also the words in which something is said
+	case compare.DifferentContent: // also the wording of messages
 		return d.Effect.Task != ""
 	case compare.DifferentOutcome, compare.DifferentError, compare.DifferentState, compare.DifferentEvent,
 		compare.DifferentEnd, compare.DifferentDelivery,
@@ -271,8 +273,8 @@ func follows(d *compare.Difference) bool {
 	return false
 }
 
-// explainFinding finds the difference that goes with a broken rule: one of the same value, or one that put the whole
-// answer in the place of another. That both are about one task says nothing: an agent may well do two things wrong.
+// explainFinding finds the difference that goes with a broken rule: one of the same value, or one that replaced the
+// whole answer. A common task does not connect them: an agent may make two mistakes.
 func (t *tracer) explainFinding(i int, answer []int) {
 	d := &t.Differences[i]
 	for _, other := range answer {

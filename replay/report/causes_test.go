@@ -12,7 +12,7 @@ import (
 	"a2atap/replay/report"
 )
 
-// said writes causes as the tests below expect them: a line for each, and indented ones for what follows.
+// said formats causes for the tests below: a line for each, and indented ones for its consequences.
 func said(r *report.Report) string {
 	var b strings.Builder
 	group := func(g *report.Group) {
@@ -230,7 +230,7 @@ func valueOf(n uint64, pointer, was, now string) compare.Difference {
 	}
 }
 
-// Long values are shown where they differ, with as much left out of both, and said to be.
+// Long values are shown around their difference. Both omit the same number of characters, and show it.
 func TestLongValues(t *testing.T) {
 	t.Parallel()
 	many := strings.Repeat("the same words ", 100)
@@ -267,8 +267,8 @@ func TestLongValues(t *testing.T) {
 	}
 }
 
-// What is gone from an object is one cause in all answers that show it; of another object, or of what the client does, it
-// is another.
+// A member missing from an object is one cause in all answers with the object. For another object, or the client's
+// requests, it is a different cause.
 func TestCausesInObjects(t *testing.T) {
 	t.Parallel()
 	lacks := func(n uint64, side, pointer string) compare.Difference {

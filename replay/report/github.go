@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
@@ -9,31 +8,27 @@ import (
 	"a2atap/analyzer/report/markup"
 )
 
-// gitHub writes the report as workflow commands: an error for each cause, at most ten lines, the last of which says how
-// many more there are; then the verdict, as a notice or, where nothing was proved, as a warning.
+// gitHub writes the report as workflow commands: an error for each cause, at most ten lines, the last of which counts
+// the rest; then the verdict, as a notice or, if nothing was proved, as a warning.
 func gitHub(w io.Writer, r *Report) error {
-	var b strings.Builder
-	causes := r.Causes()
-	for i := range causes {
-		c := &causes[i]
-		if more := len(causes) - i; i == markup.MaxAnnotations-1 && more > 1 {
-			markup.Annotate(&b, markup.Error, "a2atap "+r.verb(), fmt.Sprintf("and %s more", analysis.Plural(more, "cause")))
-			break
+	var list []markup.Annotation
+	for _, c := range r.causes() {
+		text := c.Headline
+		if c.Where != "" {
+			text += "; " + c.Where + atPlace(c.At)
 		}
-		text := headline(&c.Group)
-		if where := r.where(&c.Group); where != "" {
-			text += "; " + where + atPlace(at(&c.Group))
+		if c.Also != "" {
+			text += "; also " + c.Also
 		}
-		if also := r.following(c); also != "" {
-			text += "; also " + also
-		}
-		markup.Annotate(&b, markup.Error, r.verb()+": "+string(c.Differences[0].Kind), text)
+		kind, _, _ := strings.Cut(c.Kinds, ",")
+		list = append(list, markup.Annotation{Severity: analysis.Error, Title: r.verb() + ": " + kind, Text: text})
 	}
-	kind := markup.Notice
+	proof := analysis.Note
 	if len(r.Differences) == 0 && !r.Same() {
-		kind = markup.Warning
+		proof = analysis.Warning
 	}
-	markup.Annotate(&b, kind, "a2atap "+r.verb(), r.Verdict())
-	_, err := io.WriteString(w, b.String())
+	title := "a2atap " + r.verb()
+	_, err := io.WriteString(w, markup.Annotate(list, title, "cause")+
+		markup.Annotate([]markup.Annotation{{Severity: proof, Title: title, Text: r.Verdict()}}, "", ""))
 	return err
 }

@@ -24,8 +24,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files to what is written now")
 
-// cardOf is the card of the agent that testdata/booker.txtar was recorded with, with other skills behind the names, and
-// with or without streams.
+// cardOf is the card of the agent in testdata/booker.txtar, with other skills under the same names, and with or
+// without streams.
 func cardOf(book, ask string, streaming bool) []byte {
 	return fmt.Appendf(nil, `{
   "name": "Booker", "description": "Books seats.", "version": "1",
@@ -55,11 +55,11 @@ func replayed(t testing.TB, o refagent.Options, options replay.Options) *report.
 	options.Rules = rules.All
 	r := must.Get(replay.Run(t.Context(), src, server.URL+agent.Path(), options))(t)
 	r.To = "http://127.0.0.1:9001/spec"
-	r.Tool = report.Tool{Name: "a2atap", Version: "1.0.0"}
+	r.Tool.Name, r.Tool.Version = "a2atap", "1.0.0"
 	return r
 }
 
-// The reports of one replay: the agent fails what it did, no longer asks back or streams, and breaks a rule.
+// The reports of one replay: the agent fails a task, no longer asks back or streams, and breaks a rule.
 func TestReports(t *testing.T) {
 	t.Parallel()
 	r := replayed(t, refagent.Options{
@@ -83,7 +83,7 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// Against the recorded agent there is nothing to say, and each format says so.
+// A replay against the recorded agent has no differences, and each format reports that.
 func TestReportsOfNothing(t *testing.T) {
 	t.Parallel()
 	r := replayed(t, refagent.Options{Card: cardOf("task-lifecycle", "multi-turn", true)}, replay.Options{})

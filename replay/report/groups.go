@@ -10,10 +10,10 @@ import (
 	"a2atap/replay/compare"
 )
 
-// sort makes groups of the causes and, of each, of what follows.
+// sort groups the causes and the consequences of each.
 func (t *tracer) sort() []Cause {
 	var causes []Cause
-	at := map[string]int{} // by what makes differences the same
+	at := map[string]int{} // by the key that equal differences share
 	of := make([]int, len(t.Differences))
 	for _, i := range t.order() {
 		if t.root[i] != i {
@@ -57,7 +57,7 @@ func (t *tracer) sort() []Cause {
 	return causes
 }
 
-// order returns the indices of the differences in the order of their exchanges; what has none comes last.
+// order returns the indices of the differences in the order of their exchanges; those without an exchange come last.
 func (t *tracer) order() []int {
 	place := func(i int) uint64 {
 		if l := t.lines[i]; l != nil {
@@ -78,7 +78,7 @@ func (t *tracer) operation(i int) string {
 		return l.Operation
 	}
 	if d := &t.Differences[i]; d.Exchange > 0 {
-		return "notification" // no request of the client's, and so without a line
+		return "notification" // the client sent no request for it, so it has no line
 	}
 	return ""
 }
@@ -102,7 +102,7 @@ func (t *tracer) add(g *Group, i int) {
 	}
 }
 
-// key returns what is equal for differences that are the same but for ids and times.
+// key returns a key that is equal for differences that only differ in ids and times.
 func (t *tracer) key(i int) string {
 	d := &t.Differences[i]
 	_, pointer, _ := strings.Cut(d.Place, "#")
@@ -117,7 +117,7 @@ func (t *tracer) key(i int) string {
 	}
 	switch d.Kind {
 	case compare.DifferentPart, compare.DifferentType, compare.DifferentMember, compare.DifferentMediaType:
-		// The values around it are others in each answer; the message says what is different.
+		// The surrounding values differ in each answer; the message has the difference.
 		return strings.Join([]string{
 			string(d.Kind), d.Side, about.agent, operation, at(pointer), unnamed(d.Message, task),
 		}, "\x00")
@@ -126,7 +126,7 @@ func (t *tracer) key(i int) string {
 		string(d.Kind), d.Side, d.Rule, about.agent, operation, at(pointer), unnamed(d.Want, task), unnamed(d.Got, task),
 		unnamed(d.Message, task),
 	}
-	if !follows(d) { // it is about the very values
+	if !follows(d) { // it is about the values themselves
 		for _, c := range d.Changes {
 			parts = append(parts, at(c.Pointer), unnamed(c.Was, task), unnamed(c.Now, task))
 		}
@@ -140,8 +140,8 @@ var aboutTasks = []string{
 	a2a.CancelTask.String(), a2a.SubscribeToTask.String(), a2a.Webhook.String(),
 }
 
-// inObject reports whether a difference is in an object that several answers may show: a task that lacks a member lacks
-// it in each.
+// inObject reports whether a difference is in an object that several answers may show: if a task lacks a member, each
+// answer with the task lacks it.
 func inObject(d *compare.Difference) bool {
 	switch d.Kind {
 	case compare.DifferentPart, compare.DifferentType, compare.DifferentMember, compare.DifferentMediaType,
@@ -153,11 +153,11 @@ func inObject(d *compare.Difference) bool {
 	return false
 }
 
-// wrapping is what bindings and answers put around an object of the protocol.
+// wrapping is the envelope that bindings and answers add to an object of the protocol.
 var wrapping = regexp.MustCompile(`^(/result)?(/(tasks/\*|(task|statusUpdate|artifactUpdate)\b))?(/artifact(/|$))?`)
 
-// inItsObject returns where a JSON Pointer of an answer leads to, seen from the object in it, so that a task and the
-// updates of it have the same places.
+// inItsObject returns a JSON Pointer of an answer relative to the object in it, so that a task and its updates have
+// the same places.
 func inItsObject(pointer string) string {
 	pointer = unnumbered(pointer)
 	around := wrapping.FindString(pointer)
@@ -168,8 +168,8 @@ func inItsObject(pointer string) string {
 	return "/" + rest
 }
 
-// unanswered reports whether nothing that the protocol knows came in the place of an answer: no end, an error of HTTP or
-// one with a code of the agent's own.
+// unanswered reports whether an answer was replaced by something outside the protocol: no end, an HTTP error, or an
+// error with a code of the agent's own.
 func unanswered(d *compare.Difference) bool {
 	return d.Effect.NoAnswer && (d.Kind == compare.DifferentEnd || foreignError.MatchString(d.Got))
 }
@@ -189,7 +189,7 @@ func unnumbered(pointer string) string {
 	return pointer
 }
 
-// unnamed puts a star in the place of each word that is the task, or is long and has digits, as ids and times are.
+// unnamed replaces the task's id, and long words with digits, by a star: ids and times have that form.
 func unnamed(text, task string) string {
 	return word.ReplaceAllStringFunc(text, func(w string) string {
 		if bare := strings.TrimRight(w, ".:!?"); bare == task || len(bare) >= 12 && mixed.MatchString(bare) {

@@ -11,12 +11,13 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	analyzed "a2atap/analyzer/report"
 	"a2atap/proxy/must"
 	"a2atap/replay/compare"
 	"a2atap/replay/report"
 )
 
-// hostile are what may be in traffic, to be seen as something else or to be obeyed.
+// hostile are texts in traffic that imitate something else or try to trigger an action.
 var hostile = []string{
 	"\x1b[2J\x1b[31mred", "a\r\n::error::pwned", "::set-output name=x::y", "%0A::error::pwned", "##[error]x",
 	"<script>alert(1)</script>", `"><img src=x onerror=alert(1)>`, "</pre></article><h1>no difference</h1>",
@@ -26,7 +27,7 @@ var hostile = []string{
 	"]]>", "</testsuite>", "\u202ename", "\u0085\u2028\u2029x", "\x00\xff\xfe", "- x\n+ y", "`", "", "*b* _i_ ~s~ #1",
 }
 
-// madeOf returns a report in which every text that can be foreign is s.
+// madeOf returns a report in which every untrusted text is s.
 func madeOf(s string) *report.Report {
 	d := compare.Difference{
 		Kind: compare.DifferentValue, Rule: s, Exchange: 1, Live: 2, Place: s, LivePlace: s, Want: s, Got: s, Message: s,
@@ -37,7 +38,7 @@ func madeOf(s string) *report.Report {
 	then.Kind, then.Exchange, then.Live = compare.DifferentState, 3, 4
 	alone := compare.Difference{Kind: compare.DifferentDelivery, Message: s, Want: s, Got: s}
 	return &report.Report{
-		Tool: report.Tool{Name: "a2atap", Version: s}, Capture: s, To: s, Profile: "protocol", Crash: s,
+		Tool: analyzed.Tool{Name: "a2atap", Version: s}, Capture: s, To: s, Profile: "protocol", Crash: s,
 		Sent: 2, Differing: 2, LeftOut: 1, Deliveries: report.Deliveries{LeftOut: 1, Why: s}, Notes: []string{s},
 		Lines: []report.Line{
 			{Exchange: 1, Live: 2, Agent: s, Operation: "GetTask", Task: s, Status: report.Differing, Requests: 1},
@@ -49,8 +50,8 @@ func madeOf(s string) *report.Report {
 	}
 }
 
-// Whatever is in the traffic, no format holds anything that a terminal, a browser, a page of GitHub or a workflow acts
-// on.
+// Whatever the traffic contains, no format contains anything that a terminal, a browser, a GitHub page or a workflow
+// would execute.
 func TestForeignTextsAreOnlyShown(t *testing.T) {
 	for _, s := range hostile {
 		r := madeOf(s)
@@ -152,7 +153,7 @@ func checkMarkdown(t *testing.T, s, text string) {
 	}
 }
 
-// tags are the elements of the page; each stands in its source.
+// tags are the elements of the page; each occurs in its source.
 var tags = regexp.MustCompile(`<[^>]*>`)
 
 func checkHTML(t *testing.T, s, text string) {
@@ -179,7 +180,7 @@ func pageOf(t *testing.T, s string) string {
 	return b.String()
 }
 
-// Whatever the texts are, each format can be written and read.
+// Each format can be written and read, whatever the texts are.
 func FuzzWriters(f *testing.F) {
 	for _, s := range hostile {
 		f.Add(s)

@@ -5,9 +5,9 @@ import (
 	"io"
 	"strings"
 
+	"a2atap/analyzer/report"
 	"a2atap/analyzer/report/markup"
 	"a2atap/proxy/capture/credential"
-	"a2atap/replay/compare"
 )
 
 //go:embed page.html
@@ -15,16 +15,16 @@ var pageText string
 
 var page = markup.Page(pageText)
 
-// A pageData is what the page shows. The template makes foreign texts safe.
+// A pageData has the contents of the page. The template escapes untrusted texts.
 type pageData struct {
 	Title                 string
 	Verb, Result, Verdict string
 	Capture, To, Profile  string
-	Tool                  Tool
+	Tool                  report.Tool
 	Sides                 Sides
 	Good                  bool
 	Counts                []pageCount
-	Causes                []pageCause
+	Causes                []causeText
 	Rest                  []string
 	Lines                 []pageLine
 	More                  int // lines that are not shown
@@ -34,17 +34,6 @@ type pageCount struct {
 	Name  string
 	Count int
 }
-
-type pageCause struct {
-	pageGroup
-	Changes      []pageChange
-	Consequences []pageGroup
-	Also         string
-}
-
-type pageGroup struct{ Headline, Kind, Where, At string }
-
-type pageChange struct{ Pointer, Was, Now string }
 
 type pageLine struct {
 	Was, Now        uint64
@@ -62,7 +51,7 @@ func HTML(w io.Writer, r *Report) error {
 		Title: r.result() + " · A2A " + r.verb(), Verb: r.verb(), Result: r.result(), Verdict: r.Verdict(),
 		Capture: credential.WithoutUserinfo(r.Capture), To: credential.WithoutUserinfo(r.To), Profile: r.Profile,
 		Tool: r.Tool, Sides: r.sides(), Good: r.Same(),
-		Rest: r.rest(),
+		Causes: r.causes(), Rest: r.rest(),
 		Counts: []pageCount{
 			{r.sent(), r.Sent},
 			{"matched", r.Matched},
@@ -72,10 +61,6 @@ func HTML(w io.Writer, r *Report) error {
 			{"only in " + r.sides().Now, r.New},
 			{"texts not compared", r.Texts},
 		},
-	}
-	causes := r.Causes()
-	for i := range causes {
-		data.Causes = append(data.Causes, r.pageCause(&causes[i]))
 	}
 	for i := range r.Lines {
 		if i == maxLines {
@@ -91,20 +76,4 @@ func HTML(w io.Writer, r *Report) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func (r *Report) pageCause(c *Cause) pageCause {
-	out := pageCause{pageGroup: r.pageGroup(&c.Group), Also: r.following(c)}
-	for _, change := range c.Differences[0].Changes {
-		was, now := compare.Excerpt(change.Was, change.Now, shown)
-		out.Changes = append(out.Changes, pageChange{pointerOf(change), was, now})
-	}
-	for _, q := range r.consequences(c) {
-		out.Consequences = append(out.Consequences, pageGroup{q.headline, q.kinds, q.where, q.at})
-	}
-	return out
-}
-
-func (r *Report) pageGroup(g *Group) pageGroup {
-	return pageGroup{Headline: headline(g), Kind: label(&g.Differences[0]), Where: r.where(g), At: at(g)}
 }

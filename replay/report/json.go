@@ -4,38 +4,28 @@ import (
 	"cmp"
 	"io"
 
+	"a2atap/analyzer/report"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/safetext"
 	"a2atap/replay/compare"
 )
 
 type jsonReport struct {
-	Tool        Tool             `json:"tool"`
+	Tool        report.Tool      `json:"tool"`
 	Verb        string           `json:"verb"`
-	Sides       [2]string        `json:"sides"` // what "recorded" and "now" are called in other formats
+	Sides       [2]string        `json:"sides"` // the names of "recorded" and "now" in other formats
 	Capture     string           `json:"capture"`
 	To          string           `json:"to"`
 	Profile     string           `json:"profile"`
-	Exchanges   []jsonLine       `json:"exchanges"`
+	Exchanges   []Line           `json:"exchanges"`
 	Differences []jsonDifference `json:"differences"`
 	Causes      []jsonCause      `json:"causes"`
-	Deliveries  jsonDeliveries   `json:"deliveries"`
+	Deliveries  Deliveries       `json:"deliveries"`
 	Notes       []string         `json:"notes"`
 	Verdict     jsonVerdict      `json:"verdict"`
 }
 
-type jsonLine struct {
-	Exchange  uint64 `json:"exchange"`
-	Live      uint64 `json:"replayedAs,omitempty"`
-	Agent     string `json:"agent,omitempty"`
-	Operation string `json:"operation"`
-	Task      string `json:"task,omitempty"`
-	Status    Status `json:"status"`
-	Why       string `json:"why,omitempty"`
-	Requests  int    `json:"requests"`
-}
-
-// A jsonDifference has the number of its cause, from 1, and says whether it is only a consequence.
+// A jsonDifference has the number of its cause, from 1, and whether it is only a consequence.
 type jsonDifference struct {
 	Side        string       `json:"side"` // agent or client
 	Kind        compare.Kind `json:"kind"`
@@ -71,13 +61,6 @@ type jsonChange struct {
 	Now      *string `json:"now"`
 }
 
-type jsonDeliveries struct {
-	Expected int    `json:"expected"`
-	Received int    `json:"received"`
-	LeftOut  int    `json:"leftOut"`
-	Why      string `json:"why,omitempty"`
-}
-
 type jsonVerdict struct {
 	Status      string `json:"status"` // same, different, incomplete or nothing
 	Sent        int    `json:"sent"`
@@ -100,13 +83,8 @@ func JSON(w io.Writer, r *Report) error {
 	sides := r.sides()
 	out := jsonReport{
 		Tool: r.Tool, Verb: r.verb(), Sides: [2]string{sides.Was, sides.Now}, Capture: r.Capture, To: r.To,
-		Profile: r.Profile, Exchanges: []jsonLine{}, Differences: []jsonDifference{}, Causes: []jsonCause{},
-		Notes: append([]string{}, r.Notes...), Deliveries: jsonDeliveries(r.Deliveries), Verdict: r.jsonVerdict(),
-	}
-	for _, l := range r.Lines {
-		out.Exchanges = append(out.Exchanges, jsonLine{
-			l.Exchange, l.Live, l.Agent, l.Operation, l.Task, l.Status, l.Why, l.Requests,
-		})
+		Profile: r.Profile, Exchanges: append([]Line{}, r.Lines...), Differences: []jsonDifference{}, Causes: []jsonCause{},
+		Notes: append([]string{}, r.Notes...), Deliveries: r.Deliveries, Verdict: r.jsonVerdict(),
 	}
 	t := newTracer(r)
 	t.trace()

@@ -1,53 +1,38 @@
 package report
 
 import (
-	"encoding/xml"
 	"fmt"
 	"io"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/report"
 	"a2atap/analyzer/report/junit"
 	"a2atap/replay/compare"
 )
 
-type junitSuite struct {
-	XMLName  xml.Name     `xml:"testsuite"`
-	Name     string       `xml:"name,attr"`
-	Tests    int          `xml:"tests,attr"`
-	Failures int          `xml:"failures,attr"`
-	Skipped  int          `xml:"skipped,attr"`
-	Cases    []junit.Case `xml:"testcase"`
-	Out      string       `xml:"system-out,omitempty"`
-}
-
 // JUnit writes the report as a JUnit test suite: a case for each exchange, skipped if it was left out, and one for
-// each difference that belongs to no exchange. The failure of what only follows from another difference names that one.
-// The output of the suite is the verdict.
-func JUnit(w io.Writer, r *Report) error {
-	suite := junitSuite{Name: analysis.Clean(r.verb() + " " + r.Capture), Out: analysis.Clean(r.Verdict()) + "\n"}
+// each difference that belongs to no exchange. The failure of a consequence names its cause. The output of the suite
+// is the verdict.
+func JUnit(w io.Writer, r *Report) error { return junit.WriteAlone(w, r.suite()) }
+
+func (r *Report) suite() junit.Suite {
+	suite := junit.Suite{Name: analysis.Clean(r.verb() + " " + r.Capture), Out: analysis.Clean(r.Verdict()) + "\n"}
 	t := newTracer(r)
 	t.trace()
 	failures, others := t.failures()
 	for i := range r.Lines {
 		l := &r.Lines[i]
 		c := junit.Case{Name: junitName(l), Class: "exchanges", Failure: failures[l]}
-		switch {
-		case c.Failure != nil:
-			suite.Failures++
-		case l.Status == LeftOut:
+		if c.Failure == nil && l.Status == LeftOut {
 			c.Skipped = &junit.Message{Message: analysis.Clean(l.Why)}
-			suite.Skipped++
 		}
 		suite.Cases = append(suite.Cases, c)
 	}
 	suite.Cases = append(suite.Cases, others...)
-	suite.Failures += len(others)
 	if len(suite.Cases) == 0 { // an empty suite would look like success
 		suite.Cases = []junit.Case{{Name: "exchanges", Class: "exchanges", Skipped: &junit.Message{Message: suite.Out}}}
-		suite.Skipped++
 	}
-	suite.Tests = len(suite.Cases)
-	return junit.Write(w, suite)
+	return suite
 }
 
 func junitName(l *Line) string {
@@ -80,17 +65,17 @@ func (t *tracer) failures() (of map[*Line]*junit.Message, others []junit.Case) {
 // details writes one difference as text.
 func (t *tracer) details(i int) string {
 	d := &t.Differences[i]
-	w := textWriter{Report: t.Report, paint: func(_ Ink, text string) string { return text }}
-	w.line(0, text{Plain, d.String()})
+	var w text
+	w.line(0, Piece{report.Plain, d.String()})
 	if where := t.exchange(d.Exchange, d.Live); where != "" {
-		w.line(2, text{Plain, where})
+		w.line(2, Piece{report.Plain, where})
 	}
 	for _, c := range d.Changes {
-		w.change(0, c)
+		w.change(2, excerpt(c))
 	}
 	if root := &t.Differences[t.root[i]]; root != d {
 		cause := Group{Operation: t.operation(t.root[i]), Differences: []compare.Difference{*root}}
-		w.line(2, text{Plain, "follows from " + t.exchange(root.Exchange, root.Live) + ": " + headline(&cause)})
+		w.line(2, Piece{report.Plain, "follows from " + t.exchange(root.Exchange, root.Live) + ": " + headline(&cause)})
 	}
-	return w.b.String()
+	return paint(w, nil)
 }

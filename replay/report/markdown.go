@@ -8,28 +8,27 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/report/markup"
 	"a2atap/proxy/capture/credential"
-	"a2atap/replay/compare"
 )
 
-// maxMarkdown is how many bytes of a report in Markdown are causes: a comment of a pull request has at most 65,536
-// characters, and nobody reads that many.
+// maxMarkdown bounds the causes in a Markdown report, in bytes: a comment on a pull request has at most 65,536
+// characters, and no one reads that many.
 const maxMarkdown = 40_000
 
 // Markdown writes the report for a comment: the verdict, a table of the causes, then each cause with its smallest JSON
-// difference and what follows from it, folded, and what was not compared.
+// difference and its consequences, folded, and what was not compared.
 func Markdown(w io.Writer, r *Report) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# A2A %s: %s\n\n%s.\n\n", r.verb(), markup.Text(r.result()), markup.Text(r.Verdict()))
 	fmt.Fprintf(&b, "%s against %s; profile `%s`; %s %s.\n\n", markup.Code(credential.WithoutUserinfo(r.Capture)),
 		markup.Code(credential.WithoutUserinfo(r.To)), r.Profile, markup.Text(r.Tool.Name), markup.Text(r.Tool.Version))
-	causes := r.Causes()
-	r.mdTable(&b, causes)
+	causes := r.causes()
+	mdTable(&b, causes)
 	for i := range causes {
 		if b.Len() > maxMarkdown {
 			fmt.Fprintf(&b, "Details of %d more are in the other formats.\n\n", len(causes)-i)
 			break
 		}
-		r.mdCause(&b, i+1, &causes[i])
+		mdCause(&b, i+1, &causes[i])
 	}
 	r.mdRest(&b)
 	_, err := io.WriteString(w, b.String())
@@ -39,7 +38,7 @@ func Markdown(w io.Writer, r *Report) error {
 // maxRows bounds a table: longer ones are not read.
 const maxRows = 50
 
-func (r *Report) mdTable(b *strings.Builder, causes []Cause) {
+func mdTable(b *strings.Builder, causes []causeText) {
 	if len(causes) == 0 {
 		return
 	}
@@ -51,8 +50,7 @@ func (r *Report) mdTable(b *strings.Builder, causes []Cause) {
 			break
 		}
 		rows = append(rows, []string{
-			fmt.Sprint(i + 1), markup.Text(headline(&c.Group)), label(&c.Differences[0]), markup.Text(r.where(&c.Group)),
-			r.following(c),
+			fmt.Sprint(i + 1), markup.Text(c.Headline), c.Kinds, markup.Text(c.Where), c.Also,
 		})
 	}
 	markup.Table(b, rows)
@@ -60,33 +58,31 @@ func (r *Report) mdTable(b *strings.Builder, causes []Cause) {
 
 // mdCause writes one cause, folded. In a block of code, nothing but a line of backticks has a meaning, and no line of
 // it begins with one.
-func (r *Report) mdCause(b *strings.Builder, n int, c *Cause) {
-	fmt.Fprintf(b, "<details><summary>%d. %s</summary>\n\n%s", n, markup.Element(headline(&c.Group)),
-		markup.Text(r.where(&c.Group)))
-	if at := at(&c.Group); at != "" {
-		b.WriteString(", at " + markup.Code(at))
+func mdCause(b *strings.Builder, n int, c *causeText) {
+	fmt.Fprintf(b, "<details><summary>%d. %s</summary>\n\n%s", n, markup.Element(c.Headline), markup.Text(c.Where))
+	if c.At != "" {
+		b.WriteString(", at " + markup.Code(c.At))
 	}
 	b.WriteString("\n\n")
-	if changes := c.Differences[0].Changes; len(changes) > 0 {
+	if len(c.Changes) > 0 {
 		b.WriteString("```diff\n")
-		for _, change := range changes {
-			was, now := compare.Excerpt(change.Was, change.Now, shown)
-			fmt.Fprintf(b, "@@ %s @@\n", analysis.Clean(pointerOf(change)))
-			if was != "" {
-				fmt.Fprintf(b, "- %s\n", was)
+		for _, change := range c.Changes {
+			fmt.Fprintf(b, "@@ %s @@\n", analysis.Clean(change.Pointer))
+			if change.Was != "" {
+				fmt.Fprintf(b, "- %s\n", change.Was)
 			}
-			if now != "" {
-				fmt.Fprintf(b, "+ %s\n", now)
+			if change.Now != "" {
+				fmt.Fprintf(b, "+ %s\n", change.Now)
 			}
 		}
 		b.WriteString("```\n\n")
 	}
-	if len(c.Consequences)+len(c.NotSent) > 0 {
+	if len(c.Effects) > 0 {
 		fmt.Fprintf(b, "Also, because of it:\n\n")
-		for _, q := range r.consequences(c) {
-			b.WriteString("- " + markup.Text(q.headline))
-			if q.where != "" {
-				b.WriteString("; " + markup.Text(q.where))
+		for _, q := range c.Effects {
+			b.WriteString("- " + markup.Text(q.Headline))
+			if q.Where != "" {
+				b.WriteString("; " + markup.Text(q.Where))
 			}
 			b.WriteString("\n")
 		}
@@ -95,7 +91,7 @@ func (r *Report) mdCause(b *strings.Builder, n int, c *Cause) {
 	b.WriteString("</details>\n\n")
 }
 
-// mdRest says what was left out, and the notes.
+// mdRest writes omissions and notes.
 func (r *Report) mdRest(b *strings.Builder) {
 	rest := r.rest()
 	if len(rest) == 0 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/report"
 	"a2atap/replay/compare"
 )
 
@@ -23,36 +24,30 @@ const (
 
 // A Line is the result for one exchange, of which Exchange is the number in the recording.
 type Line struct {
-	Exchange    uint64   // 0 if the recording has none
-	Live        uint64   // number of the (last) exchange in the replayed traffic; 0 if it was not sent
-	Polls       []uint64 // numbers of the exchanges before the last one, where it polled
-	Agent       string   // its name in the recording
-	Operation   string
-	Task        string         // as recorded
-	Spoken      compare.Spoken // binding and dialects of the recorded request
-	Status      Status
-	Why         string   // it was left out
-	Lacks       uint64   // recorded exchange for want of whose answer it was left out; 0 if that is not why
-	Uses        []uint64 // recorded exchanges whose answers named what the request names
-	Requests    int      // how often it was sent: more than once if it polls
-	Differences []compare.Difference
+	Exchange    uint64               `json:"exchange"`             // 0 if the recording has none
+	Live        uint64               `json:"replayedAs,omitempty"` // the (last) exchange in the replayed traffic; 0 if it was not sent
+	Polls       []uint64             `json:"-"`                    // numbers of the exchanges before the last one, where it polled
+	Agent       string               `json:"agent,omitempty"`      // its name in the recording
+	Operation   string               `json:"operation"`
+	Task        string               `json:"task,omitempty"` // as recorded
+	Spoken      compare.Spoken       `json:"-"`              // binding and dialects of the recorded request
+	Status      Status               `json:"status"`
+	Why         string               `json:"why,omitempty"` // it was left out
+	Lacks       uint64               `json:"-"`             // recorded exchange whose missing answer is the reason; 0 for another reason
+	Uses        []uint64             `json:"-"`             // recorded exchanges whose answers named the ids in the request
+	Requests    int                  `json:"requests"`      // how often it was sent: more than once if it polls
+	Differences []compare.Difference `json:"-"`
 }
 
 // Deliveries counts the notifications.
 type Deliveries struct {
-	Expected int    // recorded, for tasks that were replayed
-	Received int    // from the live agent, for the same tasks
-	LeftOut  int    // recorded, and not compared
-	Why      string // something was left out
+	Expected int    `json:"expected"`      // recorded, for tasks that were replayed
+	Received int    `json:"received"`      // from the live agent, for the same tasks
+	LeftOut  int    `json:"leftOut"`       // recorded, and not compared
+	Why      string `json:"why,omitempty"` // something was left out
 }
 
-// A Tool names the program that wrote a report.
-type Tool struct {
-	Name    string `json:"name"`
-	Version string `json:"version"`
-}
-
-// Sides are what the two sides of a comparison are called.
+// Sides are the names of the two sides of a comparison.
 type Sides struct {
 	Was, Now string
 	Each     Extent // how much of a capture each of them is
@@ -65,16 +60,16 @@ type Extent uint8
 const (
 	WholeCapture Extent = iota
 	OneTask
-	OneExchange // which its name says
+	OneExchange // which Was and Now name
 )
 
 // A Report is the result of a replay, or of the comparison of two captures. Each chosen exchange has one line, in order.
 type Report struct {
-	Tool        Tool
-	Verb        string // of the command: "replay", which stands for the empty one, or "diff"
+	Tool        report.Tool
+	Verb        string // of the command: "replay" or "diff"; empty means "replay"
 	Capture     string // that was recorded, or the first of two
 	To          string // URLs of the live agents, or the second capture
-	Sides       Sides  // "recorded" and "now" where they are empty
+	Sides       Sides  // "recorded" and "now" if empty
 	Profile     string
 	Sent        int // exchanges that were compared; Matched and Differing add up to it
 	Matched     int
@@ -84,16 +79,18 @@ type Report struct {
 	New         int    // of two captures, exchanges that only the second has
 	ByMeaning   int    // exchanges in another binding or dialect, of which names in JSON were not compared
 	Texts       int    // in recorded answers to what was sent, which the profile does not compare
-	Ignored     int    // places that were not compared since a rule of what may differ says so
-	IgnoredBy   int    // how many rules said so
+	Ignored     int    // places that were not compared because of a noise rule
+	IgnoredBy   int    // how many rules caused that
 	Matching    int    // places that were compared with an expression instead of the recording
-	Lost        int64  // exchanges of which the capture says that nothing was recorded
-	Crash       string // what the capture says of a recorder that was killed; empty if none was
+	Lost        int64  // exchanges that the capture counts as not recorded
+	Crash       string // the capture's note about a killed recorder; may be empty
 	Lines       []Line
-	Differences []compare.Difference // those of the lines, of notifications, and new findings
+	Differences []compare.Difference // of the lines, of notifications, and new findings
 	Deliveries  Deliveries
 	Findings    []analysis.Finding // new ones, in the replayed traffic
 	Notes       []string           // further remarks
+
+	Paint func(ink report.Ink, text string) string // draws pieces of text in color; nil for none
 }
 
 // Tally counts the lines by their status, and gathers their differences.
@@ -144,7 +141,7 @@ func (r *Report) Verdict() string {
 	return strings.Join(words, "; ")
 }
 
-// result returns what it comes to in a few words.
+// result summarizes the report in a few words.
 func (r *Report) result() string {
 	n := len(r.Differences)
 	switch causes := len(r.Causes()); {
@@ -158,7 +155,7 @@ func (r *Report) result() string {
 	return analysis.Plural(n, "difference")
 }
 
-// uncompared says what was not compared.
+// uncompared describes what was not compared.
 func (r *Report) uncompared() []string {
 	var words []string
 	if r.ByMeaning > 0 {
@@ -185,7 +182,7 @@ func (r *Report) uncompared() []string {
 
 func (r *Report) verb() string { return cmp.Or(r.Verb, "replay") }
 
-// sent is the word for what was done with exchanges.
+// sent returns the verb for the processed exchanges.
 func (r *Report) sent() string {
 	if r.verb() == "replay" {
 		return "sent"

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	analyzed "a2atap/analyzer/report"
 	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/compare"
@@ -27,12 +28,12 @@ func sample() *report.Report {
 		Message: "task t: notified 1 times of Task completed, recorded 2", Want: "2", Got: "1",
 	}
 	return &report.Report{
-		Tool:    report.Tool{Name: "a2atap", Version: "1"},
+		Tool:    analyzed.Tool{Name: "a2atap", Version: "1"},
 		Capture: "c.a2atap", To: "http://127.0.0.1:9001", Profile: "protocol", Sent: 2, Matched: 1, Differing: 1,
 		LeftOut: 1,
 		Lines: []report.Line{
 			{Exchange: 1, Live: 1, Operation: "GetAgentCard", Status: report.Matched, Requests: 1},
-			{Exchange: 2, Operation: "GetTask", Task: "t", Status: report.LeftOut, Why: "no answer to it was recorded"},
+			{Exchange: 2, Operation: "GetTask", Task: "t", Status: report.LeftOut, Why: "its answer was not recorded"},
 			{
 				Exchange: 3, Live: 4, Operation: "SendMessage", Status: report.Differing, Requests: 1,
 				Differences: []compare.Difference{state},
@@ -40,7 +41,7 @@ func sample() *report.Report {
 		},
 		Differences: []compare.Difference{state, delivery},
 		Deliveries:  report.Deliveries{Expected: 2, Received: 1},
-		Notes:       []string{"header X-Key held a redacted secret and was not sent; give credentials in its place"},
+		Notes:       []string{"header X-Key had a redacted secret and was not sent; give credentials to replace it"},
 	}
 }
 
@@ -55,8 +56,8 @@ func TestText(t *testing.T) {
 
 2. task t: notified 1 times of Task completed, recorded 2 [delivery]
 
-left out: exchange 2, GetTask of task t: no answer to it was recorded
-note: header X-Key held a redacted secret and was not sent; give credentials in its place
+left out: exchange 2, GetTask of task t: its answer was not recorded
+note: header X-Key had a redacted secret and was not sent; give credentials to replace it
 `
 	const verdict = "2 differences; 2 sent, 1 matched, 1 differing, 1 left out; 1 of 2 notifications received, 0 left out"
 	expect.Equal(t, "verdict", verdict, sample().Verdict())
@@ -106,7 +107,7 @@ func TestJUnit(t *testing.T) {
 	}
 }
 
-// A report that cannot be written says so.
+// A failure to write a report is an error.
 func TestWriteFails(t *testing.T) {
 	for name, write := range map[string]func(io.Writer, *report.Report) error{
 		"text": report.Text, "junit": report.JUnit, "json": report.JSON,

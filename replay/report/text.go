@@ -6,97 +6,98 @@ import (
 	"strings"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/report"
 	"a2atap/replay/compare"
 )
 
-// An Ink is what a piece of text is, for those who draw it in colours. No meaning is in the colour alone.
-type Ink uint8
+// A Row is a line of text for people, in pieces that are drawn in their inks. It is safe for a terminal.
+type Row []Piece
 
-// The inks of a report.
-const (
-	Plain   Ink = iota
-	Heading     // what changed
-	Was         // a recorded value
-	Now         // a value that came now
-	Aside       // what matters less
-)
-
-// Text writes the report for people: each cause with the numbers of its exchanges, the smallest JSON difference and what
-// follows from it; then what was left out and why; then notes. The verdict is not in it. What came from the wire is made
-// safe for a terminal.
-func Text(w io.Writer, r *Report) error {
-	return Painted(w, r, func(_ Ink, text string) string { return text })
+// A Piece is a part of a line, and the ink in which it is drawn.
+type Piece struct {
+	Ink  report.Ink
+	Text string
 }
 
-// Painted writes the report as Text does. Each piece of a line goes through paint, which may add colours.
-func Painted(w io.Writer, r *Report, paint func(ink Ink, text string) string) error {
-	t := &textWriter{Report: r, paint: paint}
-	for i, c := range r.Causes() {
+// Text writes Rows. Their pieces go through r.Paint.
+func Text(w io.Writer, r *Report) error {
+	_, err := io.WriteString(w, paint(r.Rows(), r.Paint))
+	return err
+}
+
+// paint returns rows as text. Pieces go through ink, if that is not nil.
+func paint(rows []Row, ink func(report.Ink, string) string) string {
+	var b strings.Builder
+	for _, row := range rows {
+		for _, p := range row {
+			if ink != nil {
+				p.Text = ink(p.Ink, p.Text)
+			}
+			b.WriteString(p.Text)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// Rows returns the report for people: each cause with the numbers of its exchanges, the smallest JSON difference and its
+// consequences; then omissions with reasons; then notes. It does not include the verdict.
+func (r *Report) Rows() []Row {
+	var t text
+	for i, c := range r.causes() {
 		if i > 0 {
 			t.line(0)
 		}
 		t.cause(i+1, &c)
 	}
 	rest := r.rest()
-	if t.b.Len() > 0 && len(rest) > 0 {
+	if len(t) > 0 && len(rest) > 0 {
 		t.line(0)
 	}
 	for _, line := range rest {
-		t.line(0, text{Plain, line})
+		t.line(0, Piece{report.Plain, line})
 	}
-	_, err := io.WriteString(w, t.b.String())
-	return err
+	return t
 }
 
-type textWriter struct {
-	*Report
-	paint func(Ink, string) string
-	b     strings.Builder
-}
+// A text is the rows that have been written.
+type text []Row
 
-// text is a piece of a line.
-type text struct {
-	ink Ink
-	s   string
-}
-
-func (t *textWriter) line(indent int, pieces ...text) {
-	t.b.WriteString(strings.Repeat(" ", indent))
+func (t *text) line(indent int, pieces ...Piece) {
+	row := Row{{report.Plain, strings.Repeat(" ", indent)}}
 	for _, p := range pieces {
-		t.b.WriteString(t.paint(p.ink, analysis.Clean(p.s)))
+		row = append(row, Piece{p.Ink, analysis.Clean(p.Text)})
 	}
-	t.b.WriteByte('\n')
+	*t = append(*t, row)
 }
 
-func (t *textWriter) cause(n int, c *Cause) {
-	t.line(0, text{Heading, fmt.Sprintf("%d. %s", n, headline(&c.Group))},
-		text{Aside, inBrackets(label(&c.Differences[0]))})
+func (t *text) cause(n int, c *causeText) {
+	t.line(0, Piece{report.Heading, fmt.Sprintf("%d. %s", n, c.Headline)}, Piece{report.Aside, inBrackets(c.Kinds)})
 	indent := len(fmt.Sprintf("%d. ", n))
-	if where := t.where(&c.Group); where != "" {
-		t.line(indent, text{Plain, where + atPlace(at(&c.Group))})
+	if c.Where != "" {
+		t.line(indent, Piece{report.Plain, c.Where + atPlace(c.At)})
 	}
-	for _, d := range c.Differences[0].Changes {
-		t.change(indent, d)
+	for _, d := range c.Changes {
+		t.change(indent+2, d)
 	}
-	if len(c.Consequences)+len(c.NotSent) > 0 {
-		t.line(indent, text{Plain, "also: " + t.following(c)})
+	if len(c.Effects) > 0 {
+		t.line(indent, Piece{report.Plain, "also: " + c.Also})
 	}
-	for _, q := range t.consequences(c) {
-		t.line(indent+2, text{Plain, q.headline}, text{Aside, inBrackets(q.kinds)})
-		if q.where != "" {
-			t.line(indent+4, text{Aside, q.where + atPlace(q.at)})
+	for _, q := range c.Effects {
+		t.line(indent+2, Piece{report.Plain, q.Headline}, Piece{report.Aside, inBrackets(q.Kinds)})
+		if q.Where != "" {
+			t.line(indent+4, Piece{report.Aside, q.Where + atPlace(q.At)})
 		}
 	}
 }
 
-func (t *textWriter) change(indent int, c compare.Change) {
-	was, now := compare.Excerpt(c.Was, c.Now, shown)
-	t.line(indent+2, text{Aside, pointerOf(c)})
-	if was != "" {
-		t.line(indent+2, text{Was, "- " + was})
+func (t *text) change(indent int, c compare.Change) {
+	t.line(indent, Piece{report.Aside, c.Pointer})
+	if c.Was != "" {
+		t.line(indent, Piece{report.Was, "- " + c.Was})
 	}
-	if now != "" {
-		t.line(indent+2, text{Now, "+ " + now})
+	if c.Now != "" {
+		t.line(indent, Piece{report.Now, "+ " + c.Now})
 	}
 }
 

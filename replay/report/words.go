@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,10 +10,10 @@ import (
 	"a2atap/replay/compare"
 )
 
-// shown is how many characters of a value are shown whole.
+// shown is the number of characters up to which a value is shown in full.
 const shown = 400
 
-// headline is the line that says what changed, such as "GetTask of task t-1: state completed → failed".
+// headline returns the line that describes a change, such as "GetTask of task t-1: state completed → failed".
 func headline(g *Group) string {
 	d := &g.Differences[0]
 	if g.Operation == anyOperation {
@@ -60,40 +61,69 @@ func named(operation string, tasks []string) string {
 	return fmt.Sprintf("%s of %d tasks", operation, len(tasks))
 }
 
-// brief bounds what goes into a line beside other words. Ids fit.
+// brief bounds the length of a text within a line. Ids fit.
 func brief(s string) string {
 	return compare.Bounded([]rune(analysis.Clean(s)), shown/2)
 }
 
-// A consequence is what follows from a cause, in the same exchanges, in words.
-type consequence struct {
-	headline, kinds, where, at string
+// A causeText is a cause in words. All formats for people paint it.
+type causeText struct {
+	effect
+	Changes []compare.Change // excerpts
+	Also    string           // the numbers of its consequences
+	Effects []effect         // with a line for each set of exchanges
 }
 
-// consequences says what follows from a cause, a line for each set of exchanges: what an answer lacks that came in the
-// place of another is not worth a line each.
-func (r *Report) consequences(c *Cause) []consequence {
-	var out []consequence
+// An effect is a difference, or several in the same exchanges, in words.
+type effect struct {
+	Headline, Kinds, Where, At string // Where and At may be empty
+}
+
+// causes describes the causes.
+func (r *Report) causes() []causeText {
+	causes := r.Causes()
+	list := make([]causeText, len(causes))
+	for i := range causes {
+		c, d := &causes[i], &list[i]
+		d.effect = effect{headline(&c.Group), label(&c.Differences[0]), r.where(&c.Group), at(&c.Group)}
+		d.Also, d.Effects = r.following(c), r.effects(c)
+		for _, change := range c.Differences[0].Changes {
+			d.Changes = append(d.Changes, excerpt(change))
+		}
+	}
+	return list
+}
+
+// excerpt shortens the values of a change.
+func excerpt(c compare.Change) compare.Change {
+	was, now := compare.Excerpt(c.Was, c.Now, shown)
+	return compare.Change{Pointer: cmp.Or(c.Pointer, "(the whole text)"), Was: was, Now: now}
+}
+
+// effects describes the effects of a cause, with a line for each set of exchanges: if one answer replaced
+// another, its missing members do not get a line each.
+func (r *Report) effects(c *Cause) []effect {
+	var out []effect
 	var whats []string
 	for i := range c.Consequences {
 		g := &c.Consequences[i]
-		next := consequence{"", string(g.Differences[0].Kind), r.where(g), at(g)}
+		next := effect{"", string(g.Differences[0].Kind), r.where(g), at(g)}
 		what := brief(g.Differences[0].Summary())
 		if i > 0 && g.Operation != "" && sameExchanges(g, &c.Consequences[i-1]) {
 			last := &out[len(out)-1]
-			if whats = append(whats, what); !strings.Contains(last.kinds, next.kinds) {
-				last.kinds += ", " + next.kinds
+			if whats = append(whats, what); !strings.Contains(last.Kinds, next.Kinds) {
+				last.Kinds += ", " + next.Kinds
 			}
-			last.headline = about(g, list(whats))
+			last.Headline = about(g, list(whats))
 			continue
 		}
 		whats = []string{what}
-		next.headline = about(g, what)
+		next.Headline = about(g, what)
 		out = append(out, next)
 	}
 	for i := range c.NotSent {
 		l := &c.NotSent[i]
-		out = append(out, consequence{
+		out = append(out, effect{
 			"not sent: " + named(l.Operation, []string{l.Task}) + ": " + brief(l.Why), "", r.exchange(l.Exchange, 0), "",
 		})
 	}
@@ -138,7 +168,7 @@ func (r *Report) where(g *Group) string {
 	return strings.Join(words, "; ")
 }
 
-// exchange names one exchange on both sides; it is empty if there is none.
+// exchange names one exchange on both sides; it may be empty.
 func (r *Report) exchange(was, now uint64) string {
 	replayed := r.verb() == "replay"
 	if sides := r.sides(); sides.Each == OneExchange {
@@ -165,7 +195,7 @@ func (r *Report) exchange(was, now uint64) string {
 	return ""
 }
 
-// of says in which traffic an exchange is.
+// of names the traffic that has an exchange.
 func (r *Report) of(side string) string {
 	switch {
 	case r.verb() != "replay":
@@ -176,7 +206,7 @@ func (r *Report) of(side string) string {
 	return "of the replayed traffic"
 }
 
-// columns says what the two numbers of a pair are.
+// columns describes the two numbers of a pair.
 func (r *Report) columns() string {
 	if r.verb() == "replay" {
 		return "recorded → replayed as"
@@ -202,7 +232,7 @@ func at(g *Group) string {
 	return brief(g.Differences[0].Place)
 }
 
-// atPlace is a place after a comma, for those who write text.
+// atPlace is a place after a comma, for text formats.
 func atPlace(at string) string {
 	if at == "" {
 		return ""
@@ -210,7 +240,7 @@ func atPlace(at string) string {
 	return ", at " + at
 }
 
-// following says how much follows from a cause.
+// following returns the number of differences that follow from a cause.
 func (r *Report) following(c *Cause) string {
 	var words []string
 	if n := c.Count(); n > 0 {
@@ -222,7 +252,7 @@ func (r *Report) following(c *Cause) string {
 	return strings.Join(words, ", ")
 }
 
-// unsent returns the lines that were left out for a reason of their own, and not for what differs.
+// unsent returns the lines that were left out for a separate reason, not because of a difference.
 func (r *Report) unsent() []Line {
 	explained := map[uint64]bool{}
 	for _, c := range r.Causes() {
@@ -239,7 +269,7 @@ func (r *Report) unsent() []Line {
 	return lines
 }
 
-// rest says what was left out for a reason of its own, and the notes: a sentence each.
+// rest returns a sentence for each thing that was left out for a separate reason, and for each note.
 func (r *Report) rest() []string {
 	var lines []string
 	for _, l := range r.unsent() {
@@ -255,15 +285,7 @@ func (r *Report) rest() []string {
 	return lines
 }
 
-// pointerOf names the place of a change in its text.
-func pointerOf(c compare.Change) string {
-	if c.Pointer == "" {
-		return "(the whole text)"
-	}
-	return c.Pointer
-}
-
-// label says what the difference is about, and whose it is, if it is not the agent's.
+// label names the subject of the difference, and its origin unless that is the agent.
 func label(d *compare.Difference) string {
 	if d.Side != "" {
 		return string(d.Kind) + ", " + d.Side

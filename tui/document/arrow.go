@@ -13,14 +13,14 @@ import (
 	"a2atap/tui/text"
 )
 
-// Arrow lays out what passed at an arrow.
+// Arrow lays out the message of an arrow.
 func (s Source) Arrow(a *sequence.Arrow) []Line {
 	w := writer{Source: s}
 	w.arrow(a)
 	return w.lines
 }
 
-// arrow writes what passed at an arrow.
+// arrow writes the message of an arrow.
 func (w *writer) arrow(a *sequence.Arrow) {
 	at := analysis.Place{Exchange: a.Exchange, Response: a.Response}
 	res := w.Exchange.Response
@@ -39,7 +39,7 @@ func (w *writer) arrow(a *sequence.Arrow) {
 	}
 }
 
-// message writes the first line of a head, and the body, or the other lines if there is none.
+// message writes the first line of a head, and the body. Without a body, it writes the other lines of the head.
 func (w *writer) message(at analysis.Place, raw []byte, body *capture.Body, mark string, look style.Style) {
 	first, fields, _ := strings.Cut(string(raw), "\n")
 	w.put(at, style.Text(look, mark+strings.TrimRight(first, "\r")), 2)
@@ -57,7 +57,7 @@ func (w *writer) message(at analysis.Place, raw []byte, body *capture.Body, mark
 	w.body(at.Body(), body, &head)
 }
 
-// arrowEvents writes the event of an arrow; of several that are one arrow, a line for each.
+// arrowEvents writes the event of an arrow. If an arrow represents several events, it writes one line for each.
 func (w *writer) arrowEvents(a *sequence.Arrow, events []capture.Event) {
 	none := func(analysis.Place) bool { return false }
 	var reading *reading.Reading
@@ -77,6 +77,6 @@ func (w *writer) arrowEvents(a *sequence.Arrow, events []capture.Event) {
 		}
 	}
 	if len(w.lines) == 0 {
-		w.put(analysis.Place{}, style.Text(style.Dim, "not read here; enter opens the exchange at this place"), 0)
+		w.put(analysis.Place{}, style.Text(style.Dim, "not loaded here; enter opens the exchange at this place"), 0)
 	}
 }

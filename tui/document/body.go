@@ -8,6 +8,8 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/safetext"
 	"a2atap/tui/internal/style"
 	"a2atap/tui/text"
 )
@@ -53,7 +55,7 @@ func absent(b *capture.Body) string {
 	return "no body was seen"
 }
 
-// content writes bytes as the view requires, cut to the limit, with findings below their lines.
+// content writes bytes in the selected view, cut to the limit, with findings below their lines.
 func (w *writer) content(at analysis.Place, data []byte, mine func(analysis.Place) bool) {
 	whole := len(data)
 	if whole > w.Limit {
@@ -65,14 +67,14 @@ func (w *writer) content(at analysis.Place, data []byte, mine func(analysis.Plac
 	case w.View == Raw:
 		w.found(mine)
 		w.plain(at, rawLines(data))
-	case LooksJSON(data):
+	case jsondoc.Looks(data):
 		w.json(at, data, mine)
-	case utf8.Valid(data) && (len(data) == 0 || data[0] > 1): // with which messages of gRPC begin
+	case utf8.Valid(data) && (len(data) == 0 || data[0] > 1): // smaller first bytes begin gRPC messages
 		w.found(mine)
 		w.plain(at, strings.Split(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"))
 	default:
 		w.found(mine)
-		w.plain(at, HexLines(data))
+		w.plain(at, safetext.Hex(data))
 	}
 	if len(data) < whole {
 		w.say(at, style.Text(style.Title, fmt.Sprintf("… %s of %s; + shows more", text.Size(int64(len(data))), text.Size(int64(whole)))), 0)
@@ -94,8 +96,8 @@ func (w *writer) tooManyLines(at analysis.Place, lines int) {
 		text.Number(lines))), 0)
 }
 
-// json writes a JSON text. A finding is written below the line where its value begins or, if the value is absent, where
-// the nearest enclosing value begins.
+// json writes a JSON text. A finding is written below the line where its value begins. If the value is absent, it is
+// below the line where the nearest enclosing value begins.
 func (w *writer) json(at analysis.Place, data []byte, mine func(analysis.Place) bool) {
 	lines := LayJSON(data)
 	where := make(map[string]int, len(lines))
@@ -123,7 +125,7 @@ func (w *writer) json(at analysis.Place, data []byte, mine func(analysis.Place) 
 	}
 }
 
-// nearest returns the line of a pointer, or of the value around it.
+// nearest returns the line of a pointer, or of the nearest enclosing value.
 func nearest(where map[string]int, pointer string) int {
 	for {
 		if i, there := where[pointer]; there {
@@ -141,27 +143,11 @@ func nearest(where map[string]int, pointer string) int {
 func rawLines(data []byte) []string {
 	message := capture.Event{Raw: data}
 	if !utf8.Valid(data) && bytes.Count(data, []byte{0}) > 0 || message.IsMessage() {
-		return HexLines(data)
+		return safetext.Hex(data)
 	}
 	var pieces []string
 	for piece := range strings.Lines(string(data)) {
 		pieces = append(pieces, piece)
-	}
-	return pieces
-}
-
-// HexLines writes bytes as a table: offset, sixteen bytes, and what of them is ASCII.
-func HexLines(data []byte) []string {
-	var pieces []string
-	for at := 0; at < len(data); at += 16 {
-		row := data[at:min(at+16, len(data))]
-		ascii := bytes.Map(func(r rune) rune {
-			if r < ' ' || r > '~' {
-				return '.'
-			}
-			return r
-		}, bytes.ToValidUTF8(row, []byte(".")))
-		pieces = append(pieces, fmt.Sprintf("%06x  %-47s  %s", at, fmt.Sprintf("% x", row), ascii))
 	}
 	return pieces
 }

@@ -7,6 +7,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/safetext"
 	"a2atap/tui/internal/style"
 	"a2atap/tui/text"
 )
@@ -44,7 +45,7 @@ func (w *writer) decodedEvent(at analysis.Place, data []byte) {
 
 func (w *writer) facts(at analysis.Place, list facts) {
 	if len(list) == 0 {
-		w.say(at, style.Text(style.Dim, "nothing of A2A"), 0)
+		w.say(at, style.Text(style.Dim, "no A2A content"), 0)
 	}
 	for _, f := range list {
 		w.put(at, style.Text(style.Name, "  "+text.Pad(f.name, 12)).Add(style.Normal, " "+f.value), 15)
@@ -212,8 +213,7 @@ func EventSummary(call *a2a.Call, e *capture.Event) string {
 func quoted(parts a2a.Parts) string {
 	for _, p := range parts.All() {
 		if p.PartKind() == a2a.TextPart {
-			words := p.Text()
-			return fmt.Sprintf("%q", strings.ToValidUTF8(words[:min(len(words), 200)], ""))
+			return fmt.Sprintf("%q", safetext.Cut(p.Text(), 200))
 		}
 	}
 	return ""

@@ -1,11 +1,10 @@
-// Package document lays an exchange out as lines for people: heads, bodies and events, with findings below the lines
-// where they stand, and how it all ended. JSON is laid out one member or element a line, whatever is wrong with it, and
-// its objects and arrays fold; what is searched for is highlighted. Control characters are spelt out, and bytes that are
-// not text become a table.
+// Package document lays out an exchange as lines for display: heads, bodies and events, with findings below their
+// lines, and the ending. JSON has one member or element per line, even if it is invalid, and its objects and arrays
+// fold; search matches are highlighted. Control characters are spelled out, and binary bytes become a table.
 //
-// A Source says what is laid out, and how. Build lays out what the detail shows, of whose stream the events are laid out
-// only where they are open; Print gives all of an exchange to a printer, piece by piece; Source.Arrow lays out what
-// passed at one arrow of a ladder; Source.Occurs searches without laying anything out for the screen.
+// A Source selects what to lay out, and how. Build lays out the detail, with only the opened events of a stream. Print
+// passes a whole exchange to a printer, piece by piece. Source.Arrow lays out the message of one arrow of a ladder.
+// Source.Occurs searches without a layout.
 package document
 
 import (
@@ -57,7 +56,7 @@ func (w *writer) request() {
 	w.trailer(at, w.Exchange.Request.Trailer)
 }
 
-// noted writes the mark and the comment, if there are any.
+// noted writes the user's mark and comment, if any.
 func (w *writer) noted() {
 	words := ""
 	if w.Note.Marked {
@@ -121,7 +120,7 @@ func (w *writer) head(at analysis.Place, raw []byte, look style.Style, mark stri
 
 func isFirst(part string) bool { return part == "" || part == "line" || part == "status" }
 
-// headerAbsent reports whether a place is a header that the head, as it is shown, does not have.
+// headerAbsent reports whether a place names a header that the displayed head lacks.
 func (w *writer) headerAbsent(p analysis.Place, raw []byte) bool {
 	name, ok := HeaderOf(p.Part)
 	if !ok {
@@ -131,7 +130,7 @@ func (w *writer) headerAbsent(p analysis.Place, raw []byte) bool {
 	return w.View == Raw || !fields.Has(name)
 }
 
-// HeaderOf returns the name of the header that the part of a place names, and whether it names one.
+// HeaderOf returns the header name in the part of a place, and whether the part names a header.
 func HeaderOf(part string) (string, bool) {
 	name, ok := strings.CutPrefix(part, "header[")
 	return strings.TrimSuffix(name, "]"), ok
@@ -165,13 +164,13 @@ func (w *writer) trailer(at analysis.Place, raw []byte) {
 	})
 }
 
-// trailerOf returns the name of the field that a place in a trailer names, and whether it names one.
+// trailerOf returns the field name in a place in a trailer, and whether the place names a field.
 func trailerOf(p analysis.Place) (string, bool) {
 	name, ok := strings.CutPrefix(p.Part, "trailer[")
 	return strings.TrimSuffix(name, "]"), ok
 }
 
-// EventIndent is how far what belongs to an event stands to the right of its row.
+// EventIndent is the indent of an event's contents below its row.
 const EventIndent = 2
 
 // contents lays out the findings of a stream's events, and the contents of those that are open.
@@ -203,19 +202,19 @@ func (w *writer) contents() {
 	}
 }
 
-// barsFrom is the width of the panel from which the rows of events have bars.
+// barsFrom is the minimum width of the panel for bars in the rows of events.
 const barsFrom = 90
 
-// bars decides what the bars of the events stand for, and says it.
+// bars chooses the scale of the events' bars, and returns its description.
 func (w *writer) bars() string {
 	if w.Width < barsFrom || w.More || w.Excerpt.Events.At <= 0 {
 		return ""
 	}
 	w.doc.Total = w.Excerpt.Events.At
-	return "; bars are the waits before the events, on a scale from 0 to " + text.Duration(w.doc.Total)
+	return "; bars show the wait before each event, on a scale from 0 to " + text.Duration(w.doc.Total)
 }
 
-// howMany says how many events there are, once all were read.
+// howMany returns the number of events as text, once all have been read.
 func (w *writer) howMany() string {
 	word := load.EventWord(w.Exchange)
 	if w.More {
@@ -233,7 +232,7 @@ func (w *writer) event(at analysis.Place, e *capture.Event, mine func(analysis.P
 	if w.View == Raw || !fields.HasData {
 		w.found(mine)
 		if w.View != Raw && e.IsMessage() {
-			w.say(at, style.Text(style.Dim, "the message cannot be shown by its fields: "+unreadable(e)), 2)
+			w.say(at, style.Text(style.Dim, "the message's fields cannot be shown: "+unreadable(e)), 2)
 		}
 		w.plain(at, rawLines(e.Raw))
 		return
@@ -251,7 +250,7 @@ func (w *writer) event(at analysis.Place, e *capture.Event, mine func(analysis.P
 	w.content(at, fields.Data, mine)
 }
 
-// unreadable returns why a message of gRPC has no JSON.
+// unreadable returns why a gRPC message has no JSON.
 func unreadable(e *capture.Event) string {
 	if e.As == nil {
 		return grpc.ErrNoType.Error()
@@ -259,10 +258,10 @@ func unreadable(e *capture.Event) string {
 	if err := e.As.Read(e.Raw).Err; err != nil {
 		return err.Error()
 	}
-	return "it says nothing"
+	return "it is empty"
 }
 
-// fault says what broke the exchange off, and by whom.
+// fault describes what interrupted the exchange, and on which side.
 func (w *writer) fault() style.Line {
 	s := summary.Summary{Fault: w.Exchange.Fault}
 	if w.Exchange.Client.ByWebhook() {
@@ -271,9 +270,9 @@ func (w *writer) fault() style.Line {
 	return style.Text(style.Error, "✗ "+s.Faulted()).Add(style.Normal, ": "+s.Fault.Detail)
 }
 
-// failures writes what the exchange itself says of its failure, which matters more than how it broke off.
+// failures writes the exchange's own error, which matters more than how the exchange was interrupted.
 func (w *writer) failures() {
-	if w.counting || w.whole { // it is not searched, and stands in what is printed whole
+	if w.counting || w.whole { // it is not searched, and complete output includes it anyway
 		return
 	}
 	s := w.Load.ShownSummary(w.Exchange)
@@ -291,7 +290,7 @@ func (w *writer) failures() {
 	}
 }
 
-// ending writes how the exchange ended, and what the recorder noted about it.
+// ending writes how the exchange ended, and the recorder's remarks.
 func (w *writer) ending() {
 	w.say(analysis.Place{}, style.Line{}, 0)
 	if res := w.Exchange.Response; res != nil && res.Stream {
@@ -309,7 +308,7 @@ func (w *writer) ending() {
 	}
 	if w.Exchange.Lost > 0 {
 		w.say(analysis.Place{}, style.Text(style.Warning,
-			"? "+text.Plural(w.Exchange.Lost, "byte")+" were not recorded; it is not known where"), 2)
+			"? "+text.Plural(w.Exchange.Lost, "byte")+" were not recorded, at unknown positions"), 2)
 	}
 	for _, r := range w.Exchange.Rewrites {
 		w.say(analysis.Place{}, style.Text(style.Dim, "rewritten: "+r.Place+" was "+r.Was+", forwarded as "+r.Now), 2)
@@ -323,7 +322,7 @@ func (w *writer) ending() {
 	}
 }
 
-// End says how an exchange ended, as far as that is known; more of it may be still to be read.
+// End describes how an exchange ended, if known. more means that a part of the exchange is still unread.
 func End(x *capture.Exchange, more bool) (l style.Line, known bool) {
 	switch {
 	case more:
@@ -333,7 +332,7 @@ func End(x *capture.Exchange, more bool) (l style.Line, known bool) {
 	case x.State == capture.StateInterrupted:
 		return style.Text(style.Warning, "? the recorder ended before the exchange did"), true
 	case x.Ended >= 0:
-		return style.Text(style.Dim, "ended after "+text.Duration(x.Ended)), true
+		return style.Text(style.Dim, "ended after "+text.Duration(x.Took())), true
 	}
 	return l, false
 }

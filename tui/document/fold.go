@@ -10,7 +10,7 @@ import (
 	"a2atap/tui/text"
 )
 
-// A Node says whether an object or an array begins in a line of the detail, and how it is shown.
+// A Node states whether an object or an array begins in a line of the detail, and how it is shown.
 type Node uint8
 
 const (
@@ -19,16 +19,16 @@ const (
 	NodeFolded
 )
 
-// A Folding says which objects and arrays of JSON texts are folded. The zero value says that none is.
+// A Folding has the folded objects and arrays of JSON texts. The zero value folds none.
 type Folding struct {
-	All  bool                    // those below the first level
-	flip map[analysis.Place]bool // those of which the opposite holds; it is never changed, since commands read it
+	All  bool                    // folds all below the first level
+	flip map[analysis.Place]bool // exceptions from the default; never changed, since commands read it
 }
 
-// folded reports whether the object or array at a place is folded, so many levels deep in its text.
+// folded reports whether the object or array at a place is folded. depth is its level in its text.
 func (f Folding) folded(at analysis.Place, depth int) bool { return (f.All && depth > 0) != f.flip[at] }
 
-// Toggle folds or unfolds.
+// Toggle folds or unfolds the object or array at a place.
 func (f *Folding) Toggle(at analysis.Place) {
 	flip := maps.Clone(f.flip)
 	if flip == nil {
@@ -42,7 +42,7 @@ func (f *Folding) Toggle(at analysis.Place) {
 	f.flip = flip
 }
 
-// UnfoldAround unfolds what a place is inside of.
+// UnfoldAround unfolds everything that contains a place.
 func (f *Folding) UnfoldAround(at analysis.Place) {
 	depth := 0
 	for i := 0; i < len(at.Pointer); i++ {
@@ -59,8 +59,8 @@ func (f *Folding) UnfoldAround(at analysis.Place) {
 // foldable reports whether a value that begins in the line can be folded.
 func (l *JSONLine) foldable() bool { return l.opens && l.begins && l.Depth < MaxPointed }
 
-// jsonLine writes a line of a JSON text, with the findings that belong below it, and returns the last line that it
-// stands for: a folded value is one line.
+// jsonLine writes a line of a JSON text, with the findings below it. It returns the last line covered, since a folded
+// value takes one line.
 func (w *writer) jsonLine(at analysis.Place, lines []JSONLine, i int, below map[int][]*analysis.Finding) (last int) {
 	l := &lines[i]
 	found := w.inJSON(l)
@@ -121,7 +121,7 @@ func (w *writer) inJSON(l *JSONLine) []find.Range {
 	return w.Pattern.InJSON(l.String())
 }
 
-// insideOf says what is in a folded value.
+// insideOf summarizes the contents of a folded value.
 func insideOf(l *JSONLine, findings, matches int) style.Line {
 	noun := "member"
 	if l.array {
@@ -141,8 +141,8 @@ func insideOf(l *JSONLine, findings, matches int) style.Line {
 	return inside
 }
 
-// NodeAround returns the index, among the lines of a part of the detail, of the line where the object or array begins
-// that begins in line i or, if none does, the one around it; -1 if there is none.
+// NodeAround returns the line where the innermost object or array around line i begins, as an index into the lines of a
+// part of the detail. If one begins in line i, it returns i. It returns -1 if there is none.
 func NodeAround(lines []Line, i int) int {
 	if i < 0 || i >= len(lines) {
 		return -1
@@ -154,7 +154,7 @@ func NodeAround(lines []Line, i int) int {
 			return -1
 		}
 		if l.Node == nodeOpen && (l == from || l.depth < from.depth) {
-			for i > 0 && lines[i-1].Node == nodeOpen && lines[i-1].Place == l.Place { // where the line was wrapped
+			for i > 0 && lines[i-1].Node == nodeOpen && lines[i-1].Place == l.Place { // the start of a wrapped line
 				i--
 			}
 			return i

@@ -10,29 +10,23 @@ import (
 	"a2atap/tui/internal/style"
 )
 
-// A JSONLine is one line of a JSON text that was laid out for people.
+// A JSONLine is one line of a formatted JSON text.
 type JSONLine struct {
 	style.Line
 	Depth   int
-	pointer string // RFC 6901, of the value that begins here, or of the one that a bracket closes here
-	begins  bool   // a value begins here; if not, it is a closing bracket
+	pointer string // RFC 6901, of the value that begins here, or that a bracket closes here
+	begins  bool   // a value begins here; if not, the line is a closing bracket
 	closes  bool   // it begins with the closing bracket of the value at pointer
-	opens   bool   // it ends with an opening bracket; the value goes on below
-	array   bool   // that is one of an array
-	end     int    // if it opens a value: the last line of that
-	closed  bool   // which is the closing bracket, and not where the text ends
-	inside  int    // how many members or elements there are below
+	opens   bool   // it ends with an opening bracket; the value continues below
+	array   bool   // the opening bracket is an array's
+	end     int    // if the line opens a value: the last line of that value
+	closed  bool   // the last line is the closing bracket, not the end of the text
+	inside  int    // number of members or elements below
 }
 
-// LooksJSON reports whether a text is meant as JSON.
-func LooksJSON(data []byte) bool {
-	data = bytes.TrimLeft(data, " \t\r\n")
-	return len(data) > 0 && (data[0] == '{' || data[0] == '[')
-}
-
-// LayJSON lays out a JSON text: one member or element per line. Everything but the blanks between tokens stays as it
-// was sent: names that stand twice, digits of numbers, escapes. It takes any bytes, so that a text that was cut, or
-// that is wrong, is shown as far as it goes.
+// LayJSON formats a JSON text with one member or element per line. Except for blanks between tokens, everything stays
+// as it was sent: duplicate names, digits of numbers, escapes. It accepts any bytes. It shows truncated or invalid
+// texts as far as possible.
 func LayJSON(data []byte) []JSONLine {
 	w := jsonWriter{data: data}
 	for w.next() {
@@ -49,17 +43,17 @@ type jsonWriter struct {
 	lines []JSONLine
 	line  JSONLine
 	stack []jsonFrame
-	named bool // the next value of an object has its name already
+	named bool // the name of the next value in an object has been read
 }
 
 type jsonFrame struct {
-	line  int // where it was opened
+	line  int // line of the opening bracket
 	array bool
 	index int
 	name  string
 }
 
-// next writes one token, and reports whether there was one.
+// next writes one token, and reports whether it found one.
 func (w *jsonWriter) next() bool {
 	before := len(w.data)
 	w.data = bytes.TrimLeft(w.data, " \t\r\n")
@@ -67,7 +61,7 @@ func (w *jsonWriter) next() bool {
 		return false
 	}
 	if n := len(w.line.Spans); n > 0 && len(w.data) < before && w.line.Spans[n-1].Text != " " &&
-		strings.IndexByte("{}[],:", w.data[0]) < 0 { // two values with nothing but blanks between them are not JSON
+		strings.IndexByte("{}[],:", w.data[0]) < 0 { // JSON does not allow values separated only by blanks
 		w.line.Line = w.line.Add(style.Normal, " ")
 	}
 	switch c := w.data[0]; c {
@@ -94,7 +88,7 @@ func (w *jsonWriter) next() bool {
 	return true
 }
 
-// token moves the first bytes of what is left to the line.
+// token moves the next n bytes of the data to the line.
 func (w *jsonWriter) token(s style.Style, n int) {
 	w.line.Line = w.line.Add(s, string(w.data[:n]))
 	w.data = w.data[n:]
@@ -103,7 +97,7 @@ func (w *jsonWriter) token(s style.Style, n int) {
 // MaxPointed bounds the depth to which values get a JSON Pointer, since pointers grow with the depth.
 const MaxPointed = 64
 
-// begin records where a value begins, if it is the first of its line.
+// begin records where a value begins, if it is the first in its line.
 func (w *jsonWriter) begin() {
 	if w.line.begins || len(w.stack) > MaxPointed {
 		return

@@ -8,7 +8,7 @@ import (
 	"a2atap/tui/load"
 )
 
-// MatchesIn returns how many matches there are in the lines of a part of the detail.
+// MatchesIn returns the number of matches in the lines of a part of the detail.
 func MatchesIn(lines []Line) int {
 	if len(lines) == 0 {
 		return 0
@@ -23,7 +23,7 @@ func (s *Source) counter() writer {
 	return w
 }
 
-// MatchesInEvent counts the matches in what the detail shows of an event.
+// MatchesInEvent counts the matches in the detail's view of an event.
 func (s *Source) MatchesInEvent(e *capture.Event) int {
 	s.Exchange.ReadEvent(e)
 	w := s.counter()
@@ -31,11 +31,11 @@ func (s *Source) MatchesInEvent(e *capture.Event) int {
 	return w.matched
 }
 
-// Unwrapped is a width at which hardly a line is wrapped.
+// Unwrapped is a width that wraps hardly any line.
 const Unwrapped = 1 << 20
 
-// Occurs reports whether there is a match in what the detail shows of an exchange of which only the ends may be there.
-// The events of a long stream are read one by one.
+// Occurs reports whether the detail of an exchange has a match. The exchange may have only its ends. Occurs reads the
+// events of a long stream one by one.
 func (s *Source) Occurs() (bool, error) {
 	res := s.Exchange.Response
 	if res == nil || len(res.Events) < 2*load.EntryEvents {
@@ -59,7 +59,7 @@ func (s *Source) Occurs() (bool, error) {
 
 func (s *Source) inEvent(e capture.Event) bool { return s.MatchesInEvent(&e) > 0 }
 
-// matchesAround reports whether there is a match in what is not an event.
+// matchesAround reports whether there is a match outside the events.
 func (s *Source) matchesAround() bool {
 	w := s.counter()
 	w.request()

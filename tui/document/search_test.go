@@ -6,6 +6,7 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/jsondoc"
 	"a2atap/tui/internal/find"
 	"a2atap/tui/load"
 )
@@ -18,7 +19,7 @@ func FuzzMatches(f *testing.F) {
 	f.Add(`{"a":{"b":{}},`, `"`, uint8(255), true)
 	f.Fuzz(func(t *testing.T, body, words string, width uint8, all bool) {
 		p, err := find.Parse(words)
-		if err != nil || LooksJSON([]byte(body)) && !json.Valid([]byte(body)) { // of JSON that breaks off, some count twice
+		if err != nil || jsondoc.Looks([]byte(body)) && !json.Valid([]byte(body)) { // of JSON that breaks off, some count twice
 			return
 		}
 		x := &capture.Exchange{Seq: 1, Request: capture.Request{

@@ -18,16 +18,17 @@ func (l *Line) Has(n int) bool {
 	return slices.ContainsFunc(l.highlights, func(m highlighted) bool { return m.begins && m.n == n })
 }
 
-// A highlighted is a part of a line that matches what is searched for, or what the line has of a match that was wrapped.
+// A highlighted is the part of a match that lies in a line. Wrapped lines split matches.
 type highlighted struct {
 	from, to int  // bytes of the line's text
 	n        int  // number of the match in its part of the detail, from 0
 	begins   bool // the match begins here
 }
 
-// highlight marks the matches in the pieces of a line that was wrapped with an indent. So many matches stand before it.
+// highlight marks the matches in the pieces of a line that was wrapped with an indent. matched is the number of earlier
+// matches.
 func highlight(pieces []Line, indent int, found []find.Range, matched int) {
-	at, reaching, begun := 0, 0, 0 // bytes before the piece, the first match that may reach into it, those before it
+	at, reaching, begun := 0, 0, 0 // bytes before the piece, the first match to consider, earlier matches
 	for i := range pieces {
 		p := &pieces[i]
 		p.Upto = matched + len(found)
@@ -56,7 +57,7 @@ func highlight(pieces []Line, indent int, found []find.Range, matched int) {
 	}
 }
 
-// Highlighted returns the line with its matches; one of them may be where the search is, the others have another number.
+// Highlighted returns the line with its matches. Match number here is the current one.
 func (l *Line) Highlighted(here int) style.Line {
 	if len(l.highlights) == 0 {
 		return l.Line
@@ -92,13 +93,13 @@ func (l *Line) Highlighted(here int) style.Line {
 type View uint8
 
 const (
-	JSON    View = iota // content codings taken off, JSON laid out
+	JSON    View = iota // decoded content, formatted JSON
 	Decoded             // the A2A objects
 	Raw                 // the bytes as they were recorded
 	Views
 )
 
-// Bounds of what is shown of a body.
+// These constants bound how much of a body is shown.
 const (
 	FirstShown = 64 << 10
 	MaxShown   = 1 << 20
@@ -109,26 +110,26 @@ const (
 type Line struct {
 	style.Line
 	Place      analysis.Place
-	Finding    bool              // it is a finding at place
-	Found      *analysis.Finding // which, if it is one
-	highlights []highlighted     // where it matches what is searched for, in order
-	Upto       int               // matches of its part of the detail that begin up to the end of this line
+	Finding    bool              // the line is a finding at Place
+	Found      *analysis.Finding // that finding, else nil
+	highlights []highlighted     // its matches, in order
+	Upto       int               // number of matches in its part of the detail that begin by the end of this line
 	Node       Node              // the object or array that begins in it
-	depth      int               // of a JSON text: how many objects and arrays it is in
-	Hidden     []analysis.Place  // findings inside, if node is folded
+	depth      int               // of a JSON text: number of enclosing objects and arrays
+	Hidden     []analysis.Place  // findings inside, if Node is folded
 }
 
-// A Document is an exchange laid out for a width: the lines before the events of its stream, findings and contents of
-// some of the events, and the lines after them. The rows of events are drawn when they are visible, since there may be
-// a great many.
+// A Document is an exchange laid out for a width. It has the lines before the events of its stream, findings and
+// contents of some of the events, and the lines after them. Rows of events are drawn only while they are visible, since
+// there may be a great many.
 type Document struct {
 	Before, After []Line
 	Marks         map[int][]Line // by index of the event: its findings
 	Open          map[int][]Line // by index of the event: its content and its findings
-	Cut           bool           // a body is longer than what is shown
-	Total         time.Duration  // that the bars of the events stand for; 0 if there are none
+	Cut           bool           // a body is longer than the limit
+	Total         time.Duration  // time scale of the events' bars; 0 without bars
 	Reading       *reading.Reading
-	Pattern       *find.Pattern // that was searched for
+	Pattern       *find.Pattern // the searched pattern
 }
 
 // A Source holds what a document is built from.
@@ -141,10 +142,10 @@ type Source struct {
 	Width    int
 	Limit    int   // bytes of a body
 	Open     []int // events whose content is shown
-	whole    bool  // all of it is for a printer: no line is wrapped, and none is left out
+	whole    bool  // everything is for a printer: no line is wrapped or omitted
 	Reading  *reading.Reading
 	Folds    Folding
-	Pattern  *find.Pattern // that is searched for; nil if none is
+	Pattern  *find.Pattern // the searched pattern; nil without a search
 	Note     notes.Note
 }
 

@@ -23,18 +23,18 @@ const (
 	ResponseSide
 )
 
-// A Section says which part of an exchange is meant.
+// A Section is a part of an exchange.
 type Section struct {
 	Side  Side
-	Event int // of the answer, by its number; 0 for all of the side
+	Event int // of the response, by its number; 0 for the whole side
 }
 
-// indentRoom is how many columns bound the depth to which JSON is indented.
+// indentRoom is the width that bounds the indentation of JSON.
 const indentRoom = 120
 
-// Print lays out a part of an exchange for somebody who takes its lines: heads, bodies with their content codings
-// taken off and JSON laid out, events, findings below the lines where they stand, and at last how it ended. No line is
-// wrapped, and none is left out. It stops at an error of take, and returns it.
+// Print lays out a part of an exchange and calls take with its lines: heads, decoded bodies with formatted JSON,
+// events, findings below their lines, and finally the ending. It neither wraps nor omits lines. If take returns an
+// error, Print stops and returns the error.
 func Print(
 	x *capture.Exchange, r *reading.Reading, findings []analysis.Finding, part Section, take func(style.Line) error,
 ) error {
@@ -67,7 +67,7 @@ type printing struct {
 	take func(style.Line) error
 }
 
-// flush gives away what was written since it was called last.
+// flush passes on the lines written since the last call.
 func (p *printing) flush() error {
 	for _, l := range p.lines {
 		if err := p.take(l.Line); err != nil {
@@ -78,7 +78,7 @@ func (p *printing) flush() error {
 	return nil
 }
 
-// stream prints an event at a time, since there may be a great many.
+// stream prints the events one at a time, since there may be a great many.
 func (p *printing) stream() error {
 	res := p.Exchange.Response
 	p.say(analysis.Place{}, style.Line{}, 0)
@@ -95,7 +95,7 @@ func (p *printing) stream() error {
 	return nil
 }
 
-// oneEvent prints an event of the answer.
+// oneEvent prints an event of the response.
 func (p *printing) oneEvent(k int) error {
 	for i := 0; p.Exchange.Response != nil && i < len(p.Exchange.Response.Events); i++ {
 		if e := &p.Exchange.Response.Events[i]; e.K == k {
@@ -111,7 +111,7 @@ func (p *printing) headedEvent(e *capture.Event) {
 	p.event(place, e, inEvent(e))
 }
 
-// inEvent returns what tells whether a place is in an event.
+// inEvent returns a function that reports whether a place is in an event.
 func inEvent(e *capture.Event) func(analysis.Place) bool {
 	return func(at analysis.Place) bool {
 		k, is := load.EventNumber(at)
@@ -119,8 +119,8 @@ func inEvent(e *capture.Event) func(analysis.Place) bool {
 	}
 }
 
-// eventHead returns the line above an event: its number, the type of a message of gRPC, and when it came, from the
-// beginning of the exchange.
+// eventHead returns the line above an event: its number, the type of a gRPC message, and its offset from the start of
+// the exchange.
 func (p *printing) eventHead(e *capture.Event) style.Line {
 	l := style.Text(style.Answer, "← comment")
 	if of, is := p.Exchange.InMessages(); is {

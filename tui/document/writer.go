@@ -15,10 +15,10 @@ type writer struct {
 	doc      Document
 	lines    []Line
 	matched  int  // matches in the part of the detail that is being written
-	counting bool // only matched is asked for
+	counting bool // only matched is needed
 }
 
-// part returns the lines that were written since it was called last: one of the parts in which matches are counted.
+// part returns the lines written since the last call: a part in which matches are counted.
 func (w *writer) part() []Line {
 	lines, upto := w.lines, 0
 	for i := range lines {
@@ -29,7 +29,7 @@ func (w *writer) part() []Line {
 	return lines
 }
 
-// put writes a line of the exchange. It is searched.
+// put writes a line of the exchange, which is searched.
 func (w *writer) put(at analysis.Place, l style.Line, indent int) {
 	var found []find.Range
 	if w.Pattern != nil {
@@ -38,10 +38,10 @@ func (w *writer) put(at analysis.Place, l style.Line, indent int) {
 	w.write(at, l, indent, found)
 }
 
-// say writes a line of our own about the exchange. It is not searched.
+// say writes a remark about the exchange, which is not searched.
 func (w *writer) say(at analysis.Place, l style.Line, indent int) { w.write(at, l, indent, nil) }
 
-// write writes a line with matches in it.
+// write writes a line with its matches.
 func (w *writer) write(at analysis.Place, l style.Line, indent int, found []find.Range) {
 	if w.counting {
 		w.matched += len(found)
@@ -59,7 +59,7 @@ func (w *writer) write(at analysis.Place, l style.Line, indent int, found []find
 	w.matched += len(found)
 }
 
-// found writes the findings whose place matches a condition.
+// found writes the findings that choose selects by their place.
 func (w *writer) found(choose func(analysis.Place) bool) {
 	for i := range w.Findings {
 		if f := &w.Findings[i]; choose(f.Place) {

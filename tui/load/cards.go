@@ -10,8 +10,8 @@ import (
 // CardsAgain is how many of the newest exchanges are read again, since their answers may not have arrived yet.
 const CardsAgain = 100
 
-// NeedCards learns the cards of the capture as it is now, for what cannot wait for them. It waits for who learns them
-// already.
+// NeedCards reads the current cards of the capture, for callers that need them now. If they are being read already, it
+// waits for that.
 func (l *Loader) NeedCards() error {
 	if r := l.Reading.Now(); r != nil && !r.Head().MoreCards {
 		return l.KeptCards(r.Head().Cards)
@@ -26,7 +26,7 @@ func (l *Loader) NeedCards() error {
 	return err
 }
 
-// KeptCards reads exchanges that a reading says to bring cards, unless they were read.
+// KeptCards reads the exchanges that have cards according to a reading, unless it has read them before.
 func (l *Loader) KeptCards(seqs []uint64) error {
 	c := l.Cards
 	c.mu.Lock()
@@ -47,8 +47,8 @@ func (l *Loader) KeptCards(seqs []uint64) error {
 	return nil
 }
 
-// ReadCards reads the agent cards that were recorded since its last call, if the capture has an index. It reports whether
-// there were any.
+// ReadCards reads the agent cards that were recorded since its last call, if the capture has an index. It reports
+// whether there were any.
 func (l *Loader) ReadCards(exchanges uint64) (learned bool, err error) {
 	c := l.Cards
 	c.mu.Lock()

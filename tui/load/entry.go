@@ -24,18 +24,18 @@ type Entry struct {
 	Request       string
 	Status        string
 	Took          time.Duration  // capture.NotKnown if it has not ended
-	Outcome       []summary.Word // what came of it
-	State         a2a.State      // the last one that the exchange shows
+	Outcome       []summary.Word // the outcome
+	State         a2a.State      // the last state that the exchange shows
 	Message       string         // the first text, in one line
-	Size          int64          // of the answer's body, in bytes; capture.NotKnown if it is not known
+	Size          int64          // of the response's body, in bytes; capture.NotKnown if unknown
 	Trace         string
-	Worst         uint8  // as a reading says: 0, or 1 and the severity of the worst finding
-	Failed        bool   // there was a fault, an error of the protocol or of HTTP, or the call failed otherwise
+	Worst         uint8  // from the reading: 0, or 1 plus the severity of the worst finding
+	Failed        bool   // the call failed: by a fault, an error of the protocol or of HTTP, or otherwise
 	Absent        bool   // the capture has no such exchange
-	Comment       string // of a person; only while the row is drawn
+	Comment       string // a user's comment; set only while the row is drawn
 }
 
-// Bounds of what is read for one entry: the beginning and the end of an exchange are enough.
+// These constants bound the data read for one entry: the beginning and the end of an exchange are enough.
 const (
 	EntryEvents = 64      // from each end of a stream
 	entryBody   = 1 << 20 // bytes
@@ -50,6 +50,8 @@ func NewEntry(s *summary.Summary) Entry {
 	}
 	if s.Operation != a2a.NoOperation {
 		e.Request = s.Operation.String()
+	} else if s.Neighbor != nil {
+		e.Request = s.Asked
 	}
 	if s.Status > 0 {
 		e.Status = fmt.Sprint(s.Status)
@@ -57,7 +59,7 @@ func NewEntry(s *summary.Summary) Entry {
 	return e
 }
 
-// RowEntry returns the row of an exchange as a reading has it.
+// RowEntry returns an Entry from a row of a reading.
 func RowEntry(row *kept.Row) Entry {
 	e := NewEntry(&row.Summary)
 	if worst, found := row.Worst(); found {
@@ -66,10 +68,10 @@ func RowEntry(row *kept.Row) Entry {
 	return e
 }
 
-// Summarise sums up an exchange that was read, of which only the ends may be there.
+// Summarise returns the summary of an exchange that has been read. The exchange may have only its ends.
 func (l *Loader) Summarise(x *capture.Exchange) summary.Summary {
 	s := engine.Summarise(Brief(x), engine.Knowing(l.Reader.Known))
-	if res := x.Response; res != nil && len(res.Events) >= 2*EntryEvents { // those in the middle are not here
+	if res := x.Response; res != nil && len(res.Events) >= 2*EntryEvents { // the middle events are missing here
 		s.Gap = capture.NotKnown
 		if res.Body.Size < 0 {
 			s.ResponseSize = capture.NotKnown
@@ -81,8 +83,7 @@ func (l *Loader) Summarise(x *capture.Exchange) summary.Summary {
 // Brief returns an exchange shortened to what an entry needs.
 func Brief(x *capture.Exchange) *capture.Exchange { return Shorten(x, EntryEvents) }
 
-// Shorten returns an exchange without large bodies, and with only the first and last events of a long stream, at most
-// ends of each.
+// Shorten returns an exchange without large bodies, and with at most the first ends and last ends events of a stream.
 func Shorten(x *capture.Exchange, ends int) *capture.Exchange {
 	res := x.Response
 	if res == nil || len(res.Events) <= 2*ends && len(res.Body.Data) <= entryBody {
@@ -99,7 +100,7 @@ func Shorten(x *capture.Exchange, ends int) *capture.Exchange {
 	return &short
 }
 
-// CountEvents returns how many events a stream has; blocks of comments are none.
+// CountEvents returns the number of events of a stream, without blocks of comments.
 func CountEvents(events []capture.Event) int {
 	for i := len(events) - 1; i >= 0; i-- {
 		if k := events[i].K; k > 0 {
@@ -109,14 +110,13 @@ func CountEvents(events []capture.Event) int {
 	return 0
 }
 
-// EntryOf returns the row of an exchange that was read.
+// EntryOf returns the row of an exchange that has been read.
 func (l *Loader) EntryOf(x *capture.Exchange) Entry {
 	s := l.Summarise(x)
 	return NewEntry(&s)
 }
 
-// ShownSummary returns what an exchange of the capture that was read says of itself: as the reading has it, if there is
-// one.
+// ShownSummary returns the summary of an exchange, from the reading if there is one.
 func (l *Loader) ShownSummary(x *capture.Exchange) *summary.Summary {
 	if row := l.Reading.Row(l.Context, x.Seq); row != nil {
 		return &row.Summary
@@ -125,7 +125,7 @@ func (l *Loader) ShownSummary(x *capture.Exchange) *summary.Summary {
 	return &s
 }
 
-// FirstEvent returns the number of the first of some events; 0 if there are comments only.
+// FirstEvent returns the number of the first event that has one; 0 if there are only comments.
 func FirstEvent(events []capture.Event) int {
 	for i := range events {
 		if k := events[i].K; k > 0 {

@@ -13,8 +13,8 @@ import (
 	"a2atap/proxy/capture/filter"
 )
 
-// deciding returns those exchanges of a sorted list that match a filter, as their rows tell. Those whose rows do not are
-// read.
+// deciding returns the exchanges of a sorted list that match a filter. It decides by their rows, and reads exchanges
+// whose rows cannot decide.
 func (l *Loader) deciding(f *filter.Filter, seqs []uint64, found map[uint64][]analysis.Finding) ([]uint64, error) {
 	var chosen, unsure []uint64
 	mine := make(map[uint64][]analysis.Finding)
@@ -49,7 +49,7 @@ func (l *Loader) deciding(f *filter.Filter, seqs []uint64, found map[uint64][]an
 	return chosen, err
 }
 
-// readMatching returns those exchanges of a sorted list that match a filter. It reads them.
+// readMatching returns the exchanges of a sorted list that match a filter. It reads them all.
 func readMatching(l *Loader, f *filter.Filter, seqs []uint64, found map[uint64][]analysis.Finding) ([]uint64, error) {
 	if err := l.NeedCards(); err != nil {
 		return nil, err
@@ -63,8 +63,8 @@ func readMatching(l *Loader, f *filter.Filter, seqs []uint64, found map[uint64][
 	return chosen, err
 }
 
-// ScanRows tests exchanges by their rows, from the newest of those before one to the oldest, for a while: all of them, or
-// those of a sorted list.
+// ScanRows tests exchanges by their rows within a time limit, from the newest below a number to the oldest. It tests
+// all of them, or only those in a sorted list.
 func (l *Loader) ScanRows(
 	ticket uint64, f *filter.Filter, list []uint64, all bool, below uint64, found map[uint64][]analysis.Finding,
 ) Scanned {
@@ -87,8 +87,8 @@ func (l *Loader) ScanRows(
 	return answer
 }
 
-// pageBefore returns the last exchanges before one, in order, and the number from which on nothing is left out: all, or
-// those of a sorted list.
+// pageBefore returns the last exchanges before one, in order, and the number from which the page is complete: of all
+// exchanges, or of a sorted list.
 func pageBefore(list []uint64, all bool, below uint64) (page []uint64, from uint64) {
 	if !all {
 		i, _ := slices.BinarySearch(list, below)
@@ -98,15 +98,15 @@ func pageBefore(list []uint64, all bool, below uint64) (page []uint64, from uint
 		}
 		return page, page[0]
 	}
-	from = (below-2)/ScanPage*ScanPage + 1 // rows stand together so
+	from = (below-2)/ScanPage*ScanPage + 1 // rows are stored in such groups
 	for seq := from; seq < below; seq++ {
 		page = append(page, seq)
 	}
 	return page, from
 }
 
-// narrowToFindings leaves those exchanges in the pool that have findings which a filter needs. Where it asks for nothing
-// else, that decides it.
+// narrowToFindings removes exchanges from the pool without the findings that a filter needs. If the filter has no other
+// terms, this decides the match.
 func (l *Loader) narrowToFindings(answer *Narrowed, r *kept.Reading, f *filter.Filter) error {
 	info, err := l.Source.Info(l.Context)
 	if err != nil {
@@ -120,7 +120,7 @@ func (l *Loader) narrowToFindings(answer *Narrowed, r *kept.Reading, f *filter.F
 	}
 	seqs, known, err := r.Matching(l.Context, f)
 	if err != nil {
-		l.Reading.letGo(l.Context, err)
+		l.Reading.doubt(l.Context, r, err)
 		return nil
 	}
 	if known {
@@ -129,28 +129,28 @@ func (l *Loader) narrowToFindings(answer *Narrowed, r *kept.Reading, f *filter.F
 	return nil
 }
 
-// ScanPage is how many exchanges one command tests.
+// ScanPage is the number of exchanges that one command tests.
 const ScanPage = 256
 
 // Messages of a search.
 type (
-	// narrowed says which exchanges can match at all, as far as the capture's index knows.
+	// Narrowed has the exchanges that can match according to the capture's index.
 	Narrowed struct {
 		Ticket  uint64
 		Pool    []uint64
 		All     bool
-		Decided bool // those of the pool match
+		Decided bool // everything in the pool matches
 		Linked  Linked
 		Err     error
 	}
-	// scanned says which of the exchanges from..below match.
+	// Scanned has the exchanges from..below that match.
 	Scanned struct {
 		Ticket      uint64
 		From, below uint64
 		Matches     []uint64
 		Err         error
 	}
-	// retested says which of some exchanges match.
+	// Retested has the exchanges of a list that match.
 	Retested struct {
 		Ticket        uint64
 		Seqs, Matches []uint64
@@ -224,7 +224,7 @@ func (l *Loader) Scan(
 	}
 }
 
-// Matching returns those exchanges of a sorted list that match a filter.
+// Matching returns the exchanges of a sorted list that match a filter.
 func (l *Loader) Matching(f *filter.Filter, seqs []uint64, found map[uint64][]analysis.Finding) ([]uint64, error) {
 	if l.Reading.Now() != nil {
 		return l.deciding(f, seqs, found)
@@ -239,13 +239,14 @@ func (l *Loader) matches(f *filter.Filter, x *capture.Exchange, found map[uint64
 	})
 }
 
-// failed reports whether an exchange failed that no reading tells of.
+// failed reports whether an exchange without a row in the reading failed.
 func (l *Loader) failed(x *capture.Exchange) bool {
 	s := l.Summarise(x)
 	return s.Failed()
 }
 
-// narrowToWorkflows leaves those exchanges in the pool whose workflow a filter may mean, if it does not mean all.
+// narrowToWorkflows removes exchanges from the pool whose workflow cannot match the filter, if the filter names
+// workflows.
 func (l *Loader) narrowToWorkflows(answer *Narrowed, f *filter.Filter) error {
 	info, err := l.Source.Info(l.Context)
 	if err != nil {

@@ -6,14 +6,14 @@ import (
 	"a2atap/analyzer/analysis"
 )
 
-// maxListed bounds the findings that are kept for display. Further ones are counted, and their exchanges are marked.
+// maxListed bounds the findings kept for display. Further findings are counted, and their exchanges are marked.
 const maxListed = 20_000
 
-// A Findings holds the findings so far, in the order in which they were made, and finds those of an exchange.
+// A Findings has the findings so far, in order of detection, with an index by exchange.
 type Findings struct {
 	List       []analysis.Finding // at most maxListed
-	ByExchange map[uint64][]int   // indices into list
-	Marks      []uint8            // for each exchange, by Seq: 0, or the worst severity and 1
+	ByExchange map[uint64][]int   // indices into List
+	Marks      []uint8            // for each exchange, by Seq: 0, or 1 plus the worst severity
 	Counts     [analysis.Error + 1]int
 }
 
@@ -33,7 +33,7 @@ func (l *Findings) Add(findings []analysis.Finding) {
 	}
 }
 
-// remove takes those findings off the list that another one takes the place of.
+// remove removes the findings that another finding replaces.
 func (l *Findings) remove(by *analysis.Finding) {
 	var marked []uint64
 	whole := len(l.List) < maxListed
@@ -70,21 +70,10 @@ func (l *Findings) mark(f *analysis.Finding) {
 	l.Marks[seq] = max(l.Marks[seq], uint8(f.Severity)+1)
 }
 
-// reach makes room for so many marks.
+// reach extends the marks to at least n.
 func (l *Findings) reach(n int) {
 	if missing := n - len(l.Marks); missing > 0 {
 		l.Marks = append(l.Marks, make([]uint8, missing)...)
-	}
-}
-
-// Merge adds the counts and marks of another index, not its list.
-func (l *Findings) Merge(other *Findings) {
-	for s, n := range other.Counts {
-		l.Counts[s] += n
-	}
-	l.reach(len(other.Marks))
-	for seq, mark := range other.Marks {
-		l.Marks[seq] = max(l.Marks[seq], mark)
 	}
 }
 
@@ -96,7 +85,7 @@ func (l *Findings) Total() int {
 	return n
 }
 
-// Worst returns the worst severity found in an exchange, and whether anything was.
+// Worst returns the worst severity found in an exchange, and whether it has findings.
 func (l *Findings) Worst(seq uint64) (analysis.Severity, bool) {
 	if seq >= uint64(len(l.Marks)) || l.Marks[seq] == 0 {
 		return 0, false
@@ -104,7 +93,7 @@ func (l *Findings) Worst(seq uint64) (analysis.Severity, bool) {
 	return analysis.Severity(l.Marks[seq] - 1), true
 }
 
-// WorstOfAll returns the worst severity there is, and whether there is a finding.
+// WorstOfAll returns the worst severity of all findings, and whether there are findings.
 func (l *Findings) WorstOfAll() (analysis.Severity, bool) {
 	for _, s := range analysis.WorstFirst {
 		if l.Counts[s] > 0 {
@@ -114,7 +103,7 @@ func (l *Findings) WorstOfAll() (analysis.Severity, bool) {
 	return 0, false
 }
 
-// Of returns the findings of one exchange. They are the caller's.
+// Of returns the findings of one exchange in a new slice.
 func (l *Findings) Of(seq uint64) []analysis.Finding {
 	var found []analysis.Finding
 	for _, i := range l.ByExchange[seq] {
@@ -123,10 +112,10 @@ func (l *Findings) Of(seq uint64) []analysis.Finding {
 	return found
 }
 
-// Snapshot returns the findings as they are now, for commands: what comes later does not change them.
+// Snapshot returns the current findings for commands. Later findings do not change the result.
 func (l *Findings) Snapshot() Snapshot { return Snapshot(l.List[:len(l.List):len(l.List)]) }
 
-// Snapshot are some findings, in the order in which they were made.
+// A Snapshot is some findings, in order of detection.
 type Snapshot []analysis.Finding
 
 // Among returns the findings of some exchanges.
@@ -179,7 +168,7 @@ func (l *Findings) Next(seq uint64, step int) uint64 {
 	return 0
 }
 
-// NextOf is next among the exchanges of a sorted list.
+// NextOf is Next among the exchanges of a sorted list.
 func (l *Findings) NextOf(seqs []uint64, seq uint64, step int) uint64 {
 	i, there := slices.BinarySearch(seqs, seq)
 	if there || step < 0 {

@@ -6,17 +6,6 @@ import (
 	"a2atap/analyzer/analysis"
 )
 
-// What nobody takes is kept up to a bound.
-func TestVerdictsWaitBounded(t *testing.T) {
-	v := NewVerdicts(0)
-	for range maxListed + 1 {
-		v.Found(analysis.Finding{})
-	}
-	if n := len(v.news.Findings); n != maxListed || v.news.Further.Total() != 1 {
-		t.Errorf("%d findings wait, and %d are counted; want %d and 1", n, v.news.Further.Total(), maxListed)
-	}
-}
-
 // A finding that takes the place of others takes their counts and marks, too.
 func TestRevisedFindings(t *testing.T) {
 	at := func(seq uint64) analysis.Place { return analysis.Place{Exchange: seq} }

@@ -12,16 +12,17 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A remote source is a capture that comes over a network.
+// A remote source is a capture that is read over a network.
 type remote interface {
-	// Away returns whether its server is away, as soon as that is not what it was, or else the context's error.
+	// Away waits until the server's state differs from was, and returns the new state: true if the server is away. It
+	// returns the context's error if the context ends first.
 	Away(ctx context.Context, was bool) (bool, error)
 }
 
-// Reached is the message of watchServer: whether the server of the capture is away.
+// Reached is the message of WatchServer: whether the server of the capture is away.
 type Reached struct{ Away bool }
 
-// WatchServer waits until the server of the capture is away, or is there again. It does nothing for a file.
+// WatchServer waits until the server of the capture goes away or is back. It does nothing for a file.
 func (l *Loader) WatchServer(was bool) tea.Cmd {
 	src, ok := l.Source.(remote)
 	if !ok {
@@ -36,29 +37,29 @@ func (l *Loader) WatchServer(was bool) tea.Cmd {
 	}
 }
 
-// Intervals for following a growing capture: twelve updates a second are as many as a person can see, and a burst of
-// traffic comes as one message.
+// These intervals limit updates while following a growing capture. Twelve updates a second are as many as a person can
+// see. A burst of traffic becomes one message.
 const (
 	BatchPause = 80 * time.Millisecond
-	BatchTime  = 100 * time.Millisecond // how long a command works before it reports what it has
+	BatchTime  = 100 * time.Millisecond // how long a command works before it reports its results
 	retryPause = time.Second
 )
 
-// Grown is the message of open and watch: the capture as it is now.
+// Grown is the message of Open and Watch: the current capture.
 type Grown struct {
 	Info  capture.Info
-	Seqs  []uint64 // exchanges that got steps, in order
-	Next  uint64   // first arrival number that was not read yet
+	Seqs  []uint64 // exchanges with new steps, in order
+	Next  uint64   // first arrival number that has not been read
 	Ended bool
-	Err   error // it could not be read; watch is called again
+	Err   error // a read error; Watch is called again
 }
 
-// Open reads what the capture says about itself.
+// Open reads the capture's own Info.
 func (l *Loader) Open() tea.Cmd {
 	return func() tea.Msg {
 		info, err := l.Source.Info(l.Context)
 		g := Grown{Info: info, Next: info.Arrivals + 1, Ended: !info.Live, Err: err}
-		if r := l.Reading.Now(); r != nil && !r.Head().Ended { // what it does not know yet is new to it
+		if r := l.Reading.Now(); r != nil && !r.Head().Ended { // steps that the reading lacks are new to it
 			g.Next = min(g.Next, r.Head().Arrival+1)
 		}
 		return g
@@ -66,7 +67,7 @@ func (l *Loader) Open() tea.Cmd {
 }
 
 // Watch waits for steps from an arrival number on, collects them for batchPause, and reports which exchanges they
-// belong to. When the recording has ended it waits for another one.
+// belong to. After the recording has ended, it waits until the recording is resumed.
 func (l *Loader) Watch(next uint64, ended bool) tea.Cmd {
 	return func() tea.Msg {
 		g := Grown{Next: next}
@@ -86,33 +87,29 @@ func (l *Loader) Watch(next uint64, ended bool) tea.Cmd {
 		}
 		if err != nil {
 			l.Pause(retryPause)
-			return Grown{Next: next, Err: err} // read all of it again
+			return Grown{Next: next, Err: err} // read everything again
 		}
 		return g
 	}
 }
 
 func (l *Loader) readSteps(g *Grown) error {
-	seqs := make(map[uint64]bool)
-	changes := make(map[uint64]change)
-	now := time.Now()
+	last := make(map[uint64]uint64)
 	for s, err := range l.Source.Steps(l.Context, g.Next) {
 		if err != nil {
 			return err
 		}
 		g.Next = s.Arrival + 1
 		if s.Seq > 0 {
-			seqs[s.Seq] = true
-			_, closed := s.What.(capture.Closed)
-			changes[s.Seq] = change{arrival: s.Arrival, closed: closed || changes[s.Seq].closed, since: now}
+			last[s.Seq] = s.Arrival
 		}
 	}
-	l.Reading.changed(changes)
-	g.Seqs = slices.Sorted(maps.Keys(seqs))
+	l.Reading.changed(last)
+	g.Seqs = slices.Sorted(maps.Keys(last))
 	return nil
 }
 
-// Pause waits, unless the inspector ends or there is nothing to wait for.
+// Pause waits, unless the inspector ends or d is not positive.
 func (l *Loader) Pause(d time.Duration) {
 	if d <= 0 {
 		return
@@ -123,10 +120,10 @@ func (l *Loader) Pause(d time.Duration) {
 	}
 }
 
-// A resumable source is a capture to which another recorder may append when its recording has ended.
+// A resumable source is a capture to which another recorder may append after its recording has ended.
 type resumable interface {
-	// Resumed returns nil when the capture is recorded into again, or has a step with arrival number from or later, or
-	// else the context's error.
+	// Resumed returns nil once the capture is recorded into again, or has a step with arrival number from or later. It
+	// returns the context's error if the context ends first.
 	Resumed(ctx context.Context, from uint64) error
 }
 
@@ -136,7 +133,8 @@ func (l *Loader) Resumes() bool {
 	return ok
 }
 
-// wait waits for a step from an arrival number on, or, when the recording has ended, for another one.
+// wait waits for a step from an arrival number on. After the recording has ended, it waits until the recording is
+// resumed.
 func (l *Loader) wait(next uint64, ended bool) error {
 	if src, ok := l.Source.(resumable); ok && ended {
 		return src.Resumed(l.Context, next)

@@ -7,7 +7,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// RelationKeys returns the keys by which the exchanges of tasks and contexts are found.
+// RelationKeys returns the keys of tasks and contexts in the capture's index.
 func RelationKeys(tasks, contexts []string) (keys []capture.Key) {
 	for _, id := range tasks {
 		keys = append(keys, capture.Key{Kind: "task", Value: id})
@@ -29,7 +29,7 @@ func (m memoryIndex) Find(_ context.Context, key capture.Key, from uint64) iter.
 	}
 }
 
-// Of returns the index of the capture as it is now.
+// Of returns the current index of the capture.
 func (r *relations) Of(l *Loader) (memoryIndex, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

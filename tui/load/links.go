@@ -6,50 +6,50 @@ import (
 	"sync/atomic"
 	"time"
 
-	"a2atap/analyzer/engine"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 )
 
-// links holds what caused what in a capture, as the engines that judge it tell: 16 bytes for each exchange. The zero
-// links are ready for use, by several goroutines at once.
+// links holds the causes of exchanges in a capture, as the engines that check it report them: 16 bytes for each
+// exchange. The zero value is ready for use. It is safe for concurrent use.
 type links struct {
 	Index workflow.Index
-	Told  atomic.Uint64 // how often something was told
-	Last  atomic.Uint64 // the last exchange of which something was told
+	Told  atomic.Uint64 // number of links received
+	Last  atomic.Uint64 // the last exchange with a received link
 
-	mu      sync.Mutex // held while they are read from a reading
-	wanted  bool       // somebody has asked for them
-	version uint64     // of the reading that they were read from
+	mu      sync.Mutex    // held while links are read from a reading
+	wanted  bool          // the links were requested
+	from    *kept.Reading // the results from which links were read
+	version uint64        // of from
 	took    time.Duration
-	read    time.Time // when they were read last
+	read    time.Time // time of the last read
 }
 
-// linksPause is the least time between two times at which links are read anew from a reading that grows.
+// linksPause is the minimum time between two reads of links from a growing reading.
 const linksPause = 2 * time.Second
 
-// NeedLinks reads what caused what from the reading, if there is one and it was not done. What reads on its own account
-// goes on without links where the reading turns out to be damaged: then an engine tells them.
+// NeedLinks reads the links from the reading, if there is one, once. Callers continue without links if the reading is
+// damaged; an engine then provides them.
 func (l *Loader) NeedLinks() {
 	if err := l.readLinks(true); err != nil {
-		l.Reading.letGo(l.Context, err)
+		l.Reading.doubt(l.Context, l.Reading.Now(), err)
 	}
 }
 
-// readLinks reads what caused what from the reading, if that was asked for and is known better by now. What takes long is
-// done less often.
+// readLinks reads the causes from the reading, if they are wanted and the reading has newer ones. Slow reads are less
+// frequent.
 func (l *Loader) readLinks(asked bool) error {
 	k := l.Links
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	r := l.Reading.Now()
-	if k.wanted = k.wanted || asked && r != nil; r == nil {
+	if k.wanted = k.wanted || asked; r == nil {
 		return nil
 	}
 	head := r.Head()
 	begin := time.Now()
-	if !k.due(&head, begin) {
+	if pause, due := k.due(r, begin); !due || pause > 0 {
 		return nil
 	}
 	info, err := l.Source.Info(l.Context)
@@ -60,7 +60,7 @@ func (l *Loader) readLinks(asked bool) error {
 		switch {
 		case err != nil:
 			return err
-		case max(row.Seq, row.Parent) > info.Exchanges && !head.Ended: // it came a moment ago
+		case max(row.Seq, row.Parent) > info.Exchanges && !head.Ended: // its exchange has just arrived
 			continue
 		case row.Seq > info.Exchanges || row.Parent > max(info.Exchanges, row.Seq):
 			return fmt.Errorf("%w: exchange %d of %d, caused by %d", capture.ErrDamagedEntry, row.Seq, info.Exchanges, row.Parent)
@@ -69,17 +69,23 @@ func (l *Loader) readLinks(asked bool) error {
 			k.put(workflow.Link{Exchange: row.Seq, Parent: row.Parent, By: row.By, Maybe: row.Maybe})
 		}
 	}
-	k.version, k.read, k.took = head.Version, time.Now(), time.Since(begin)
+	k.from, k.version, k.read, k.took = r, head.Version, time.Now(), time.Since(begin)
 	return nil
 }
 
-// due reports whether links are to be read from a reading that is as it is now.
-func (l *links) due(head *kept.Head, now time.Time) bool {
-	return l.wanted && (l.read.IsZero() ||
-		l.version != head.Version && (head.Ended || now.Sub(l.read) >= max(linksPause, 10*l.took)))
+// due reports whether links should be read from the current results, and after which pause.
+func (l *links) due(r *kept.Reading, now time.Time) (pause time.Duration, due bool) {
+	head := r.Head()
+	switch {
+	case !l.wanted || l.from == r && l.version == head.Version:
+		return 0, false
+	case l.from != r || head.Ended:
+		return 0, true
+	}
+	return max(0, max(linksPause, 10*l.took)-now.Sub(l.read)), true
 }
 
-// put takes a link.
+// put stores a link.
 func (l *links) put(link workflow.Link) {
 	l.Index.Put(link)
 	for last := l.Last.Load(); link.Exchange > last && !l.Last.CompareAndSwap(last, link.Exchange); {
@@ -88,19 +94,13 @@ func (l *links) put(link workflow.Link) {
 	l.Told.Add(1)
 }
 
-// newEngine returns a new engine over the capture, which tells the links as it judges.
-func (l *Loader) newEngine() *engine.Engine {
-	options := append(workflow.Into(l.Links.put), engine.From(l.Context, l.Source), engine.Watched(&l.Observed.own))
-	return engine.New(l.Rules, append(options, l.Keys...)...)
-}
-
-// Linked is which exchange began the workflow of each, by number less one, as it was known at a moment.
+// Linked holds, for each exchange, the exchange that began its workflow, as number minus one. It is a snapshot.
 type Linked struct {
 	Begins []uint64
-	Told   uint64 // how many links were told before
+	Told   uint64 // number of links in the snapshot
 }
 
-// Now returns the links as they are known now.
+// Now returns a snapshot of the links.
 func (l *links) Now(exchanges uint64) Linked {
 	answer := Linked{Told: l.Told.Load(), Begins: make([]uint64, exchanges)}
 	for i := range answer.Begins {
@@ -109,8 +109,7 @@ func (l *links) Now(exchanges uint64) Linked {
 	return answer
 }
 
-// Began returns which exchange began the workflow of another one, by number less one; itself as long as nothing is
-// known.
+// Began returns the exchange that began the workflow of exchange i, both as number minus one; i itself while unknown.
 func (k *Linked) Began(i int) uint64 {
 	if i < len(k.Begins) {
 		return k.Begins[i]

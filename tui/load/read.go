@@ -10,9 +10,9 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Each reads at least one of the exchanges of a sorted list, in order, until the time end. It calls f for each, with
-// nil if the capture has no such exchange, and returns those that are left.
-// Of a stream only the first and last ends events are needed; 0 if all are.
+// Each reads exchanges of a sorted list, in order, until the time end, but at least one. It calls f for each, with nil
+// if the capture has no such exchange, and returns the remaining numbers. Of a stream it reads only the first and last
+// ends events; all events if ends is 0.
 func (l *Loader) Each(
 	seqs []uint64, ends int, end time.Time, f func(uint64, *capture.Exchange),
 ) (left []uint64, err error) {
@@ -28,14 +28,15 @@ func (l *Loader) Each(
 	return nil, nil
 }
 
-// A glanced source can show exchanges before it is Known what of them is to be hidden: then without all that may be.
+// A glanced source can yield exchanges before it is Known which values to hide. It then omits everything that may have
+// to be hidden.
 type glanced interface {
 	Glance(ctx context.Context, from uint64, n int) iter.Seq2[*capture.Exchange, error]
 	Known() bool
 	Learn(ctx context.Context)
 }
 
-// A glance is a source of which the ends come at once.
+// A glance is a source whose Ends do not wait.
 type glance struct {
 	capture.Source
 	of glanced
@@ -46,7 +47,7 @@ func (g glance) Ends(ctx context.Context, from uint64, n int) iter.Seq2[*capture
 	return g.of.Glance(ctx, from, n)
 }
 
-// Glance is Each for what is drawn at once and, if the capture is not Known, again when it is.
+// Glance is Each for a first drawing. If the capture is not Known, the caller draws again once it is.
 func (l *Loader) Glance(seqs []uint64, end time.Time, f func(uint64, *capture.Exchange)) (left []uint64, err error) {
 	of := *l
 	if src, is := l.Source.(glanced); is {
@@ -55,20 +56,20 @@ func (l *Loader) Glance(seqs []uint64, end time.Time, f func(uint64, *capture.Ex
 	return of.Each(seqs, EntryEvents, end, f)
 }
 
-// Known reports whether it is known what of the capture is to be hidden.
+// Known reports whether the values to hide in the capture are known.
 func (l *Loader) Known() bool {
 	src, is := l.Source.(glanced)
 	return !is || src.Known()
 }
 
-// Learn finds out what of the capture is to be hidden.
+// Learn finds the values to hide in the capture.
 func (l *Loader) Learn() {
 	if src, is := l.Source.(glanced); is {
 		src.Learn(l.Context)
 	}
 }
 
-// neighbours returns how many of the first numbers follow each other, so that one iteration reads them.
+// neighbours returns how many of the first numbers are consecutive, so that one iteration reads them.
 func neighbours(seqs []uint64) int {
 	n := 1
 	for n < len(seqs) && seqs[n] == seqs[n-1]+1 {
@@ -77,7 +78,7 @@ func neighbours(seqs []uint64) int {
 	return n
 }
 
-// span reads exchanges that follow each other, and returns those that are left.
+// span reads consecutive exchanges, and returns the remaining numbers.
 func (l *Loader) span(
 	seqs, rest []uint64, ends int, end time.Time, f func(uint64, *capture.Exchange),
 ) ([]uint64, error) {
@@ -122,7 +123,7 @@ func (l *Loader) span(
 	return rest, nil
 }
 
-// whole yields the exchanges of a sorted list as a whole.
+// whole yields the complete exchanges of a sorted list.
 func (l *Loader) whole(ctx context.Context, seqs []uint64) iter.Seq2[*capture.Exchange, error] {
 	return func(yield func(*capture.Exchange, error) bool) {
 		for _, seq := range seqs {
@@ -133,7 +134,7 @@ func (l *Loader) whole(ctx context.Context, seqs []uint64) iter.Seq2[*capture.Ex
 	}
 }
 
-// Events calls f with the events of a stream from the mark before first to last.
+// Events calls f with the events of a stream, from the mark before first to last.
 func (l *Loader) Events(
 	ctx context.Context, seq uint64, s Stream, first, last int, f func(int, *capture.Event),
 ) error {
@@ -154,10 +155,10 @@ func (l *Loader) Events(
 			return nil
 		}
 	}
-	return fmt.Errorf("event %d of exchange %d is not in the capture any more", s.Number(i), seq)
+	return fmt.Errorf("event %d of exchange %d is no longer in the capture", s.Number(i), seq)
 }
 
-// Ends returns an exchange without most of what is in the middle of a long stream.
+// Ends returns an exchange without most of the middle of a long stream.
 func (l *Loader) Ends(seq uint64, n int) (*capture.Exchange, error) {
 	for x, err := range l.Source.Ends(l.Context, seq, n) {
 		if err != nil {

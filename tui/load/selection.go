@@ -13,18 +13,19 @@ import (
 // maxSelection bounds the exchanges of a Selection.
 const maxSelection = 1000
 
-// A Selection is some of the exchanges of a capture, in memory: those that were chosen, and what they can only be
-// understood with, which is what else is about their tasks, and the agents' cards.
+// A Selection is a part of a capture in memory: the chosen exchanges and their context. The context is the other
+// exchanges about their tasks, and the agents' cards.
 type Selection struct {
 	*capture.Memory
 	Chosen   map[uint64]bool
 	Findings []analysis.Finding // in the chosen ones
 }
 
-// Keep reports whether an exchange was chosen.
+// Keep reports whether an exchange is chosen.
 func (p *Selection) Keep(x *capture.Exchange) bool { return p.Chosen[x.Seq] }
 
-// Select reads a part of the capture, and nothing else of it, however large that is, unless the capture has no index.
+// Select reads a part of the capture. However large the capture is, Select reads only that part, unless the capture has
+// no index.
 func (l *Loader) Select(ctx context.Context, chosen []uint64, found map[uint64][]analysis.Finding) (*Selection, error) {
 	p := &Selection{Chosen: make(map[uint64]bool)}
 	all := make(map[uint64]bool)
@@ -67,8 +68,8 @@ func (l *Loader) Select(ctx context.Context, chosen []uint64, found map[uint64][
 	return p, err
 }
 
-// SameTask returns the exchanges of the first task that an exchange is about, and its id; the exchange alone if it is
-// about none.
+// SameTask returns the exchanges of the first task that an exchange is about, and the task's id. It returns only the
+// exchange if it is about no task.
 func (l *Loader) SameTask(ctx context.Context, seq uint64) (task string, seqs []uint64, err error) {
 	x, err := l.Ends(seq, EntryEvents)
 	if err != nil {

@@ -10,25 +10,25 @@ import (
 	"a2atap/proxy/grpc"
 )
 
-// Sizes of what is read of a stream at a time.
+// These constants bound how much of a stream is read at a time.
 const (
 	pageEvents = 256                   // events between two marks in a stream
-	pageBytes  = 256 << 10             // or so many bytes, whatever comes first
-	PieceTime  = 50 * time.Millisecond // how long a command reads a long exchange before it reports what it has
+	pageBytes  = 256 << 10             // or this many bytes, whichever is less
+	PieceTime  = 50 * time.Millisecond // how long a command reads a long exchange before it reports its results
 )
 
-// A Stream says where the events of an exchange are in the capture. The events stay there: four bytes of each are kept
-// here, and the rows that are visible are read when they are.
+// A Stream locates the events of an exchange in the capture. It keeps four bytes per event, and reads visible rows on
+// demand.
 type Stream struct {
-	Next  uint64        // first arrival number that was not read yet
-	Last  []int32       // by index: the number of the last event up to there, as a block of comments has none
+	Next  uint64        // first arrival number that has not been read
+	Last  []int32       // by index: the number of the last event up to there, since a block of comments has none
 	pages []streamPage  // marks, in order
 	size  int           // bytes since the last mark
 	At    time.Duration // offset of the last event
-	as    *grpc.Codec   // how its messages are read, if it is of gRPC
+	as    *grpc.Codec   // decodes its messages, if it is gRPC
 }
 
-// A streamPage is a place where reading can begin.
+// A streamPage is a mark where reading can begin.
 type streamPage struct {
 	index   int
 	Arrival uint64
@@ -37,7 +37,7 @@ type streamPage struct {
 
 func (s *Stream) Length() int { return len(s.Last) }
 
-// Count returns how many events there are, without blocks of comments.
+// Count returns the number of events, without blocks of comments.
 func (s *Stream) Count() int {
 	if len(s.Last) == 0 {
 		return 0
@@ -74,7 +74,7 @@ func (s *Stream) Page(i int) streamPage {
 	return s.pages[n]
 }
 
-// add notes an event.
+// add records an event.
 func (s *Stream) add(e *capture.Event, step *capture.Step) {
 	n := len(s.pages)
 	if n == 0 || len(s.Last)-s.pages[n-1].index >= pageEvents || s.size >= pageBytes {
@@ -90,23 +90,23 @@ func (s *Stream) add(e *capture.Event, step *capture.Step) {
 	s.Last = append(s.Last, max(int32(e.K), int32(s.Count())))
 }
 
-// read has an event read as a message of gRPC, if the stream is one of those.
+// read decodes an event as a gRPC message, if the stream is gRPC.
 func (s *Stream) read(e *capture.Event) {
 	if s.as != nil && e.IsMessage() {
 		e.As = s.as
 	}
 }
 
-// An Excerpt is an exchange as far as it was read, without the events of its stream but for the first ones, which are
-// enough to tell what is spoken.
+// An Excerpt is an exchange as read so far, with only the first events of its stream. These are enough to detect the
+// dialect.
 type Excerpt struct {
 	Exchange *capture.Exchange
 	Events   Stream
 	More     bool // there is more to read now
 }
 
-// Read reads on for a while. What was read before is not changed: it may be on the screen. It calls f, which may be
-// nil, with each event and its offset; the bytes of the event are valid during the call.
+// Read continues to read, for a limited time. It does not change what was read before, which may be on the screen. It
+// calls f, which may be nil, with each event and its offset. The bytes of the event are valid only during the call.
 func (r Excerpt) Read(
 	ctx context.Context, src capture.Source, seq uint64, f func(*capture.Exchange, capture.Event, time.Duration),
 ) (Excerpt, error) {
@@ -160,7 +160,7 @@ func (r *Excerpt) take(step capture.Step) {
 	r.Exchange = capture.Assemble(r.Exchange, step)
 }
 
-// pass takes an event into account that is not kept.
+// pass accounts for an event that is not kept.
 func (r *Excerpt) pass(e *capture.Event, at time.Duration) {
 	body := &r.Exchange.Response.Body
 	body.Dropped += e.Dropped
@@ -176,7 +176,7 @@ func EventAt(x *capture.Exchange, k int) analysis.Place {
 	return at.Event(k)
 }
 
-// EventWord returns what the events of an exchange's answer are: "event", or "message" over gRPC.
+// EventWord returns the word for the events of an exchange's response: "event", or "message" over gRPC.
 func EventWord(x *capture.Exchange) string {
 	if _, is := x.InMessages(); is {
 		return "message"
@@ -184,7 +184,7 @@ func EventWord(x *capture.Exchange) string {
 	return "event"
 }
 
-// EventNumber returns the number of the event that a place is in, and whether it is in one.
+// EventNumber returns the number of the event that contains a place, and whether an event does.
 func EventNumber(at analysis.Place) (int, bool) {
 	k, is := at.EventNumber()
 	return k, is && at.Response

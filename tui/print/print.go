@@ -1,5 +1,5 @@
-// Package print prints what the panels of the inspector show as text that stays, for commands: exchanges with their
-// findings, and ladders that grow.
+// Package print prints the contents of the inspector's panels as permanent text, for commands: exchanges with their
+// findings, and growing ladders.
 package print
 
 import (
@@ -18,19 +18,19 @@ import (
 	"a2atap/tui/text"
 )
 
-// A Printer prints what the panels show as text that stays, for commands. It is for one goroutine.
+// A Printer prints the contents of panels as permanent text, for commands. It is not safe for concurrent use.
 type Printer struct {
 	w     io.Writer
 	width int
 	theme style.Theme
 
-	lanes []sequence.Arrow // one for each pair that arrows were drawn between
+	lanes []sequence.Arrow // one for each connected pair
 	chart *chart.Ladder
-	first time.Time // when the first arrow was
+	first time.Time // time of the first arrow
 }
 
-// New returns a printer for a terminal of that width in columns; 0 is none, so that no line is cut. Without a
-// theme ("") no escape sequence is printed.
+// New returns a printer for a terminal of that width in columns; with width 0 it never cuts lines. With theme "" it
+// prints no escape sequences.
 func New(w io.Writer, width int, theme style.Theme) *Printer {
 	return &Printer{w: w, width: width, theme: theme}
 }
@@ -46,9 +46,8 @@ func (p *Printer) print(l style.Line) error {
 
 const pipeWidth = 100 // of a ladder that is not on a terminal
 
-// Arrows draws arrows in the order given, each between the lifelines of its ends, with findings below it. Arrows of an
-// earlier call stand above, and times count from the first of all; where somebody takes part who did not before, the
-// names of all are printed again.
+// Arrows draws arrows in the given order, each between the lifelines of its ends, with findings below it. It continues
+// earlier calls: times count from the first arrow of all, and if a new participant appears, it prints all names again.
 func (p *Printer) Arrows(arrows []sequence.Arrow) error {
 	if len(arrows) == 0 {
 		return nil
@@ -76,7 +75,7 @@ func (p *Printer) Arrows(arrows []sequence.Arrow) error {
 	return nil
 }
 
-// meet reports whether somebody takes part in the arrows who did not before, or nobody did.
+// meet reports whether the arrows have a new participant.
 func (p *Printer) meet(arrows []sequence.Arrow) (fresh bool) {
 	for _, a := range arrows {
 		if p.chart == nil || !p.chart.Has(a.From) || !p.chart.Has(a.To) {
@@ -105,7 +104,7 @@ func (p *Printer) arrow(a *sequence.Arrow) []style.Line {
 	return lines
 }
 
-// cut returns what of a line fits on the terminal.
+// cut cuts a line to the width of the terminal.
 func (p *Printer) cut(l style.Line) style.Line {
 	if p.width == 0 || text.Width(l.String()) <= p.width {
 		return l
@@ -118,7 +117,7 @@ func (p *Printer) Exchange(x *capture.Exchange, r *reading.Reading, findings []a
 	return document.Print(x, r, findings, part, p.print)
 }
 
-// Sign returns the sign of a severity, by which findings are told apart without colour.
+// Sign returns the sign of a severity, which distinguishes findings without color.
 func Sign(s analysis.Severity) string {
 	mark, _ := style.OfSeverity(s)
 	return mark

@@ -30,7 +30,7 @@ func printed(t *testing.T, width int, theme style.Theme, print func(*Printer) er
 	return out.String()
 }
 
-// Arrows that come one after another stand in one ladder, until somebody takes part who did not before.
+// Consecutive arrows share one ladder, until a new participant appears.
 func TestPrintedArrows(t *testing.T) {
 	failed := step(20, "b", "a", "-32001 TaskNotFound")
 	failed.Failed, failed.Findings, failed.Severities = true, []string{"one"}, []analysis.Severity{analysis.Warning}

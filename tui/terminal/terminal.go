@@ -1,5 +1,5 @@
-// Package terminal is what the inspector needs of a terminal besides drawing: whether there is one, an output that two
-// writers can share, and the clipboard.
+// Package terminal has the terminal functions that the inspector needs in addition to drawing: detection, output that
+// two writers can share, and the clipboard.
 package terminal
 
 import (
@@ -25,7 +25,7 @@ func Is(w io.Writer) bool {
 }
 
 // An Output is a terminal's file that several goroutines may write to. Each write reaches it in one piece, so that a
-// sequence of one of them never lands in the middle of another's.
+// sequence from one writer never splits a sequence from another.
 type Output struct {
 	*os.File
 	mu sync.Mutex
@@ -41,17 +41,17 @@ func (o *Output) Write(p []byte) (int, error) {
 	return o.File.Write(p)
 }
 
-// MaxCopy is how many bytes Copy takes: terminals drop longer ones without a word.
+// MaxCopy is the maximum number of bytes for Copy: terminals silently drop longer texts.
 const MaxCopy = 64 << 10
 
-// Copy asks the terminal that w is to put a text on the clipboard. Whether it does so nobody can tell: many only obey
-// when they are set up to, and a multiplexer in between may keep it to itself. The text travels encoded, so no byte of
-// it is acted on.
+// Copy asks the terminal behind w to put a text on the clipboard. Copy cannot tell whether the terminal does: many must
+// be configured for it, and a multiplexer in between may drop the request. The text is encoded, so the terminal obeys
+// none of its bytes.
 //
 // Source: XTerm Control Sequences, "Operating System Commands", OSC 52.
 func Copy(w io.Writer, text string) error {
 	if len(text) > MaxCopy {
-		return fmt.Errorf("copy %d bytes: the clipboard of a terminal takes %d", len(text), MaxCopy)
+		return fmt.Errorf("copy %d bytes: the terminal's clipboard holds %d", len(text), MaxCopy)
 	}
 	_, err := fmt.Fprintf(w, "\x1b]52;c;%s\a", base64.StdEncoding.EncodeToString([]byte(text)))
 	return err

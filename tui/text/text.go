@@ -1,6 +1,6 @@
-// Package text makes texts safe and fit for a terminal. Clean replaces whatever a terminal might act on, or draw in
-// another width than it says, by characters that show it; all other functions of the package take any text and clean it
-// first, or say that they want a clean one. Widths are in columns of the screen, as a terminal counts them by grapheme.
+// Package text makes texts safe and fit for a terminal. Clean replaces everything that a terminal might interpret, or
+// draw with an unexpected width, with visible characters; all other functions of the package clean their text first, or
+// require a clean one. Widths are in columns of the screen, as a terminal counts them by grapheme.
 //
 // It also writes the numbers of people: spans of time, sizes, counts.
 package text
@@ -8,6 +8,7 @@ package text
 import (
 	"fmt"
 	"iter"
+	"net"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -50,8 +51,8 @@ func IsPlain(s string) bool {
 	return true
 }
 
-// isSimple reports whether every character of a text has a cell of its own, one column wide: printable ASCII, and what
-// the inspector draws with. Most texts are so, and need no look at what their characters form together.
+// isSimple reports whether every character of a text is one cell, one column wide: printable ASCII, and the inspector's
+// drawing characters. Most texts are, and need no grapheme segmentation.
 func isSimple(s string) bool {
 	for _, r := range s {
 		if (r < ' ' || r > '~') && !isDrawn(r) {
@@ -100,7 +101,7 @@ func isLook(r rune) bool {
 	return r >= 0xfe00 && r <= 0xfe0f || r == 0x200d || r >= 0x1f3fb && r <= 0x1f3ff
 }
 
-// draw writes a printable character: into a cell of its own or, if that is how it is drawn, into the last one.
+// draw writes a printable character: into a new cell or, if it combines, into the last one.
 func (c *cleaner) draw(r rune) {
 	if r < utf8.RuneSelf {
 		c.start(string(r), 1)
@@ -185,6 +186,31 @@ func Clip(text string, columns int) string {
 		return ""
 	}
 	return Take(text, columns-1) + "…"
+}
+
+// ClipStart cuts a text whose characters are as wide as one column to a width, at its beginning.
+func ClipStart(text string, columns int) string {
+	if runes := []rune(text); len(runes) > columns {
+		return "…" + string(runes[len(runes)-columns+1:])
+	}
+	return text
+}
+
+// Link names a client and an agent in at most this many columns. Both remain visible, however long their names are.
+func Link(client, agent string, columns int) string {
+	const arrow = " → "
+	client, agent = Clean(client), Clean(agent)
+	room := columns - Columns(arrow)
+	left := min(Columns(client), max(room/2, room-Columns(agent)))
+	return ClipName(client, left) + arrow + ClipName(agent, room-left)
+}
+
+// ClipName cuts the name of a program to a width so that it stays different from others: of an address, the port stays.
+func ClipName(name string, columns int) string {
+	if _, port, err := net.SplitHostPort(name); err == nil && port != "" && columns > 0 && IsPlain(name) {
+		return ClipStart(name, columns)
+	}
+	return Clip(name, columns)
 }
 
 // Take returns the beginning of a clean text that fits into some columns.

@@ -11,7 +11,7 @@ import (
 	"a2atap/proxy/expect"
 )
 
-// What is taken for simple is what terminals draw in one cell each, whatever stands beside it.
+// Terminals draw each character that counts as simple in one cell, whatever its neighbors.
 func TestSimpleCharacters(t *testing.T) {
 	simple := 0
 	for r := rune(' '); r < 0x3000; r++ {

@@ -1,11 +1,10 @@
-// Package address compares URLs: it finds the part of one that says where an agent is, in a form in which equal
-// addresses are equal.
+// Package address compares URLs: it extracts the part of a URL that locates an agent, in a normal form.
 //
 // Agents write any spelling of their address into cards, and are reached under another: upper case, default ports, a
-// slash at the end, localhost for 127.0.0.1. [Of] removes these differences; the host has the form of package
-// hostname. Forms are for comparison only and are never dialled or printed.
+// slash at the end, localhost for 127.0.0.1. [Of] removes these differences; the host has the form of package hostname.
+// Normal forms are only for comparison and are never dialed or printed.
 //
-// It is a leaf of the analyzer: engine, readers, trackers and families of rules stand on it. All functions are safe for
+// It is a leaf of the analyzer: engine, readers, trackers and families of rules use it. All functions are safe for
 // concurrent use.
 package address
 

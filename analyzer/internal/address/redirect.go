@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// IsRedirect reports whether a status of HTTP sends a client to another URL with a request of its own (RFC 9110 §15.4).
+// IsRedirect reports whether an HTTP status redirects a client to another URL (RFC 9110 §15.4).
 func IsRedirect(status int) bool {
 	switch status {
 	case 301, 302, 303, 307, 308:

@@ -1,11 +1,11 @@
-// Package cardfetch recognises the fetch of an agent card by its answer where the path does not tell.
+// Package cardfetch recognizes the fetch of an agent card by its answer if the path does not tell.
 //
-// [MayAsk] and [MayAnswer] look at heads, and so say cheaply which exchanges need a closer look; [Find] looks at the
-// answer itself. It is strict: the answer must be a card, and that of the agent which answers, since a directory
-// serves the cards of others, for which the duties of an agent's own card do not hold.
+// [MayAsk] and [MayAnswer] examine heads, and so find cheaply which exchanges need a closer look; [Find] examines the
+// answer's body. It is strict: the answer must be the card of the answering agent, since a directory serves the cards
+// of others, to which the requirements for an agent's own card do not apply.
 //
-// Engine and readers stand on it, so that both take the same exchanges for fetches.
-// docs/decisions/0010-cards-known-by-what-they-are.md says why. All functions are safe for concurrent use.
+// Engine and readers use it, so that both treat the same exchanges as fetches.
+// docs/decisions/0010-cards-known-by-what-they-are.md explains why. All functions are safe for concurrent use.
 package cardfetch
 
 import (
@@ -17,7 +17,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// MaxBody bounds the body of an answer, in bytes, that is looked at for a card where no path says that it is one.
+// MaxBody bounds the body of an answer, in bytes, that is searched for a card if the path does not tell.
 const MaxBody = 1 << 20
 
 // MayAsk reports whether a request that is not a call may have fetched a card all the same.
@@ -31,10 +31,10 @@ func MayAnswer(h *capture.Head) bool {
 	return h.Status == http.StatusOK && (media == "application/json" || strings.HasSuffix(media, "+json"))
 }
 
-// Find returns what the fetch of a card asks that its answer alone shows to be one, and whether it does. It has to
-// be the card of the agent that answers: a directory serves those of others, and what holds for an agent's own card does
-// not hold for them. So an address in it has to be at the origin that was asked, or of the path that was asked, as an
-// agent has it that does not know its public name; at the root of a host, any.
+// Find returns the call of a card fetch that only the answer shows to be one, and whether it is one. The card must be
+// the answering agent's: a directory serves the cards of others, to which the requirements for an agent's own card do
+// not apply. So an address in the card must be at the requested origin, or have the requested path, as for an agent
+// that does not know its public name; at the root of a host, any address will do.
 func Find(origin, path string, root a2a.Value) (a2a.Call, bool) {
 	if !a2a.IsCard(root) {
 		return a2a.Call{}, false

@@ -6,15 +6,15 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A Content is what an artifact or a message holds, as digests: text and bytes as one, however they are cut into parts;
-// data values in their order. References to files, media types and metadata are left out. The zero Content is not ready
-// to use: begin with NoContent.
+// A Content has digests of the contents of an artifact or a message: text and bytes as one digest, regardless of their
+// division into parts; data values in their order. References to files, media types and metadata are left out. The zero
+// Content is not ready to use: begin with NoContent.
 type Content struct {
 	text, bytes rolling
 	data        Digest
 }
 
-// NoContent is what an artifact without parts holds.
+// NoContent is the Content of an artifact without parts.
 var NoContent = Content{data: Empty}
 
 // ContentOf returns what parts hold.
@@ -41,8 +41,8 @@ func (c *Content) Add(parts a2a.Parts) {
 // SameText reports whether text and bytes are equal.
 func (c Content) SameText(d Content) bool { return c.text == d.text && c.bytes == d.bytes }
 
-// A rolling is a digest of bytes: what was added in pieces has the digest of the whole. It is two cyclic redundancy
-// checks, of the polynomials of Castagnoli and of IEEE 802.3, which processors work out faster than bodies come.
+// A rolling is a digest of bytes: pieces give the same digest as the whole. It consists of two CRCs, with the
+// polynomials of Castagnoli and of IEEE 802.3, which processors compute faster than bodies arrive.
 type rolling uint64
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -51,7 +51,7 @@ func (r rolling) add(p []byte) rolling {
 	return rolling(crc32.Update(uint32(r>>32), castagnoli, p))<<32 | rolling(crc32.Update(uint32(r), crc32.IEEETable, p))
 }
 
-// jsonString adds what a JSON string says, whatever its escapes; nothing if the value is not a string.
+// jsonString adds the text of a JSON string, regardless of its escapes; nothing if the value is not a string.
 func (r rolling) jsonString(v a2a.Value) rolling {
 	if v.Kind() != a2a.String {
 		return r
@@ -62,11 +62,10 @@ func (r rolling) jsonString(v a2a.Value) rolling {
 	return r.add([]byte(v.Text()))
 }
 
-// base64 adds the bytes that a string in base64 stands for, of either alphabet and padded or not. Other bytes in it do
-// not count.
+// base64 adds the decoded bytes of a base64 string, in either alphabet, padded or not. It ignores invalid bytes.
 func (r rolling) base64(v a2a.Value) rolling {
 	text := []byte(v.Text())
-	decoded := text[:0] // what is written is never before what is read
+	decoded := text[:0] // the write position never passes the read position
 	var bits uint32
 	held := 0
 	for _, c := range text {

@@ -1,9 +1,9 @@
-// Package digest makes numbers that stand for contents, so that what a message or an artifact held can be compared
-// later without being kept.
+// Package digest hashes contents, so that the contents of a message or an artifact can be compared later without being
+// kept.
 //
-// Different digests mean different contents. Equal ones are taken for equal contents: a collision can hide a
-// difference, and never invents one. JSON counts by what it means, not by how it is written, and all secrets that
-// were hidden count as equal, since equal ones may have been hidden with different keys.
+// Different digests mean different contents. Equal digests are treated as equal contents: a collision can hide a
+// difference, but never invents one. JSON counts by its meaning, not by its notation, and all secrets that were hidden
+// count as equal, since equal ones may have been hidden with different keys.
 //
 // Digests hold within one process and are not stored.
 package digest
@@ -18,7 +18,7 @@ import (
 )
 
 // A Digest is a number of 64 bits for a sequence of texts and numbers. Different digests mean different contents; equal
-// ones are taken for equal contents, which can only hide a difference. Digests hold within this process only.
+// ones are treated as equal contents, which can only hide a difference. Digests are valid only within this process.
 type Digest uint64
 
 // Empty is the digest of nothing.
@@ -38,7 +38,7 @@ func (d Digest) Number(n uint64) Digest {
 // Low returns 32 bits of the digest.
 func (d Digest) Low() uint32 { return uint32(d) }
 
-// Byte adds a byte, such as one that tells apart what the rest means.
+// Byte adds a byte, such as a tag for the meaning of the rest.
 func (d Digest) Byte(b byte) Digest { return d.Number(uint64(b)) }
 
 // Text adds a text: two texts are something else than both in one.
@@ -47,8 +47,8 @@ func (d Digest) Text(s string) Digest { return d.Number(maphash.String(seed, s))
 // Bytes adds what Text adds for the same text.
 func (d Digest) Bytes(b []byte) Digest { return d.Number(maphash.Bytes(seed, b)) }
 
-// JSONString adds what a JSON string says, whatever its escapes, as Text does; nothing if the value is not a string. All
-// secrets that were hidden count as equal, since equal ones may have been hidden with different keys.
+// JSONString adds the text of a JSON string, regardless of its escapes, as Text does; nothing if the value is not a
+// string. All hidden secrets count as equal, since equal ones may have been hidden with different keys.
 func (d Digest) JSONString(v a2a.Value) Digest {
 	if v.Kind() != a2a.String {
 		return d
@@ -59,12 +59,13 @@ func (d Digest) JSONString(v a2a.Value) Digest {
 	return d.Number(maphash.Bytes(seed, credential.Alike([]byte(v.Text()))))
 }
 
-// JSON adds what a JSON value means: members in any order, numbers however they are written. What ProtoJSON leaves out
-// counts as left out: null, false, zero, and what is empty. Members with a name in skip do not count at any depth.
+// JSON adds the meaning of a JSON value, regardless of the order of members and the notation of numbers. Values that
+// ProtoJSON leaves out count as missing: null, false, zero, and empty values. Members with a name in skip do not count
+// at any depth.
 func (d Digest) JSON(v a2a.Value, skip string) Digest {
 	switch v.Kind() {
 	case a2a.Object:
-		var sum Digest // of the members, whose order says nothing
+		var sum Digest // of the members, whose order does not matter
 		for name, member := range v.Pairs() {
 			if !name.Is(skip) && !isDefault(member) {
 				sum += Empty.JSONString(name).JSON(member, skip)
@@ -80,7 +81,7 @@ func (d Digest) JSON(v a2a.Value, skip string) Digest {
 	case a2a.String:
 		return d.Byte('"').JSONString(v)
 	case a2a.Number:
-		f, _ := strconv.ParseFloat(string(v.Raw()), 64)    // what it cannot tell apart counts as equal
+		f, _ := strconv.ParseFloat(string(v.Raw()), 64)    // values that it cannot distinguish count as equal
 		return d.Byte('0').Number(math.Float64bits(f + 0)) // -0 becomes 0
 	}
 	return d.Number(maphash.Bytes(seed, v.Raw()))

@@ -16,7 +16,7 @@ import (
 // MaxInterfaces bounds the interfaces of a card that are found.
 const MaxInterfaces = 100
 
-// A Key identifies a card: where it was fetched, and for whom.
+// A Key identifies a card: the URL of the fetch, and the client.
 type Key struct {
 	URL      string
 	Extended bool
@@ -36,7 +36,7 @@ func (e *Entry[C]) Names(at string, binding a2a.Binding) bool {
 	return e.Address == at && e.Binding == binding
 }
 
-// A Directory keeps the cards that were fetched last, as values of C, and finds what they declare of an address. It is
+// A Directory has the cards that were fetched last, as values of C, and finds their declarations for an address. It is
 // for one goroutine.
 type Directory[C any] struct {
 	cards *recent.Map[Key, *card[C]]
@@ -80,8 +80,8 @@ func (d *Directory[C]) Put(key Key, value C, interfaces []a2a.Interface) {
 	}
 }
 
-// AddressOf returns the address of an interface. One of gRPC may be what gRPC's clients take instead of a URL: a host and
-// a port, of which the port alone says whether TLS is spoken there, or one of their schemes.
+// AddressOf returns the address of an interface. A gRPC address may have another form that gRPC clients accept instead
+// of a URL: a host and a port, where only the port tells whether TLS is used, or one of their schemes.
 //
 // Source: gRPC Name Resolution.
 func AddressOf(i *a2a.Interface) string {
@@ -99,7 +99,7 @@ func AddressOf(i *a2a.Interface) string {
 	return address.Of(url)
 }
 
-// grpcTarget takes the schemes off that gRPC's clients know besides those of URLs. The first that fits counts.
+// grpcTarget removes the schemes that gRPC clients support in addition to those of URLs. The first match counts.
 var grpcTarget = strings.NewReplacer(
 	"passthrough:///", "", "dns:///", "", "passthrough:", "", "dns:", "", "grpcs://", "https://", "grpc://", "http://",
 )
@@ -132,7 +132,7 @@ func (d *Directory[C]) Declared(at string, binding a2a.Binding) a2a.Dialects {
 	return set
 }
 
-// DeclaredAt returns the dialects that cards declare for an address, whatever the binding.
+// DeclaredAt returns the dialects that cards declare for an address, for any binding.
 func (d *Directory[C]) DeclaredAt(at string) a2a.Dialects {
 	var set a2a.Dialects
 	near := d.Near(at)

@@ -1,5 +1,4 @@
-// Package enginetest makes the steps of exchanges, and rules that look at them, for tests of the engine and of
-// trackers.
+// Package enginetest makes the steps of exchanges, and rules that check them, for tests of the engine and of trackers.
 package enginetest
 
 import (
@@ -71,7 +70,7 @@ func (c *Conversation) Ask(body string) {
 	c.Add(capture.RequestBody{Data: []byte(body)}, capture.RequestEnd{Size: int64(len(body))})
 }
 
-// Answer adds a whole answer, and ends the exchange.
+// Answer adds a complete answer, and ends the exchange.
 func (c *Conversation) Answer(body string) {
 	c.Add(capture.ResponseHead{Head: []byte(JSONHead)}, capture.ResponseBody{Data: []byte(body)})
 	c.Add(capture.ResponseEnd{Size: int64(len(body))}, capture.Closed{})
@@ -89,7 +88,7 @@ func (c *Conversation) Event(k int, data string) {
 	c.Add(capture.ResponseEvent{Event: capture.Event{K: k, Raw: []byte("data: " + data + "\n\n")}})
 }
 
-// Exchange adds a whole call of client.
+// Exchange adds a complete call of client.
 func (c *Conversation) Exchange(client, request, answer string) {
 	c.Open(client, RPCHead)
 	c.Ask(request)

@@ -1,9 +1,7 @@
-// Package recent is memory of bounded size: a map that forgets what was not used for longest, and counts what it
-// forgot.
+// Package recent has a map of bounded size that drops the least recently used entries, and counts them.
 //
-// The engine and the trackers keep in such maps what they remember of tasks, cards and endpoints. That bounds the
-// memory of judging, whatever the length of the traffic: about what was forgotten, rules report nothing. A [Map] is for
-// one goroutine.
+// The engine and the trackers use such maps to remember tasks, cards and endpoints. That bounds the memory of judging
+// regardless of the length of the traffic: rules report nothing about forgotten entries. A [Map] is for one goroutine.
 package recent
 
 import (
@@ -14,15 +12,15 @@ import (
 // A Map is a map of bounded size. When there is no more room it forgets the entry that was not used for longest; both
 // Get and Put count as use. It is for one goroutine.
 //
-// Its entries stand in one slice, linked by their indices: a session holds tens of thousands of them, and each that
-// stood alone would be one more for the garbage collector to find. The index is small, and has no pointers: a session
-// has dozens of maps, which are all asked for each task, and together have to fit into the caches.
+// Its entries are in one slice, linked by their indices: a session has tens of thousands of them, and separate entries
+// would burden the garbage collector. The index is small, and has no pointers: a session has dozens of maps, which are
+// all consulted for each task, and together must fit into the CPU caches.
 type Map[K comparable, V any] struct {
 	limit     int
 	forgotten int
 	len       int
 	entries   []entry[K, V] // the first is not an entry: it is before the oldest and after the newest
-	free      int32         // the first entry that is not in use, linked by next; 0 if there is none
+	free      int32         // the first unused entry, linked by next; may be 0
 	index     []place       // a power of two, at most three quarters of them in use
 	seed      maphash.Seed
 	own       func(K) uint32 // the hash of a key that has one; nil if it has none
@@ -34,7 +32,7 @@ type entry[K comparable, V any] struct {
 	prev, next int32 // used less recently, and more
 }
 
-// A place is where the index says that an entry is: the first free one from that on which the hash of its key names.
+// A place is the index's reference to an entry. It is the first free place from the one that the key's hash selects.
 type place struct {
 	hash uint32
 	at   int32 // in the entries; 0 if the place is free
@@ -42,8 +40,8 @@ type place struct {
 
 const minPlaces = 8
 
-// spread keeps the places of consecutive hashes apart: side by side they would be one run, and a removal goes through
-// the run that it stands in. It is odd, so that no two hashes become one.
+// spread keeps the places of consecutive hashes apart: adjacent places would form one run, and a removal visits its
+// entire run. It is odd, so that no two hashes become equal.
 const spread = 0x9e3779b1
 
 // New returns an empty map that holds at most limit entries, and one at least.
@@ -53,8 +51,8 @@ func New[K comparable, V any](limit int) *Map[K, V] {
 	}
 }
 
-// NewHashed is New for keys that are digests or numbers of ours: hash returns 32 bits of one, and nobody can choose keys
-// by them.
+// NewHashed is New for keys that are digests or internal numbers: hash returns 32 bits of a key. Only for keys that an
+// attacker cannot choose.
 func NewHashed[K comparable, V any](limit int, hash func(K) uint32) *Map[K, V] {
 	m := New[K, V](limit)
 	m.own = hash
@@ -69,8 +67,8 @@ func (m *Map[K, V]) Get(key K) (value V, ok bool) {
 	return value, false
 }
 
-// Find is Get for who wants to change the value: it returns where that stands until the next Put, At or Delete; nil if
-// the map does not hold the key.
+// Find is Get for callers that change the value: it returns a pointer to the value, valid until the next Put, At or
+// Delete; nil if the map does not have the key.
 func (m *Map[K, V]) Find(key K) *V {
 	if m.len == 0 {
 		return nil
@@ -96,7 +94,7 @@ func (m *Map[K, V]) Put(key K, value V) (dropped V, ok bool) {
 	return dropped, ok
 }
 
-// at returns the entry of a key, made if need be, whether it was there, and what had to be forgotten for it.
+// at returns the entry of a key, created if needed, whether it existed, and the value that was dropped for it.
 func (m *Map[K, V]) at(key K) (i int32, known bool, dropped V, ok bool) {
 	hash := m.hash(key)
 	if i := m.index[m.find(key, hash)].at; i != 0 {
@@ -124,7 +122,7 @@ func (m *Map[K, V]) at(key K) (i int32, known bool, dropped V, ok bool) {
 	return i, false, dropped, ok
 }
 
-// Delete takes a key out, if the map holds it. That does not count as forgotten.
+// Delete removes a key, if the map has it. That does not count as forgotten.
 func (m *Map[K, V]) Delete(key K) {
 	if m.len == 0 {
 		return
@@ -171,7 +169,7 @@ func (m *Map[K, V]) unlink(i int32) {
 	m.entries[prev].next, m.entries[next].prev = next, prev
 }
 
-// remove takes an entry out, and keeps its place for another.
+// remove removes an entry, and keeps its place for another.
 func (m *Map[K, V]) remove(i int32) {
 	key := m.entries[i].key
 	m.vacate(m.find(key, m.hash(key)))
@@ -181,7 +179,7 @@ func (m *Map[K, V]) remove(i int32) {
 	m.len--
 }
 
-// hash returns 32 bits that nobody can choose keys by.
+// hash returns a key's 32-bit hash, for which an attacker cannot craft collisions.
 func (m *Map[K, V]) hash(key K) uint32 {
 	if m.own != nil {
 		return m.own(key) * spread

@@ -124,7 +124,7 @@ func testMap(t *testing.T, hash func(int) uint32) {
 	}
 }
 
-// An entry takes no memory of its own beside the slice and the index.
+// An entry needs no memory apart from the slice and the index.
 func TestMapTakesPlacesAgain(t *testing.T) {
 	m := recent.New[int, int](100)
 	for i := range 1000 {

@@ -2,7 +2,7 @@ package recent
 
 import "testing"
 
-// Numbers that follow each other stand in short runs of the index, through one of which each removal goes.
+// Consecutive numbers are in short runs of the index. Each removal walks through one run.
 func TestConsecutiveHashesAreSpread(t *testing.T) {
 	m := NewHashed[uint64, bool](10_000, func(n uint64) uint32 { return uint32(n) })
 	for n := range uint64(50_000) {

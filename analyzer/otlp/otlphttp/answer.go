@@ -15,38 +15,38 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// An outcome is what became of one request.
+// An outcome is the outcome of one request.
 type outcome struct {
 	err      error         // why the spans were not taken, or not all of them; nil if they were
-	rejected int64         // spans that the collector says it did not take, of a request that it took
-	again    bool          // sending the same once more may help
+	rejected int64         // spans that the collector rejected from a request that it accepted
+	again    bool          // a retry may help
 	answered bool          // the collector is there
-	wait     time.Duration // that the collector wants before that; 0 if it does not say
+	wait     time.Duration // requested by the collector; 0 if unspecified
 }
 
 // maxAnswer bounds how much of an answer is read, in bytes.
 const maxAnswer = 64 << 10
 
-// read reads what a collector answers.
+// read reads a collector's answer.
 //
 // Source: OTLP 1.10, "OTLP/HTTP Response".
 func read(r *http.Response, now time.Time) outcome {
-	body, _ := io.ReadAll(io.LimitReader(r.Body, maxAnswer)) // what cannot be read says nothing
+	body, _ := io.ReadAll(io.LimitReader(r.Body, maxAnswer)) // unreadable answers are ignored
 	html := capture.MediaType(r.Header.Get("Content-Type")) == "text/html"
 	if r.StatusCode/100 == 2 && html {
-		return outcome{err: errors.New("a web page was answered, so this is not a collector; check the URL")}
+		return outcome{err: errors.New("the answer is a web page, so this is not a collector; check the URL")}
 	}
 	if r.StatusCode/100 == 2 {
 		rejected, message := partialSuccess(body)
 		if rejected <= 0 {
 			return outcome{}
 		}
-		return outcome{err: fmt.Errorf("the collector took not all of them%s", said(message)), rejected: rejected}
+		return outcome{err: fmt.Errorf("the collector did not accept all of them%s", said(message)), rejected: rejected}
 	}
 	text := strconv.Itoa(r.StatusCode) + " " + http.StatusText(r.StatusCode)
 	switch {
 	case r.StatusCode/100 == 3:
-		text += ", which leads elsewhere; give the URL at which the collector is"
+		text += ", which redirects; give the collector's final URL"
 	case !html:
 		text += said(statusMessage(body))
 	}
@@ -58,7 +58,7 @@ func read(r *http.Response, now time.Time) outcome {
 	return o
 }
 
-// said is what a collector says, as it goes into a message.
+// said returns a collector's text for a message.
 func said(message string) string {
 	if message = strings.TrimSpace(analysis.Clip(message)); message == "" {
 		return ""
@@ -91,7 +91,7 @@ const (
 	fieldStatusMessage  = 2
 )
 
-// partialSuccess reads how many spans a collector did not take, and why. What cannot be read says nothing.
+// partialSuccess reads how many spans a collector rejected, and why. It ignores unreadable bodies.
 func partialSuccess(body []byte) (rejected int64, message string) {
 	inner, _ := field(body, fieldPartialSuccess)
 	text, _ := field(inner, fieldErrorMessage)
@@ -99,7 +99,7 @@ func partialSuccess(body []byte) (rejected int64, message string) {
 	return int64(number), string(text)
 }
 
-// statusMessage reads why a collector took nothing. What cannot be read says nothing.
+// statusMessage reads why a collector rejected everything. It ignores unreadable bodies.
 func statusMessage(body []byte) string {
 	text, _ := field(body, fieldStatusMessage)
 	return string(text)

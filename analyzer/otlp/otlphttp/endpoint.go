@@ -11,7 +11,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// tracesPath is where a receiver takes spans.
+// tracesPath is the path at which a receiver accepts spans.
 //
 // Source: OTLP 1.10, "OTLP/HTTP Request".
 const tracesPath = "/v1/traces"
@@ -21,15 +21,15 @@ func ParseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%q is no URL; write http://127.0.0.1:4318", text)
+		return nil, fmt.Errorf("%q is not a URL; write http://127.0.0.1:4318", text)
 	case u.User != nil:
-		return nil, fmt.Errorf("the URL of a collector holds no user and password; give --otlp-header " +
-			"Authorization=@FILE in its place")
+		return nil, fmt.Errorf("the URL of a collector must not contain user and password; give --otlp-header " +
+			"Authorization=@FILE instead")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return nil, fmt.Errorf("%q is no URL of a collector; write http://127.0.0.1:4318, or https://HOST:PORT", text)
+		return nil, fmt.Errorf("%q is not the URL of a collector; write http://127.0.0.1:4318, or https://HOST:PORT", text)
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return nil, fmt.Errorf("the URL of a collector, %s://%s%s, takes no query and no fragment; give --otlp-header "+
-			"NAME=VALUE for what belongs to a request", u.Scheme, u.Host, u.Path)
+		return nil, fmt.Errorf("the URL of a collector, %s://%s%s, must not have a query or a fragment; give --otlp-header "+
+			"NAME=VALUE for request headers", u.Scheme, u.Host, u.Path)
 	}
 	if path := strings.TrimRight(u.Path, "/"); !strings.HasSuffix(path, tracesPath) {
 		return u.JoinPath(tracesPath), nil
@@ -42,15 +42,15 @@ var ours = []string{
 	"Connection", "Content-Encoding", "Content-Length", "Content-Type", "Host", "Transfer-Encoding",
 }
 
-// ParseHeader reads NAME=VALUE. Secret returns what a value stands for.
+// ParseHeader parses NAME=VALUE. secret returns the secret that a value denotes.
 func ParseHeader(to http.Header, text string, secret func(value string) (string, error)) error {
 	name, value, ok := strings.Cut(text, "=")
 	name = textproto.CanonicalMIMEHeaderKey(strings.TrimSpace(name))
 	switch {
 	case !ok:
-		return fmt.Errorf("it has no =; write NAME=VALUE, such as Authorization=@FILE") // it may be a secret alone
+		return fmt.Errorf("it has no =; write NAME=VALUE, such as Authorization=@FILE") // it may be a bare secret
 	case !capture.IsToken(name):
-		return fmt.Errorf("%q cannot be the name of a header; write NAME=VALUE, such as Authorization=@FILE", name)
+		return fmt.Errorf("%q is not a valid header name; write NAME=VALUE, such as Authorization=@FILE", name)
 	case slices.Contains(ours, name):
 		return fmt.Errorf("%s is set by a2atap", name)
 	}
@@ -59,7 +59,7 @@ func ParseHeader(to http.Header, text string, secret func(value string) (string,
 		return err
 	}
 	if value = strings.TrimSpace(value); value == "" || strings.ContainsFunc(value, control) {
-		return fmt.Errorf("the value of %s is empty, or has characters that no header may have", name)
+		return fmt.Errorf("the value of %s is empty, or has characters that are invalid in a header", name)
 	}
 	to.Add(name, value)
 	return nil

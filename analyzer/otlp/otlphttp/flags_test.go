@@ -12,7 +12,7 @@ import (
 func TestPortOfGRPC(t *testing.T) {
 	u := &url.URL{Scheme: "http", Host: "127.0.0.1:4317"}
 	s := &Sender{o: Options{URL: u}}
-	if err := s.unreached(&url.Error{Err: io.ErrUnexpectedEOF}); !strings.Contains(err.Error(), "mostly at 4318") {
+	if err := s.unreached(&url.Error{Err: io.ErrUnexpectedEOF}); !strings.Contains(err.Error(), "usually uses 4318") {
 		t.Error(err)
 	}
 }
@@ -24,13 +24,13 @@ func TestParseURL(t *testing.T) {
 		"https://otlp.example/v1/traces":        "https://otlp.example/v1/traces",
 		"https://otlp.example/api/otel":         "https://otlp.example/api/otel/v1/traces",
 		"https://otlp.example/api/v1/traces/":   "https://otlp.example/api/v1/traces/",
-		"127.0.0.1:4318":                        "!no URL",
-		"collector":                             "!no URL of a collector",
-		"grpc://127.0.0.1:4317":                 "!no URL of a collector",
-		"http://":                               "!no URL of a collector",
-		"http://user:s3cret@127.0.0.1:4318":     "!no user and password",
-		"https://otlp.example/?api-key=s3cret":  "!no query",
-		"https://otlp.example/v1/traces#s3cret": "!no query and no fragment",
+		"127.0.0.1:4318":                        "!is not a URL",
+		"collector":                             "!is not the URL of a collector",
+		"grpc://127.0.0.1:4317":                 "!is not the URL of a collector",
+		"http://":                               "!is not the URL of a collector",
+		"http://user:s3cret@127.0.0.1:4318":     "!must not contain user and password",
+		"https://otlp.example/?api-key=s3cret":  "!must not have a query",
+		"https://otlp.example/v1/traces#s3cret": "!must not have a query or a fragment",
 	} {
 		u, err := ParseURL(text)
 		switch wrong, fails := strings.CutPrefix(want, "!"); {
@@ -48,10 +48,10 @@ func TestParseHeader(t *testing.T) {
 		"x-api-key=env:KEY":        "k=1",
 		"Authorization = Bearer a": "Bearer a",
 		"s3cret":                   "!no =",
-		"=s3cret":                  "!cannot be the name",
-		"a b=s3cret":               "!cannot be the name",
+		"=s3cret":                  "!is not a valid header name",
+		"a b=s3cret":               "!is not a valid header name",
 		"x=":                       "!empty",
-		"x=s3cret\r\ny: z":         "!no header may have",
+		"x=s3cret\r\ny: z":         "!invalid in a header",
 		"content-type=text/s3cret": "!set by a2atap",
 		"Transfer-Encoding=s3cret": "!set by a2atap",
 	} {

@@ -1,7 +1,8 @@
-// Package otlphttp sends spans to a collector of OpenTelemetry, over OTLP/HTTP with protocol buffers.
+// Package otlphttp sends spans to an OpenTelemetry collector, over OTLP/HTTP with protocol buffers.
 //
-// Sending never waits: what the collector does not take in time is dropped and counted. A collector that is away, slow
-// or overloaded is asked again, ever less often; one that refuses is not.
+// Sending never blocks: spans that the collector does not accept in time are dropped and counted. If a collector is
+// unreachable, slow or overloaded, the request is retried with growing pauses; if it refuses, the request is not
+// retried.
 //
 // Source: OpenTelemetry Protocol 1.10, "OTLP/HTTP".
 package otlphttp
@@ -25,7 +26,7 @@ import (
 	"a2atap/analyzer/otlp"
 )
 
-// Bounds of what waits to be sent, and of how long it takes.
+// Bounds of the queue, and of the time to send it.
 const (
 	maxSpans = 5_000
 	maxBytes = 4 << 20 // of spans that wait, on the wire; they take some five times as much in memory
@@ -38,16 +39,16 @@ const (
 	keptFor    = 2 * time.Minute // that the same spans are sent again
 )
 
-// Options say where spans are sent, and how.
+// Options configure where and how spans are sent.
 type Options struct {
 	URL       *url.URL          // of the receiver, as ParseURL returns it
-	Header    http.Header       // that each request has beside its own
+	Header    http.Header       // additional fields of each request
 	Transport http.RoundTripper // of requests
 	Batch     func([]otlp.Span) *tracepb.TracesData
 	OnTrouble func(error) // called once, when spans were not taken for the first time
 }
 
-// Stats say what became of the spans.
+// Stats has the outcome for all spans.
 type Stats struct {
 	Sent    int64
 	Dropped int64 // not taken by the collector, or not sent at all
@@ -64,7 +65,7 @@ type Sender struct {
 	mu     sync.Mutex
 	queue  []otlp.Span
 	bytes  int  // of queue
-	last   bool // nothing comes after what is in queue
+	last   bool // nothing follows the queue
 	stats  Stats
 	warned bool
 
@@ -87,7 +88,7 @@ func New(o Options) *Sender {
 	return s
 }
 
-// Send takes a span over. It does not wait: where there is no room, the span is dropped and counted.
+// Send queues a span. It does not block: if the queue is full, the span is dropped and counted.
 func (s *Sender) Send(span otlp.Span) {
 	size := proto.Size(span.Span)
 	s.mu.Lock()
@@ -110,8 +111,8 @@ func (s *Sender) rouse() {
 	}
 }
 
-// Close sends what waits, as long as the context lasts and the collector takes it, and returns what became of all
-// spans. Nothing may be sent after it.
+// Close sends waiting spans while the context lasts and the collector accepts them, and returns the outcome for all
+// spans. Do not send after Close.
 func (s *Sender) Close(ctx context.Context) Stats {
 	s.mu.Lock()
 	s.last = true
@@ -165,7 +166,7 @@ func (s *Sender) gathered() bool {
 	}
 }
 
-// take takes the spans of one request out of the queue.
+// take removes the spans of one request from the queue.
 func (s *Sender) take() []otlp.Span {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,8 +185,8 @@ func (s *Sender) take() []otlp.Span {
 	return batch
 }
 
-// deliver sends spans, again if it may help, and counts what became of them. At the end only a collector that answers
-// is asked again.
+// deliver sends spans, with retries if they may help, and counts the results. At the end it retries only if the
+// collector answers.
 func (s *Sender) deliver(batch []otlp.Span) {
 	body, err := s.encode(batch)
 	if err != nil {
@@ -268,7 +269,7 @@ func (s *Sender) post(body []byte) outcome {
 	return o
 }
 
-// unreached says why a request got no answer.
+// unreached explains why a request got no answer.
 func (s *Sender) unreached(err error) error {
 	var inner *url.Error
 	if errors.As(err, &inner) {
@@ -280,7 +281,7 @@ func (s *Sender) unreached(err error) error {
 	case errors.Is(err, context.Canceled):
 		return errors.New("the collector did not answer before the end")
 	case s.o.URL.Port() == "4317":
-		return fmt.Errorf("%w; 4317 is the port for gRPC, and OTLP over HTTP is mostly at 4318", err)
+		return fmt.Errorf("%w; 4317 is the gRPC port, and OTLP over HTTP usually uses 4318", err)
 	}
 	return s.masked(err)
 }
@@ -307,7 +308,7 @@ func (s *Sender) masked(err error) error {
 	return errors.New(text)
 }
 
-// count counts what became of the spans of a request.
+// count counts the results for the spans of a request.
 func (s *Sender) count(spans int, o outcome) {
 	s.mu.Lock()
 	dropped := int64(0)
@@ -326,7 +327,7 @@ func (s *Sender) count(spans int, o outcome) {
 	}
 }
 
-// trouble says that spans were not taken, the first time.
+// trouble reports the first rejected spans.
 func (s *Sender) trouble(err error) {
 	s.mu.Lock()
 	first := !s.warned

@@ -139,9 +139,9 @@ func TestCollectorsInTrouble(t *testing.T) {
 		"is restarted":       {answers: []any{errors.New("refused"), reply(502, "", ""), reply(202, "", "")}, sent: 2},
 		"takes one of two": {
 			answers: []any{reply(200, protobuf, partial(1, "too old"))},
-			sent:    1, err: "not all of them: too old",
+			sent:    1, err: "did not accept all of them: too old",
 		},
-		"takes a lot fewer":    {answers: []any{reply(200, protobuf, partial(1<<40, ""))}, err: "not all of them"},
+		"takes a lot fewer":    {answers: []any{reply(200, protobuf, partial(1<<40, ""))}, err: "did not accept all of them"},
 		"takes less than none": {answers: []any{reply(200, protobuf, partial(1<<63, ""))}, sent: 2},
 		"warns":                {answers: []any{reply(200, protobuf, partial(0, "slow down"))}, sent: 2},
 		"refuses": {
@@ -157,7 +157,7 @@ func TestCollectorsInTrouble(t *testing.T) {
 			answers: []any{reply(404, "text/html", "<p>")},
 			err:     "answered 404 Not Found",
 		},
-		"is elsewhere":         {answers: []any{reply(308, "", "")}, err: "308 Permanent Redirect, which leads elsewhere"},
+		"is elsewhere":         {answers: []any{reply(308, "", "")}, err: "308 Permanent Redirect, which redirects"},
 		"says nothing":         {answers: []any{nil}, err: "did not answer within 10s"},
 		"is never there":       {answers: []any{errors.New("refused")}, err: "refused"},
 		"is always overloaded": {answers: []any{reply(503, "", "")}, err: "503 Service Unavailable"},
@@ -184,7 +184,7 @@ func TestCollectorsInTrouble(t *testing.T) {
 				})
 				s.Send(span("a"))
 				s.Send(span("b"))
-				time.Sleep(10 * time.Minute) // of the bubble, in which nobody waits
+				time.Sleep(10 * time.Minute) // of the bubble, so the test does not wait
 				stats := s.Close(t.Context())
 				if stats.Sent != test.sent || stats.Dropped != 2-test.sent {
 					t.Errorf("%d are sent, %d dropped", stats.Sent, stats.Dropped)
@@ -216,7 +216,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// A collector that does not answer keeps nobody who has spans to send, and the end no longer than is wanted.
+// A collector that does not answer blocks no sender, and delays Close no longer than its timeout.
 func TestNobodyWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := to(t, "http://collector.example")
@@ -244,7 +244,7 @@ func TestNobodyWaits(t *testing.T) {
 	})
 }
 
-// An overloaded collector is asked again at the end, as long as there is time.
+// Close retries an overloaded collector while there is time.
 func TestOverloadedAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
@@ -265,8 +265,8 @@ func TestOverloadedAtTheEnd(t *testing.T) {
 	})
 }
 
-// Spans go together after a second at the latest, and large ones in requests of their own. The three large ones have
-// room together, so that none is dropped when they all come before the first is sent.
+// Spans are sent together after a second at latest, and large ones in requests of their own. The queue has room for all
+// three large ones, so that none is dropped if all come before the first is sent.
 func TestBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sizes []int
@@ -340,7 +340,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// A closed port is no collector, and says so at once.
+// A closed port is reported at once.
 func TestAway(t *testing.T) {
 	o := to(t, "http://"+nobody.Address(t))
 	told := make(chan error, 1)

@@ -19,19 +19,16 @@ import (
 
 	"a2atap/analyzer/otlp"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/rulestest"
 	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/open"
+	"a2atap/proxy/must"
 )
 
-// The receiver of the OpenTelemetry collector takes what is sent, and its reader of files what is exported, and both
-// understand the same by it. What it refuses is said.
+// The receiver of the OpenTelemetry collector accepts the sent spans, its file reader accepts the exported ones, and
+// both decode them alike. Refusals are reported.
 func TestReceiverOfTheCollector(t *testing.T) {
 	program := buildReceiver(t)
-	src, err := open.File(filepath.Join("..", "..", "rules", "testdata", "ending", "stream-closed-on-terminal.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer src.Close()
+	src := must.Get(rulestest.Parse(t, "ending/stream-closed-on-terminal").Source("stream.txtar"))(t)
 	spans := otlp.New(otlp.Options{Version: "test", Bodies: true})
 	var file bytes.Buffer
 	all := func(*capture.Exchange) bool { return true }
@@ -110,7 +107,7 @@ func TestReceiverOfTheCollector(t *testing.T) {
 	}
 }
 
-// refuse sends what is no request, and expects that the receiver says so.
+// refuse sends an invalid request, and expects that the receiver rejects it.
 func refuse(t *testing.T, address string) {
 	t.Helper()
 	transport := &http.Transport{}

@@ -2,7 +2,6 @@ package exchanges
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -10,14 +9,15 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/safetext"
 )
 
-// Bounds of what is shown of one exchange, as HTML.
+// Bounds of the HTML of one exchange.
 const (
 	maxHead  = 32 << 10 // bytes of a head
 	maxBody  = 64 << 10 // bytes of a body
 	maxData  = 16 << 10 // bytes of the data of an event
-	hexBytes = 512      // of what is no text
+	hexBytes = 512      // of data that is not text
 )
 
 // A writer writes one exchange.
@@ -28,7 +28,7 @@ type writer struct {
 	cuts  *cuts
 }
 
-// leftWords says that some were left out.
+// leftWords reports that n were left out.
 func leftWords(n int, noun string) string { return "… " + analysis.Plural(n, noun) + " left out" }
 
 // of returns the findings whose place is on a side, in a part for which choose holds.
@@ -132,7 +132,7 @@ func (w *writer) body(response bool, b *capture.Body, head *capture.Head) {
 	}
 }
 
-// alone writes findings that stand in no text.
+// alone writes findings that are not in any text.
 func (w *writer) alone(list []*finding) {
 	if len(list) > 0 {
 		w.raw("<pre>")
@@ -141,9 +141,9 @@ func (w *writer) alone(list []*finding) {
 	}
 }
 
-// content writes a text: JSON laid out, other texts as they are, what is no text in hexadecimal.
+// content writes a text: JSON with indentation, other texts unchanged, binary data in hexadecimal.
 func (w *writer) content(data []byte, found []*finding, room int) {
-	if len(data) <= maxParsed && looksJSON(data) {
+	if len(data) <= maxParsed && jsondoc.Looks(data) {
 		if doc := jsondoc.Parse(data); doc.Err == nil {
 			if !w.json(&doc, found, room) {
 				w.cuts.bodies++
@@ -157,7 +157,10 @@ func (w *writer) content(data []byte, found []*finding, room int) {
 	message := capture.Event{Raw: data}
 	if !utf8.Valid(data) && bytes.IndexByte(data, 0) >= 0 || message.IsMessage() {
 		shown = data[:min(len(data), hexBytes)]
-		w.hex(shown)
+		for _, line := range safetext.Hex(shown) {
+			w.text(line)
+			w.raw("\n")
+		}
 	} else {
 		for line := range strings.Lines(string(shown)) {
 			w.text(strings.TrimRight(line, "\r\n"))
@@ -170,25 +173,4 @@ func (w *writer) content(data []byte, found []*finding, room int) {
 		w.cuts.bodies++
 	}
 	w.raw("</pre>\n")
-}
-
-// looksJSON reports whether a text is meant as JSON.
-func looksJSON(data []byte) bool {
-	data = bytes.TrimLeft(data, " \t\r\n")
-	return len(data) > 0 && (data[0] == '{' || data[0] == '[')
-}
-
-// hex writes bytes as a table: offset, sixteen bytes, and what of them is ASCII.
-func (w *writer) hex(data []byte) {
-	for at := 0; at < len(data); at += 16 {
-		row := data[at:min(at+16, len(data))]
-		ascii := make([]byte, len(row))
-		for i, c := range row {
-			if ascii[i] = '.'; c >= ' ' && c <= '~' {
-				ascii[i] = c
-			}
-		}
-		w.text(fmt.Sprintf("%06x  %-47s  %s", at, fmt.Sprintf("% x", row), ascii))
-		w.raw("\n")
-	}
 }

@@ -93,8 +93,8 @@ func TestWhichExchangesAreShown(t *testing.T) {
 	}
 }
 
-// When the page is full, exchanges come without their contents, those with findings last, and findings stand there all
-// the same.
+// When the page is full, exchanges are listed without their contents, those with findings last. Their findings are
+// still shown.
 func TestFullPage(t *testing.T) {
 	var text strings.Builder
 	for n := range 20 {
@@ -212,7 +212,7 @@ func TestSeveralCaptures(t *testing.T) {
 	}
 }
 
-// What somebody has noted on an exchange stands there.
+// Users' notes on an exchange are shown.
 func TestNotedExchanges(t *testing.T) {
 	c, _ := open(t, "a.txtar", []byte(poll(1, "t")+poll(2, "t")))
 	c.Findings = 0
@@ -229,7 +229,7 @@ func TestNotedExchanges(t *testing.T) {
 	}
 }
 
-// Whatever bytes are in a body, the page consists of what pages are made of, and the finding in it stands there once.
+// Whatever bytes are in a body, the page has only the expected elements, and shows the finding once.
 func FuzzBody(f *testing.F) {
 	for _, s := range []string{
 		`{"a":[1,{"b":"</pre>"}],"a":null}`, "<script>", "\x00\x01\xff", "{", `[[[[]]]]`, "line\r\nline\n\n", "",

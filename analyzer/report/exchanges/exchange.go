@@ -27,7 +27,7 @@ type item struct {
 	found          []*finding
 	arrows         []sequence.Arrow
 	note           notes.Note
-	begin, rest    string // as HTML: between them a ladder may stand
+	begin, rest    string // as HTML: a ladder may be between them
 }
 
 // maxFindings bounds the findings that are shown in one exchange.
@@ -41,7 +41,7 @@ func (s *Section) item(sh *shown, x *capture.Exchange) *item {
 	found = found[:min(len(found), maxFindings)]
 	sum := sh.summary(x)
 	it := &item{
-		seq: x.Seq, link: x.Client.Name + " → " + x.Agent.Name, outcome: outcome(sum), started: x.Started, took: x.Ended,
+		seq: x.Seq, link: x.Client.Name + " → " + x.Agent.Name, outcome: outcome(sum), started: x.Started, took: x.Took(),
 		tasks: r.Tasks, found: found, note: sh.Notes.Of(x.Seq, x.ID),
 	}
 	it.draw(x, r, sum)
@@ -50,14 +50,14 @@ func (s *Section) item(sh *shown, x *capture.Exchange) *item {
 	w.summary(id, it)
 	w.facts(r)
 	if link := sh.Links.Of(x.Seq); link.Doubt() != "" {
-		w.line("left", "What caused it is not certain: "+link.Doubt())
+		w.line("left", "Its cause is uncertain: "+link.Doubt())
 	}
 	it.begin = w.take()
 	if s.fits(len(found) > 0) {
 		w.contents(id, r)
 	} else {
 		s.cuts.contents++
-		w.line("left", "The contents are left out, since the page would be too large")
+		w.line("left", "The contents are left out, to limit the size of the page")
 	}
 	w.alone(slices.DeleteFunc(slices.Clone(found), func(f *finding) bool { return f.placed }))
 	if more > 0 {
@@ -72,7 +72,7 @@ func (s *Section) item(sh *shown, x *capture.Exchange) *item {
 // fits reports whether there is room for the contents of one more exchange.
 func (s *Section) fits(found bool) bool { return s.room[0] > 0 || found && s.room[1] > 0 }
 
-// spend takes room: that of exchanges with findings first for these, and for these alone.
+// spend uses up room: exchanges with findings first use the room reserved for them.
 func (s *Section) spend(found bool, n int) {
 	if found && s.room[1] > 0 {
 		s.room[1] -= n
@@ -124,7 +124,7 @@ func missing(x *capture.Exchange) []sequence.Arrow {
 	return list
 }
 
-// summary returns what an exchange says of itself: as judging the capture knows it, or by itself.
+// summary returns the summary of an exchange: from judging the capture, or from the exchange alone.
 func (sh *shown) summary(x *capture.Exchange) *summary.Summary {
 	if sh.Summary != nil {
 		if s := sh.Summary(x.Seq); s != nil {
@@ -135,7 +135,7 @@ func (sh *shown) summary(x *capture.Exchange) *summary.Summary {
 	return &s
 }
 
-// outcome says what came of an exchange.
+// outcome describes the result of an exchange.
 func outcome(s *summary.Summary) string {
 	switch words := s.OutcomeText(); {
 	case words != "":
@@ -148,7 +148,7 @@ func outcome(s *summary.Summary) string {
 	return "no answer"
 }
 
-// worst returns the severity of the worst finding, "" if there is none.
+// worst returns the severity of the worst finding, or "".
 func worst(found []*finding) string {
 	if len(found) == 0 {
 		return ""
@@ -192,7 +192,7 @@ func (w *writer) summary(id string, it *item) {
 	w.line("comment", it.note.Comment)
 }
 
-// facts writes what is known of the exchange as a whole.
+// facts writes known facts about the exchange as a whole.
 func (w *writer) facts(r *reading.Reading) {
 	x := w.x
 	facts := []string{x.Started.UTC().Format("2006-01-02 15:04:05.000 UTC"), "id " + x.ID.String()}
@@ -219,7 +219,7 @@ func (w *writer) facts(r *reading.Reading) {
 		w.line("left", "The recorder ended before the exchange did")
 	}
 	if x.Lost > 0 {
-		w.line("left", size(x.Lost)+" were not recorded; it is not known where")
+		w.line("left", size(x.Lost)+" were not recorded, at unknown positions")
 	}
 	for _, c := range x.Rewrites {
 		w.line("faint", fmt.Sprintf("rewritten: %s was %s, forwarded as %s", c.Place, cmp.Or(c.Was, "absent"),

@@ -1,8 +1,8 @@
-// Package exchanges writes the exchanges of captures as a part of a page of HTML: ladders and trees of what belongs
-// together, and each exchange, folded, with its contents laid out and its findings where they stand.
+// Package exchanges writes the exchanges of captures as a part of an HTML page: ladders and trees of related exchanges,
+// and each exchange, folded, with its formatted contents and its findings in place.
 //
-// What is written is bounded, so that a browser can open it, whatever the captures hold: exchanges with findings come
-// first, then those that belong to the same workflow, then the others in their order. What is left out is counted.
+// The output is bounded, so that a browser can open it regardless of the size of the captures: exchanges with findings
+// come first, then those that belong to the same workflow, then the others in their order. Omissions are counted.
 //
 // Texts may be anything. They are shown, and nothing in them is obeyed, loaded or linked to.
 package exchanges
@@ -26,10 +26,10 @@ type Capture struct {
 	Source   capture.Source
 	Reader   *reading.Reader                   // that knows the cards of the capture
 	Links    *workflow.Index                   // of all its exchanges
-	Notes    *notes.Notes                      // what was noted on its exchanges; nil if nothing was
+	Notes    *notes.Notes                      // notes on its exchanges; may be nil
 	Chosen   []uint64                          // the exchanges that may be shown, in order; nil if all may
-	Summary  func(seq uint64) *summary.Summary // as judging the capture knows it; nil, or returns nil, if nobody does
-	Findings int                               // how many of the findings are of it: they stand in the order of the captures
+	Summary  func(seq uint64) *summary.Summary // from judging the capture; nil, or returns nil, if unknown
+	Findings int                               // the number of its findings, which are in the order of the captures
 }
 
 // Bounds of a page.
@@ -41,7 +41,7 @@ type limits struct {
 
 var pageLimits = limits{exchanges: 1000, bytes: 24 << 20, arrows: 150}
 
-// A Section is what was read of captures, to be written. It holds no more than what is written.
+// A Section has the data read from captures for writing. It has only the data that is written.
 type Section struct {
 	captures []*shown
 	limits   limits
@@ -50,7 +50,7 @@ type Section struct {
 	cuts     cuts
 }
 
-// Read reads what a page shows of captures. The findings are those of all captures, in their order.
+// Read reads the parts of captures that a page shows. The findings are of all captures, in their order.
 func Read(ctx context.Context, captures []Capture, findings []analysis.Finding) (*Section, error) {
 	return read(ctx, captures, findings, pageLimits)
 }
@@ -77,7 +77,7 @@ func read(ctx context.Context, captures []Capture, findings []analysis.Finding, 
 	return s, nil
 }
 
-// anchor notes where each finding stands.
+// anchor notes the element of each finding.
 func (s *Section) anchor(findings []analysis.Finding) {
 	next := 0
 	for _, sh := range s.captures {
@@ -104,8 +104,8 @@ func (s *Section) anchor(findings []analysis.Finding) {
 	}
 }
 
-// Anchor returns the id of the element in which a finding stands, by its number from 0, or of its exchange; "" if that
-// is not on the page. Of a nil Section none is.
+// Anchor returns the id of the element with a finding, given the finding's number from 0, or of its exchange; "" if
+// neither is on the page. Anchor returns "" for a nil Section.
 func (s *Section) Anchor(i int) string {
 	if s == nil || i >= len(s.anchors) {
 		return ""
@@ -113,7 +113,7 @@ func (s *Section) Anchor(i int) string {
 	return s.anchors[i]
 }
 
-// LeftOut says what is not on the page, a sentence each.
+// LeftOut describes what is not on the page, with a sentence for each.
 func (s *Section) LeftOut() []string {
 	if s == nil {
 		return nil
@@ -121,7 +121,7 @@ func (s *Section) LeftOut() []string {
 	var list []string
 	for _, sh := range s.captures {
 		if n := sh.all - len(sh.items); n > 0 {
-			list = append(list, fmt.Sprintf("%d of %s of %s are not on the page: those with findings come first, then those of "+
+			list = append(list, fmt.Sprintf("%d of %s of %s are not on the page: exchanges with findings come first, then exchanges of "+
 				"the same workflows, then the earliest", n, analysis.Plural(sh.all, "exchange"), analysis.Clean(sh.Name)))
 		}
 	}
@@ -130,7 +130,7 @@ func (s *Section) LeftOut() []string {
 		noun string
 		why  string
 	}{
-		{s.cuts.contents, "exchange", "without contents, since the page would be too large"},
+		{s.cuts.contents, "exchange", "without contents, to limit the size of the page"},
 		{s.cuts.bodies, "long text", "cut"},
 		{s.cuts.events, "event", "left out of long streams"},
 	} {

@@ -2,7 +2,6 @@ package exchanges
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/rulestest"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
@@ -100,29 +100,24 @@ func check(t testing.TB, text string) map[string]int {
 	return ids
 }
 
-// Each finding in any of the transcripts of the rules stands once in the page, and is led to.
+// Each finding in any transcript of the rules is on the page once, and has a link to it.
 func TestFindingsStandWhereTheyWereFound(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("..", "..", "rules", "testdata", "*", "*.txtar"))
-	if err != nil || len(files) < 100 {
-		t.Fatalf("there are %d transcripts: %v", len(files), err)
-	}
 	total := 0
-	for i, file := range files {
+	for i, scenario := range rulestest.Scenarios(t) {
 		if i%7 != 0 {
 			continue // one in seven has them all, in a second
 		}
-		text := must.Get(os.ReadFile(file))(t)
-		c, findings := open(t, filepath.Base(file), text)
+		c, findings := open(t, filepath.Base(scenario.Name), scenario.Text)
 		s := must.Get(Read(t.Context(), []Capture{c}, findings))(t)
 		ids := check(t, write(t, s))
 		for i := range findings {
 			total++
 			if at := s.Anchor(i); at != fmt.Sprintf("f%d", i+1) || ids[at] != 1 {
-				t.Errorf("%s: %s stands at %q, %d times", file, &findings[i], at, ids[at])
+				t.Errorf("%s: %s stands at %q, %d times", &scenario, &findings[i], at, ids[at])
 			}
 		}
 		if t.Failed() {
-			t.Fatalf("in %s", file)
+			t.Fatalf("in %s", &scenario)
 		}
 	}
 	if total < 100 {

@@ -61,7 +61,7 @@ func (sh *shown) groups() []group {
 	return groups
 }
 
-// group writes a group: its tree, its ladder and its exchanges. One exchange alone stands for itself.
+// group writes a group: its tree, its ladder and its exchanges. A single exchange is written without a group.
 func (sh *shown) group(p *page, g *group, most int, open bool) {
 	if len(g.items) == 1 {
 		it := g.items[0]
@@ -119,48 +119,35 @@ func marks(found []*finding) []svg.Mark {
 // tree draws what caused what, if anything did.
 func (sh *shown) tree(p *page, g *group, most int) {
 	items := make(map[uint64]*item, len(g.items))
+	var links []workflow.Link
 	for _, it := range g.items {
-		items[it.seq] = it
+		items[it.seq], links = it, append(links, sh.Links.Of(it.seq))
 	}
-	under := make(map[uint64][]workflow.Link)
-	for _, it := range g.items {
-		l := sh.Links.Of(it.seq)
-		if items[l.Parent] == nil {
-			l.Parent = 0
-		}
-		under[l.Parent] = append(under[l.Parent], l)
-	}
-	if len(under) == 1 {
+	branches := workflow.Tree(links)
+	if !slices.ContainsFunc(branches, func(b workflow.Branch) bool { return b.Depth > 0 }) {
 		return
 	}
-	t := svg.Tree{Label: fmt.Sprintf("Tree of workflow %d: what each exchange has caused", g.root)}
-	var grow func(l workflow.Link, depth int)
-	grow = func(l workflow.Link, depth int) {
-		it := items[l.Exchange]
+	t := svg.Tree{Label: fmt.Sprintf("Tree of workflow %d: each exchange and the calls that it caused", g.root)}
+	for _, b := range branches {
+		it := items[b.Exchange]
 		row := svg.Row{
-			Depth: depth, Number: fmt.Sprint(it.seq), Text: it.link + " " + it.asked, Outcome: it.outcome,
+			Depth: b.Depth, Number: fmt.Sprint(it.seq), Text: it.link + " " + it.asked, Outcome: it.outcome,
 			Aside: summary.DurationWords(it.took), Href: "#" + sh.id(it.seq), Marks: marks(it.found),
 		}
-		if l.Parent != 0 && !l.By.Certain() {
+		if b.Parent != 0 && !b.By.Certain() {
 			row.Dashed = true
-			row.Aside += fmt.Sprintf(" (inferred: %s)", l.By)
-		} else if doubt := l.Doubt(); doubt != "" {
+			row.Aside += fmt.Sprintf(" (inferred: %s)", b.By)
+		} else if doubt := b.Doubt(); doubt != "" {
 			row.Aside += fmt.Sprintf(" (%s)", doubt)
 		}
 		t.Rows = append(t.Rows, row)
-		for _, child := range under[l.Exchange] {
-			grow(child, depth+1)
-		}
-	}
-	for _, l := range under[0] {
-		grow(l, 0)
 	}
 	more := len(t.Rows) - most
 	t.Rows = t.Rows[:min(len(t.Rows), most)]
-	p.figure("What caused what", t.String(), more, "exchange")
+	p.figure("Causes", t.String(), more, "exchange")
 }
 
-// figure writes a drawing that may be wider than the page, and what is left out of it.
+// figure writes a drawing that may be wider than the page, and the number of omitted elements.
 func (p *page) figure(title, drawing string, more int, noun string) {
 	p.raw("<h4>" + title + "</h4>\n" + `<div class="wide">` + drawing + "</div>\n")
 	if more > 0 {
@@ -170,7 +157,7 @@ func (p *page) figure(title, drawing string, more int, noun string) {
 	}
 }
 
-// ladder draws who sent what to whom, the first arrows and those with findings.
+// ladder draws the messages as a sequence diagram: the first arrows and those with findings.
 func (sh *shown) ladder(p *page, g *group, most int) {
 	var arrows []sequence.Arrow
 	found := make(map[uint64][]*finding)
@@ -202,7 +189,7 @@ func (sh *shown) ladder(p *page, g *group, most int) {
 // gap is a line for arrows that are not drawn.
 func gap(n int) svg.Arrow { return svg.Arrow{Label: leftWords(n, "arrow")} }
 
-// arrow returns what is drawn of an arrow, so long after the first one.
+// arrow returns the drawing of an arrow; since is the time after the first one.
 func (sh *shown) arrow(a *sequence.Arrow, found []*finding, since time.Duration) svg.Arrow {
 	out := svg.Arrow{
 		From: name(a.From), To: name(a.To), Time: fmt.Sprintf("%.3fs", since.Seconds()), Number: fmt.Sprint(a.Exchange),

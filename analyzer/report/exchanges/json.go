@@ -3,9 +3,9 @@ package exchanges
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/safetext"
 )
 
 const (
@@ -20,7 +20,7 @@ type layout struct {
 	*page
 	notes   map[int][]*finding // by the offset of the value
 	offsets []int              // of notes, in order
-	end     int                // of the page, in bytes: what is written beyond has findings
+	end     int                // of the page, in bytes: beyond it, only values with findings are written
 	left    int                // values that were left out since one was written
 	cut     bool               // some were
 }
@@ -57,7 +57,7 @@ func nearest(root jsondoc.Value, pointer string) jsondoc.Value {
 	}
 }
 
-// concerned reports whether a finding stands in a value.
+// concerned reports whether a value has a finding.
 func (j *layout) concerned(v jsondoc.Value) bool {
 	from := v.Offset()
 	i, there := slices.BinarySearch(j.offsets, from)
@@ -73,14 +73,43 @@ func (j *layout) value(v jsondoc.Value, depth int, name, comma string) {
 	}
 	switch v.Kind() {
 	case jsondoc.Object:
-		j.object(v, depth, name, comma)
+		j.children(v, depth, name, "{", "}"+comma)
 	case jsondoc.Array:
-		j.array(v, depth, name, comma)
+		j.children(v, depth, name, "[", "]"+comma)
 	default:
 		j.begin(v, depth, name)
 		j.scalar(v)
 		j.finish(v, comma)
 	}
+}
+
+// children writes an object or an array.
+func (j *layout) children(v jsondoc.Value, depth int, name, open, end string) {
+	n := v.Len()
+	j.begin(v, depth, name)
+	j.raw(open)
+	if n == 0 {
+		j.raw(end[:1])
+		j.finish(v, end[1:])
+		return
+	}
+	j.finish(v, "")
+	child := func(name string, v jsondoc.Value) {
+		comma := ","
+		if n--; n == 0 {
+			comma = ""
+		}
+		j.value(v, depth+1, name, comma)
+	}
+	for name, member := range v.Pairs() {
+		child(string(name.Raw()), member)
+	}
+	for _, element := range v.Elems() {
+		child("", element)
+	}
+	j.gap(depth + 1)
+	j.indent(depth)
+	j.raw(end + "\n")
 }
 
 // begin begins the line of a value; one with findings is lit.
@@ -110,7 +139,7 @@ func (j *layout) finish(v jsondoc.Value, end string) {
 
 func (j *layout) indent(depth int) { j.raw(strings.Repeat("  ", min(depth, maxIndent))) }
 
-// gap says how many values were left out before this line.
+// gap writes how many values were left out before this line.
 func (j *layout) gap(depth int) {
 	if j.left > 0 {
 		j.indent(depth)
@@ -118,58 +147,6 @@ func (j *layout) gap(depth int) {
 		j.raw("\n")
 		j.left = 0
 	}
-}
-
-func (j *layout) object(v jsondoc.Value, depth int, name, comma string) {
-	var last [2]jsondoc.Value
-	for n, member := range v.Pairs() {
-		if last[1].Exists() {
-			j.value(last[1], depth+1, string(last[0].Raw()), ",")
-		} else {
-			j.begin(v, depth, name)
-			j.raw("{")
-			j.finish(v, "")
-		}
-		last = [2]jsondoc.Value{n, member}
-	}
-	if !last[1].Exists() {
-		j.empty(v, depth, name, "{}"+comma)
-		return
-	}
-	j.value(last[1], depth+1, string(last[0].Raw()), "")
-	j.close(depth, "}"+comma)
-}
-
-func (j *layout) array(v jsondoc.Value, depth int, name, comma string) {
-	var last jsondoc.Value
-	for _, element := range v.Elems() {
-		if last.Exists() {
-			j.value(last, depth+1, "", ",")
-		} else {
-			j.begin(v, depth, name)
-			j.raw("[")
-			j.finish(v, "")
-		}
-		last = element
-	}
-	if !last.Exists() {
-		j.empty(v, depth, name, "[]"+comma)
-		return
-	}
-	j.value(last, depth+1, "", "")
-	j.close(depth, "]"+comma)
-}
-
-func (j *layout) empty(v jsondoc.Value, depth int, name, text string) {
-	j.begin(v, depth, name)
-	j.raw(text[:2])
-	j.finish(v, text[2:])
-}
-
-func (j *layout) close(depth int, text string) {
-	j.gap(depth + 1)
-	j.indent(depth)
-	j.raw(text + "\n")
 }
 
 func (j *layout) scalar(v jsondoc.Value) {
@@ -180,17 +157,13 @@ func (j *layout) scalar(v jsondoc.Value) {
 	j.string("v", string(v.Raw()))
 }
 
-// string writes what stands in the text, cut if it is long.
+// string writes raw as it is in the text, cut if it is long.
 func (j *layout) string(class, raw string) {
 	if len(raw) <= maxString {
 		j.span(class, raw)
 		return
 	}
-	end := maxString
-	for end > 0 && !utf8.RuneStart(raw[end]) {
-		end--
-	}
-	j.span(class, raw[:end])
+	j.span(class, safetext.Cut(raw, maxString))
 	j.span("left", "… "+size(int64(len(raw)))+" in all")
 	j.cut = true
 }

@@ -8,7 +8,7 @@ import (
 	"a2atap/analyzer/report/markup"
 )
 
-// A page is HTML as it is written. What is not ours goes through text.
+// A page is HTML output. Untrusted text goes through the method text.
 type page struct{ b strings.Builder }
 
 // raw writes markup.
@@ -34,7 +34,7 @@ func (p *page) line(class, s string) {
 	p.raw("</p>\n")
 }
 
-// note writes a finding where it stands, with a link to its rule.
+// note writes a finding at its place, with a link to its rule.
 func (p *page) note(f *finding) {
 	if f.placed {
 		return
@@ -48,7 +48,7 @@ func (p *page) note(f *finding) {
 	p.raw("</a>\n</span>") // the end of the line inside: after a block it would be a blank line
 }
 
-// size says a number of bytes.
+// size formats a number of bytes.
 func size(n int64) string {
 	switch {
 	case n < 1<<10:
@@ -67,7 +67,7 @@ func (p *page) take() string {
 	return s
 }
 
-// flush writes out what there is.
+// flush writes the buffered output.
 func (p *page) flush(w io.Writer) error {
 	_, err := io.WriteString(w, p.take())
 	return err

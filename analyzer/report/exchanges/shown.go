@@ -9,7 +9,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// cuts is what is left out of a page, beside exchanges.
+// cuts counts what is left out of a page, other than exchanges.
 type cuts struct{ contents, bodies, events int }
 
 // A shown is a capture that is shown.
@@ -21,7 +21,7 @@ type shown struct {
 	items  []*item
 }
 
-// A finding is one with the id of the element in which it stands.
+// A finding is a finding with the id of its element.
 type finding struct {
 	*analysis.Finding
 	id     string

@@ -23,8 +23,7 @@ const (
 // eventOf returns the number of the event that a part is.
 func eventOf(part string) (k int, ok bool) { return analysis.Place{Part: part}.EventNumber() }
 
-// addEvents leaves of a long stream the events at its ends and those with findings, which it reads where they are not
-// there.
+// addEvents keeps the events at the ends of a long stream and those with findings, which it reads if they are missing.
 func (sh *shown) addEvents(ctx context.Context, x *capture.Exchange) error {
 	if x.Response == nil || !x.Response.Stream {
 		return nil

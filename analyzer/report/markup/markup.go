@@ -1,12 +1,13 @@
-// Package markup makes texts from anywhere safe in the formats that reports share: Markdown as GitHub reads it,
-// HTML, and workflow commands. What a text holds is shown, and never obeyed.
+// Package markup makes untrusted texts safe in the formats that reports share: GitHub's Markdown, HTML, and workflow
+// commands. The contents of a text are shown, and never interpreted.
 //
 // Each function is for one position: [Text] for running Markdown, [Code] for a code span, [Element] and [HTML] for
-// HTML, [Annotate] for a workflow command. A text must pass through the one of its position, once; [Table] takes cells
-// that are safe already. Control characters and marks of direction become visible signs.
+// HTML, [Annotate] for a workflow command. A text must pass through the function for its position, once; [Table]
+// expects safe cells. Control characters and direction marks become visible characters.
 package markup
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"strings"
@@ -14,13 +15,13 @@ import (
 	"a2atap/analyzer/analysis"
 )
 
-// escaper takes the meaning off what Markdown and HTML act on: messages quote what was on the wire.
+// escaper escapes the characters that Markdown and HTML interpret: messages quote text from the wire.
 var escaper = strings.NewReplacer(
 	`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;",
 	"#", `\#`, "~", `\~`, "@", "&#64;",
 )
 
-// Text returns a text for Markdown, on one line with single blanks, that says only itself.
+// Text returns a text for Markdown, on one line with single blanks, without markup.
 func Text(s string) string {
 	return escaper.Replace(strings.Join(strings.Fields(analysis.Clean(s)), " "))
 }
@@ -55,26 +56,48 @@ func Table(b *strings.Builder, rows [][]string) {
 	b.WriteString("\n")
 }
 
-// An AnnotationKind is a workflow command that annotates.
-type AnnotationKind string
+// An Annotation is a message that GitHub shows next to a job.
+type Annotation struct {
+	Severity    analysis.Severity
+	Title, Text string
+}
 
-// The kinds of annotations. GitHub shows ten of each kind in a step.
-const (
-	Error   AnnotationKind = "error"
-	Warning AnnotationKind = "warning"
-	Notice  AnnotationKind = "notice"
-)
+// kinds are the workflow commands that annotate, by severity.
+var kinds = [...]string{analysis.Note: "notice", analysis.Warning: "warning", analysis.Error: "error"}
 
-// MaxAnnotations is how many annotations of one kind a step may have.
-const MaxAnnotations = 10
+// maxAnnotations is how many annotations of each kind GitHub shows in a step.
+const maxAnnotations = 10
 
 var (
 	data     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// Annotate writes a workflow command on one line.
-func Annotate(b *strings.Builder, kind AnnotationKind, title, message string) {
-	fmt.Fprintf(b, "::%s title=%s::%s\n", kind, property.Replace(analysis.Clean(title)),
-		data.Replace(analysis.Clean(message)))
+// Annotate returns workflow commands, at most ten lines of each severity. If there are more, the last line has the title
+// and counts the rest. The noun names what it counts; "" stands for the severity.
+func Annotate(list []Annotation, title, noun string) string {
+	var b strings.Builder
+	var total, written [len(kinds)]int
+	for _, a := range list {
+		total[a.Severity]++
+	}
+	for _, a := range list {
+		s := a.Severity
+		if written[s]++; written[s] < maxAnnotations || total[s] == maxAnnotations {
+			annotate(&b, a)
+		}
+	}
+	for s, n := range total {
+		if more := n - maxAnnotations + 1; n > maxAnnotations {
+			s := analysis.Severity(s)
+			annotate(&b, Annotation{s, title, fmt.Sprintf("and %s more", analysis.Plural(more, cmp.Or(noun, s.String())))})
+		}
+	}
+	return b.String()
+}
+
+// annotate writes a workflow command on one line.
+func annotate(b *strings.Builder, a Annotation) {
+	fmt.Fprintf(b, "::%s title=%s::%s\n", kinds[a.Severity], property.Replace(analysis.Clean(a.Title)),
+		data.Replace(analysis.Clean(a.Text)))
 }

@@ -14,7 +14,7 @@ import (
 //go:embed style.css
 var style string
 
-// reveal is the part of scripts that finds what an address names, and shows it.
+// reveal is the part of scripts that finds the element that an address names, and shows it.
 //
 //go:embed reveal.js
 var reveal string
@@ -29,8 +29,8 @@ var narrow = reveal + narrowing
 func Style() string { return style }
 
 // Reveal is the beginning of the script of a page that is served, which shows parts of a report: nearest(id, within)
-// finds what an address names, or what is around it, and light(element) opens what that is folded in and goes there.
-// For printing everything is opened.
+// finds the element that an address names, or the one around it, and light(element) opens the folded elements around it
+// and goes there. For printing, everything is opened.
 func Reveal() string { return reveal }
 
 // Page parses the template of a page, which fetches nothing: its policy (Content Security Policy Level 3) lets in its
@@ -41,7 +41,7 @@ func Reveal() string { return reveal }
 //	narrowing    the script, which makes an element with the id narrow filter those with the class item, opens what the
 //	             address names, and opens everything for printing
 //
-// What a page shows is escaped by the template. It panics if the template cannot be parsed.
+// The template escapes the page's contents. It panics if the template cannot be parsed.
 func Page(text string) *template.Template {
 	return template.Must(template.Must(template.New("page").Funcs(template.FuncMap{
 		"clean":     analysis.Clean,

@@ -18,7 +18,7 @@ const (
 	there   = `{"jsonrpc":"2.0","id":1,"result":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}`
 )
 
-// That a task is not found counts for the same client, as long as nobody has seen the task since.
+// A not-found answer counts for the same client, while no client has seen the task since.
 func TestNotFoundBefore(t *testing.T) {
 	tests := []struct {
 		name string

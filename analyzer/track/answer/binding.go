@@ -5,7 +5,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A Refusal is an error of A2A that an operation on a task was answered with over one binding.
+// A Refusal is an A2A error in the answer to an operation on a task over one binding.
 type Refusal struct {
 	Name     a2a.ErrorName
 	Binding  a2a.Binding
@@ -18,7 +18,7 @@ type Refusal struct {
 	over     analysis.Moment
 }
 
-// A refusalKey says what was refused.
+// A refusalKey identifies a refused operation.
 type refusalKey struct {
 	analysis.TaskKey
 	operation a2a.Operation
@@ -26,7 +26,7 @@ type refusalKey struct {
 	binding   a2a.Binding
 }
 
-// An EndedTask is what GetTask said of an ended task over one binding.
+// An EndedTask is an ended task as GetTask showed it over one binding.
 type EndedTask struct {
 	Binding a2a.Binding
 	Place   analysis.Place // of the task
@@ -35,22 +35,22 @@ type EndedTask struct {
 	changed  bool // it said something else before
 	exchange *analysis.Brief
 	dialects a2a.Dialects
-	limit    int64 // of the history that was asked for
+	limit    int64 // of the requested history
 	over     analysis.Moment
 }
 
-// bindings are those that operations of one task are compared between.
+// bindings are the bindings between which operations of one task are compared.
 var bindings = [...]a2a.Binding{a2a.JSONRPC, a2a.HTTPJSON, a2a.GRPC}
 
 // mayCompare reports whether two calls were made by one client with the same credentials, in one version, and the first
-// was over before the second began.
+// had ended before the second began.
 func mayCompare(x *analysis.Exchange, earlier *analysis.Brief, over analysis.Moment, in, before a2a.Dialects) bool {
 	return in == before && x.BeganAfter(over) && x.Link.Client == earlier.Link.Client &&
 		x.CredentialsKept() && earlier.CredentialsKept() && x.Principal() == earlier.Principal()
 }
 
-// RefusedElsewhere returns how another binding refused what the observation's exchange asks before; nil if it did not,
-// or if that cannot be compared.
+// RefusedElsewhere returns how another binding refused the same request before; nil if it did not, or if the two cannot
+// be compared.
 func (m *Memory) RefusedElsewhere(o *analysis.Observation) *Refusal {
 	x := o.Exchange
 	for _, b := range bindings {
@@ -69,7 +69,7 @@ func refusalKeyOf(x *analysis.Exchange, b a2a.Binding) refusalKey {
 	return refusalKey{x.TaskKey(x.Call.TaskID), x.Call.Operation, x.Call.ConfigID, b}
 }
 
-// refused remembers how an operation on a task was refused.
+// refused records the refusal of an operation on a task.
 func (m *Memory) refused(o *analysis.Observation) {
 	x, err := o.Exchange, o.Answer.Err
 	if !err.Name.A2A() || x.Call.TaskID == "" || x.Call.Operation.Sends() {
@@ -82,8 +82,8 @@ func (m *Memory) refused(o *analysis.Observation) {
 	})
 }
 
-// ShownElsewhere returns what another binding said before of the ended task that the observation's answer shows, and
-// the part of it that differs: "" if none does. It is nil if nothing can be compared.
+// ShownElsewhere returns how another binding showed the ended task in the observation's answer before, and the part
+// that differs: "" if none does. It returns nil if nothing can be compared.
 func (m *Memory) ShownElsewhere(o *analysis.Observation) (earlier *EndedTask, part string) {
 	t, ok := endedTask(o)
 	if !ok {
@@ -105,8 +105,8 @@ func (m *Memory) ShownElsewhere(o *analysis.Observation) (earlier *EndedTask, pa
 	return nil, ""
 }
 
-// differs returns the part of a task that another answer tells differently. How much of a history an agent tells
-// unasked is left to it.
+// differs returns the part of a task that differs in another answer. Agents may choose how much history to send
+// unasked.
 func (e *EndedTask) differs(d a2a.TaskDigest, history bool) string {
 	switch {
 	case e.digest.Context != d.Context:
@@ -121,7 +121,7 @@ func (e *EndedTask) differs(d a2a.TaskDigest, history bool) string {
 	return ""
 }
 
-// An endedKey says what was shown, and over which binding.
+// An endedKey identifies an ended task and a binding.
 type endedKey struct {
 	analysis.TaskKey
 	binding a2a.Binding
@@ -131,7 +131,7 @@ func endedKeyOf(x *analysis.Exchange, b a2a.Binding) endedKey {
 	return endedKey{x.TaskKey(x.Call.TaskID), b}
 }
 
-// historyLimit returns how much history a call asks for; -1 if it does not say.
+// historyLimit returns how much history a call requests; -1 if unspecified.
 func historyLimit(x *analysis.Exchange) int64 {
 	if !x.Call.HasHistoryLength {
 		return -1
@@ -139,7 +139,7 @@ func historyLimit(x *analysis.Exchange) int64 {
 	return x.Call.HistoryLength
 }
 
-// endedTask returns the ended task that answers GetTask, if that is what was observed.
+// endedTask returns the ended task in an answer to GetTask, if the observation is one.
 func endedTask(o *analysis.Observation) (a2a.Task, bool) {
 	x := o.Exchange
 	if x.Call.Operation != a2a.GetTask || x.Call.TaskID == "" ||
@@ -150,8 +150,8 @@ func endedTask(o *analysis.Observation) (a2a.Task, bool) {
 	return t, t.ID() == x.Call.TaskID && t.State().Terminal()
 }
 
-// showed remembers what an answer says of an ended task. An agent that says different things over one binding changes
-// the task itself, and nothing is known of bindings.
+// showed records how an answer shows an ended task. If an agent's answers over one binding differ, the task itself
+// changes, and bindings cannot be compared.
 func (m *Memory) showed(o *analysis.Observation) {
 	t, ok := endedTask(o)
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A Matter is what a request may ask for, and what an agent may refuse of it.
+// A Matter is a subject of a request that an agent may refuse.
 type Matter uint8
 
 // The matters.
@@ -22,7 +22,7 @@ const (
 	Authentication
 )
 
-// matters are the words by which the texts of errors name each.
+// matters are the words for each matter in the texts of errors.
 var matters = [...][]string{
 	Streaming:      {"stream", "sse", "subscri"},
 	PushConfig:     {"push", "webhook", "notification", "callback"},
@@ -32,8 +32,9 @@ var matters = [...][]string{
 	Authentication: {"authenti", "authoriz", "credential", "permission", "forbidden", "log in", "login", "scope"},
 }
 
-// Blames reports whether the error of a refused call is surely about a matter: its text names that and no other, or it
-// names none and the request asks for nothing else that an agent may refuse. Cards are those that came before the call.
+// Blames reports whether the error of a refused call is certainly about a matter. Its text names only that matter, or
+// it names none and the request asks for nothing else that an agent may refuse. An agent may refuse whatever the cards
+// before the call do not declare.
 func Blames(o *analysis.Observation, cards []*card.Card, matter Matter) bool {
 	text := strings.ToLower(o.Answer.Err.Message)
 	text = strings.ReplaceAll(text, strings.ToLower(o.Exchange.Call.Method), "")
@@ -62,7 +63,7 @@ func names(text string, m Matter) bool {
 	return slices.ContainsFunc(matters[m], func(word string) bool { return strings.Contains(text, word) })
 }
 
-// asksForMore reports whether a request asks for something besides a matter that an agent may refuse.
+// asksForMore reports whether a request asks for something other than a matter that an agent may refuse.
 func asksForMore(x *analysis.Exchange, cards []*card.Card, matter Matter) bool {
 	if x.Call.PushConfig.Exists() && matter != PushConfig {
 		return true
@@ -73,7 +74,7 @@ func asksForMore(x *analysis.Exchange, cards []*card.Card, matter Matter) bool {
 	configuration := x.Call.Params.Get("configuration")
 	for _, name := range [...]string{"acceptedOutputModes", "accepted_output_modes"} {
 		for _, mode := range configuration.Get(name).Elems() {
-			if !isText(mode.Text()) {
+			if !isText(mode.Text()) && !offersMode(cards, mode.Text()) {
 				return true
 			}
 		}
@@ -81,8 +82,8 @@ func asksForMore(x *analysis.Exchange, cards []*card.Card, matter Matter) bool {
 	return false
 }
 
-// asksForForeign reports whether a request asks for an extension that no card declares. An agent does not refuse one that
-// it declares.
+// asksForForeign reports whether a request asks for an extension that no card declares. An agent does not refuse a
+// declared extension.
 func asksForForeign(x *analysis.Exchange, cards []*card.Card) bool {
 	foreign := func(uri string) bool {
 		return !slices.ContainsFunc(cards, func(c *card.Card) bool {
@@ -111,7 +112,27 @@ func asksForForeign(x *analysis.Exchange, cards []*card.Card) bool {
 	return false
 }
 
-// isText reports whether an output mode is one of those that agents take for a default.
+// offersMode reports whether a card declares an output mode, which its agent then does not refuse.
+func offersMode(cards []*card.Card, mode string) bool {
+	has := func(list a2a.Value) bool {
+		for _, v := range list.Elems() {
+			if strings.EqualFold(v.Text(), mode) {
+				return true
+			}
+		}
+		return false
+	}
+	return slices.ContainsFunc(cards, func(c *card.Card) bool {
+		for _, skill := range c.Value.Get("skills").Elems() {
+			if has(skill.Get("outputModes")) {
+				return true
+			}
+		}
+		return has(c.Value.Get("defaultOutputModes"))
+	})
+}
+
+// isText reports whether an output mode is one that agents use by default.
 func isText(mode string) bool {
 	return mode == "text" || strings.HasPrefix(mode, "text/") || mode == "*/*"
 }

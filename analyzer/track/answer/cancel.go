@@ -11,7 +11,7 @@ func (m *Memory) Cancels(x *analysis.Exchange) bool {
 	return known && x.BeganAfter(over)
 }
 
-// canceled remembers that an agent cancels tasks: the first time that it does counts.
+// canceled records that an agent cancels tasks; the first time counts.
 func (m *Memory) canceled(o *analysis.Observation) {
 	x := o.Exchange
 	if x.Call.Operation != a2a.CancelTask || o.Answer == nil || o.Answer.Payload.Kind != a2a.TaskPayload ||

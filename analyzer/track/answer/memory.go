@@ -8,7 +8,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Memory is what is remembered of answers.
+// Memory remembers answers.
 type Memory struct {
 	cards     *card.Memory
 	tasks     *task.Memory

@@ -7,11 +7,11 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// shortly is how long ago a task was shown that should still be there.
+// shortly is how long ago a task was shown that should still exist.
 const shortly = time.Minute
 
-// A Missed is a call that was told that a task is not found although the agent had shown the task shortly before. It is
-// the detail of a TaskMissed.
+// A Missed is a call that was answered with a task-not-found error although the agent had shown the task shortly
+// before. It is the detail of a TaskMissed.
 type Missed struct {
 	Shown *analysis.TaskObservation // the newest one before the call
 	Found *Lookup                   // a call of the same client that found the task nevertheless; nil if none did
@@ -28,12 +28,12 @@ type Lookup struct {
 	Object    analysis.Place
 }
 
-// MissedOf returns what a TaskMissed is about.
+// MissedOf returns the subject of a TaskMissed.
 func MissedOf(p *analysis.Pass) *Missed { return p.Detail.(*Missed) }
 
-// ShownShortlyBefore returns the newest observation of the task that a call names, if the task was shown to the same
-// client within a minute before the call began and has to be found by the call; else nil. Messages to, cancellations of
-// and subscriptions to a task that has ended may be refused as not found.
+// ShownShortlyBefore returns the newest observation of the task that a call names. It returns nil unless the task was
+// shown to the same client within a minute before the call began, and the call has to find it. Messages to,
+// cancellations of and subscriptions to an ended task may be refused as not found.
 func (m *Memory) ShownShortlyBefore(x *analysis.Exchange) *analysis.TaskObservation {
 	t := m.tasks.Named(x)
 	if t == nil || t.Last == nil {
@@ -55,8 +55,8 @@ func (m *Memory) ShownShortlyBefore(x *analysis.Exchange) *analysis.TaskObservat
 	return last
 }
 
-// miss remembers that a task is not found which was shown shortly before. If GetTask had found it and another operation
-// does not, the task is known to be there.
+// miss records that a recently shown task is not found. If GetTask had found it and another operation does not, the
+// task is known to exist.
 func (m *Memory) miss(o *analysis.Observation) {
 	x := o.Exchange
 	last := m.ShownShortlyBefore(x)
@@ -74,8 +74,8 @@ func (m *Memory) miss(o *analysis.Observation) {
 	m.missed.Put(key, missed)
 }
 
-// found notes that a call has found a task that another call did not find. Events of a stream that was open before show
-// nothing of what lookups find.
+// found records that a call has found a task that another call did not find. Events of a stream that was open before do
+// not show what lookups find.
 func (m *Memory) found(x *analysis.Exchange, key analysis.TaskKey, seen *analysis.TaskObservation) {
 	missed, ok := m.missed.Get(key)
 	if !ok || missed.Found != nil || seen.Late && x.Call.Operation == a2a.Webhook || !x.BeganAfter(missed.over) {
@@ -84,7 +84,7 @@ func (m *Memory) found(x *analysis.Exchange, key analysis.TaskKey, seen *analysi
 	missed.Found = &Lookup{x.Call.Operation, seen.Object}
 }
 
-// tellMissed observes, at the end of a capture, the tasks that were not found.
+// tellMissed observes the tasks that were not found, at the end of a capture.
 func (m *Memory) tellMissed(p *analysis.Pass) {
 	for _, missed := range m.missed.All() {
 		p.Observe(analysis.Observation{

@@ -9,7 +9,7 @@ import (
 	"a2atap/proxy/grpc"
 )
 
-// A NotFound is an answer that said that there is no such task.
+// A NotFound is an answer with a task-not-found error.
 type NotFound struct {
 	Place analysis.Place // of the error
 
@@ -17,9 +17,8 @@ type NotFound struct {
 	over     analysis.Moment
 }
 
-// NotFoundBefore returns the answer by which the agent told the same client with the same credentials that the task
-// that the exchange names does not exist, if that was over before the exchange began and the task was not seen since;
-// else nil.
+// NotFoundBefore returns the answer that told the same client, with the same credentials, that the exchange's task does
+// not exist. It returns nil unless that answer had ended before the exchange began and the task was not seen since.
 func (m *Memory) NotFoundBefore(x *analysis.Exchange) *NotFound {
 	if x.Call.TaskID == "" {
 		return nil
@@ -31,8 +30,8 @@ func (m *Memory) NotFoundBefore(x *analysis.Exchange) *NotFound {
 	return a
 }
 
-// Hidden returns the answer that told the client of a list, before it asked for the list, that a listed task does not
-// exist, if the task was made and is found for somebody else; else nil.
+// Hidden returns the answer that told the client, before it requested a list, that a listed task does not exist. It
+// returns nil unless the task was created and another client can find it.
 func (m *Memory) Hidden(x *analysis.Exchange, taskID string) *NotFound {
 	key := x.TaskKey(taskID)
 	a, ok := m.notFound.Get(key)
@@ -49,7 +48,7 @@ func (m *Memory) Hidden(x *analysis.Exchange, taskID string) *NotFound {
 	return a
 }
 
-// missing remembers that a task is not found. What is said of a push config may be about the config alone.
+// missing records that a task is not found. An error about a push config may be about the config alone.
 func (m *Memory) missing(o *analysis.Observation) {
 	x, err := o.Exchange, o.Answer.Err
 	if err.Name != a2a.TaskNotFound || x.Call.TaskID == "" {
@@ -64,13 +63,13 @@ func (m *Memory) missing(o *analysis.Observation) {
 		return
 	}
 	if t := m.tasks.Get(x, x.Call.TaskID); t != nil && t.Last != nil && t.Last.Arrival > x.Opened {
-		return // it was shown meanwhile
+		return // it was shown in between
 	}
 	answer := &NotFound{Place: o.Place.At(err.Pointer), exchange: x.Keep(), over: o.Moment()}
 	m.notFound.Put(x.TaskKey(x.Call.TaskID), answer)
 }
 
-// contradicted forgets that a task was not found where an answer takes it for one that is there.
+// contradicted forgets a not-found error once an answer treats the task as existing.
 func (m *Memory) contradicted(o *analysis.Observation) {
 	x := o.Exchange
 	if x.Call.TaskID == "" {
@@ -86,22 +85,22 @@ func (m *Memory) contradicted(o *analysis.Observation) {
 	m.notFound.Delete(x.TaskKey(x.Call.TaskID))
 }
 
-// A Pending is a refusal that can only be judged by what comes later: it said that an ended task is not found, or that
-// the agent does not stream.
+// A Pending is a refusal that only later answers can clarify: an ended task was reported as not found, or streaming as
+// not supported.
 type Pending struct {
 	Exchange *analysis.Brief
 	Place    analysis.Place // of the error
 	over     analysis.Moment
 }
 
-// Before reports whether the refusal had been delivered before the exchange began, and was for the same client with the
-// same credentials.
+// Before reports whether the refusal was delivered before the exchange began, to the same client with the same
+// credentials.
 func (a *Pending) Before(x *analysis.Exchange) bool {
 	return x.BeganAfter(a.over) && x.SamePrincipal(a.Exchange)
 }
 
-// RefusedSubscription returns the subscription to an ended task that was told the task is not found, if no later answer
-// to the same client showed the task; else nil.
+// RefusedSubscription returns the subscription to an ended task that was answered with a task-not-found error, if no
+// later answer to the same client showed the task; else nil.
 func (m *Memory) RefusedSubscription(x *analysis.Exchange, taskID string) *Pending {
 	a, _ := m.subscribe.Get(x.TaskKey(taskID))
 	return a
@@ -114,8 +113,8 @@ func (m *Memory) RefusedStream(x *analysis.Exchange, taskID string) *Pending {
 	return a
 }
 
-// refusedSubscription remembers a subscription to an ended task that was told the task is not found. Only 1.0 says
-// which error it has to be.
+// refusedSubscription records a subscription to an ended task that was answered with a task-not-found error. Only 1.0
+// defines the error.
 func (m *Memory) refusedSubscription(o *analysis.Observation) {
 	x, err := o.Exchange, o.Answer.Err
 	if x.Call.Operation != a2a.SubscribeToTask || o.Dialects != a2a.Of(a2a.V1_0) || err.Name != a2a.TaskNotFound ||
@@ -125,8 +124,8 @@ func (m *Memory) refusedSubscription(o *analysis.Observation) {
 	m.subscribe.Put(x.TaskKey(x.Call.TaskID), pending(o))
 }
 
-// refusedStream remembers that a stream of a known task was refused as something that the agent does not do, though its
-// card says that it does. Only if the task is active afterwards it was not refused for having ended.
+// refusedStream records that a stream of a known task was refused as not supported although the card declares
+// streaming. Only if the task is active afterwards is it certain that the refusal was not due to its end.
 func (m *Memory) refusedStream(o *analysis.Observation) {
 	x := o.Exchange
 	if o.Answer == nil || o.Answer.Err == nil || m.tasks.Named(x) == nil || m.cards.StreamsRefused(o) == nil {
@@ -146,8 +145,8 @@ func (m *Memory) refusedStream(o *analysis.Observation) {
 	m.stream.Put(x.TaskKey(x.Call.TaskID), pending(o))
 }
 
-// lacksMethod reports whether an agent says by a status that it does not have the method of a call: over gRPC, or over
-// HTTP+JSON at an interface where other calls succeed.
+// lacksMethod reports whether an agent's status means that it lacks the method of a call: over gRPC, or over HTTP+JSON
+// at an interface where other calls succeed.
 func lacksMethod(o *analysis.Observation) bool {
 	x, err := o.Exchange, o.Answer.Err
 	if x.Call.Binding == a2a.GRPC {

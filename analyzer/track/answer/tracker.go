@@ -1,5 +1,5 @@
-// Package answer tracks answers about tasks that later ones are compared with: that a task is not found, that an
-// operation is refused, and what an ended task is said to be.
+// Package answer tracks answers about tasks that later answers are compared with: that a task is not found, that an
+// operation is refused, and the reported state of an ended task.
 package answer
 
 import (
@@ -10,14 +10,13 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// maxAnswers bounds the answers that are remembered, of each sort. What goes beyond is forgotten, least recently used
-// first.
+// maxAnswers bounds the remembered answers of each sort. The least recently used are forgotten first.
 const maxAnswers = 5_000
 
 // Tracker remembers answers about tasks.
 var Tracker = &analysis.Tracker{
 	Name:  "answer",
-	Doc:   "answers that say of a task that it is not found, that refuse an operation on it, or that show how it ended",
+	Doc:   "answers that report a task as not found, refuse an operation on it, or show how it ended",
 	Needs: []*analysis.Tracker{card.Tracker, task.Tracker},
 	On:    analysis.OutcomeSeen | analysis.TaskSeen | analysis.AnswerDone | analysis.CaptureDone,
 	Makes: analysis.TaskMissed,
@@ -37,7 +36,7 @@ var Tracker = &analysis.Tracker{
 	},
 }
 
-// Of returns what is remembered of answers.
+// Of returns the Memory of answers.
 func Of(p *analysis.Pass) *Memory { return p.State(Tracker).(*Memory) }
 
 // Take implements analysis.State.
@@ -67,7 +66,7 @@ func (m *Memory) Take(p *analysis.Pass) {
 // Forgotten implements analysis.State. Answers are not counted.
 func (m *Memory) Forgotten() int { return 0 }
 
-// seen forgets what an observation of a task shows to be over: the task is there, and not what an answer said before.
+// seen forgets answers that an observation of a task contradicts: the task exists, or has changed.
 func (m *Memory) seen(x *analysis.Exchange, seen *analysis.TaskObservation) {
 	key := x.TaskKey(seen.TaskID)
 	m.notFound.Delete(key)

@@ -8,7 +8,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Bounds of what is remembered. What goes beyond is forgotten: of tasks, the least recently used first.
+// Bounds of memory. Anything beyond is forgotten, tasks in least recently used order.
 const (
 	maxTasks     = 5_000
 	maxArtifacts = 16 // of a task
@@ -33,7 +33,7 @@ func Identified(a a2a.Artifact) bool {
 	return ok
 }
 
-// Name returns what a finding calls an artifact: its id in quotes, or its index.
+// Name returns the name of an artifact in findings: its id in quotes, or its index.
 func Name(a a2a.Artifact) string {
 	if id := a.ID(); id != "" {
 		return analysis.QuoteText(id)
@@ -41,7 +41,7 @@ func Name(a a2a.Artifact) string {
 	return analysis.Quote(a.Get("index"))
 }
 
-// A Piece is what a stream has shown of one artifact.
+// A Piece is the part of one artifact that a stream has shown.
 type Piece struct {
 	Newest   int  // number of the last event about it
 	Last     int  // number of the event with lastChunk:true that no replacement followed; 0 if none came
@@ -57,7 +57,7 @@ type Pieces struct {
 	list []Piece
 }
 
-// Of returns what was seen of an artifact; nil if it was not seen, or nothing identifies it.
+// Of returns the Piece of an artifact; nil if it was not seen, or nothing identifies it.
 func (p *Pieces) Of(a a2a.Artifact) *Piece {
 	k, ok := keyOf(a)
 	if !ok {

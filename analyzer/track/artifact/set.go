@@ -10,7 +10,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A Set is what the artifacts of an ended task were, as one answer or stream showed them.
+// A Set has the artifacts of an ended task, as one answer or stream showed them.
 type Set struct {
 	Place  analysis.Place // of the Task, or of the event that ended it
 	Partly bool           // the artifacts were not all remembered
@@ -33,13 +33,13 @@ type part struct {
 // Before reports whether the set was delivered before the exchange began, to one who is shown the same.
 func (w *Set) Before(x *analysis.Exchange) bool { return w.like(x) && x.BeganAfter(w.seen) }
 
-// Earlier is like Before, and true as well of what the exchange itself has shown before.
+// Earlier is like Before, but also true for sets that the exchange itself has shown before.
 func (w *Set) Earlier(x *analysis.Exchange) bool {
 	return w.Before(x) || w.like(x) && w.Place.Exchange == x.Seq
 }
 
-// like reports whether the set was delivered to one who is shown the same, in whatever order. What another binding
-// makes of a task is compared elsewhere.
+// like reports whether the set is complete and was delivered to the same viewer over the same binding. Bindings are
+// compared elsewhere.
 func (w *Set) like(x *analysis.Exchange) bool {
 	return w != nil && !w.Partly && w.viewer == x.Viewer() && w.binding == x.Call.Binding
 }
@@ -74,7 +74,7 @@ func (w *Set) Lacks(t a2a.Task) int {
 	return -1
 }
 
-// About says that a finding is about the exchange that showed the set.
+// About makes a finding be about the exchange that showed the set.
 func (w *Set) About() analysis.Option {
 	return func(f *analysis.Finding) {
 		f.Link, f.ExchangeID, f.Binding, f.Operation = w.link, w.exchange, w.binding, w.operation
@@ -91,7 +91,7 @@ func newSet(o *analysis.Observation) *Set {
 	return w
 }
 
-// shown returns what a Task shows of its artifacts.
+// shown returns the Set of a Task's artifacts.
 func shown(o *analysis.Observation, t a2a.Task) *Set {
 	w := newSet(o)
 	for _, a := range t.Artifacts() {

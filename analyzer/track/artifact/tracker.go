@@ -13,7 +13,7 @@ import (
 // Tracker remembers the artifacts of streams and of ended tasks.
 var Tracker = &analysis.Tracker{
 	Name:  "artifact",
-	Doc:   "the artifacts that streams bring in pieces, and those that ended tasks are shown to have",
+	Doc:   "the artifacts that streams deliver in pieces, and the artifacts of ended tasks",
 	Needs: []*analysis.Tracker{card.Tracker, stream.Tracker, task.Tracker},
 	On:    analysis.TaskSeen | analysis.AnswerDone,
 	New: func(s *analysis.Setup) analysis.State {
@@ -27,10 +27,10 @@ var Tracker = &analysis.Tracker{
 	},
 }
 
-// Of returns what is remembered of artifacts.
+// Of returns the Memory of artifacts.
 func Of(p *analysis.Pass) *Memory { return p.State(Tracker).(*Memory) }
 
-// Memory is what is remembered of artifacts.
+// Memory remembers artifacts.
 type Memory struct {
 	cards   *card.Memory
 	streams *stream.Memory
@@ -39,8 +39,8 @@ type Memory struct {
 	pieces  analysis.Slot[*Pieces]
 }
 
-// An Ended is what was shown of the artifacts of an ended task. The zero Ended is that of a task of which nothing was.
-// Its sets do not change.
+// An Ended has the artifacts of an ended task as they were shown. The zero Ended means that none were. Its sets do not
+// change.
 type Ended struct {
 	Awaited  *Set // by a send that waited for it; nil once another answer showed more
 	Shown    *Set // by the newest Task that shows artifacts
@@ -49,8 +49,8 @@ type Ended struct {
 
 var nothing Ended
 
-// Ended returns what was shown of the artifacts of the task with that id, at the agent that the exchange belongs to. It
-// must not be changed, and is valid as long as the pass.
+// Ended returns the shown artifacts of the task with that id at the exchange's agent. It must not be changed, and is
+// valid during the pass.
 func (m *Memory) Ended(x *analysis.Exchange, taskID string) *Ended {
 	if e := m.ended.Find(x.TaskKey(taskID)); e != nil {
 		return e
@@ -81,7 +81,7 @@ func (m *Memory) Take(p *analysis.Pass) {
 // Forgotten implements analysis.State. Tasks are counted where they are tracked.
 func (m *Memory) Forgotten() int { return 0 }
 
-// grow remembers what an event says of artifacts.
+// grow remembers an event's artifacts.
 func (m *Memory) grow(o *analysis.Observation) {
 	switch o.Answer.Payload.Kind {
 	case a2a.TaskPayload, a2a.ArtifactPayload:
@@ -101,8 +101,8 @@ func (m *Memory) grow(o *analysis.Observation) {
 	}
 }
 
-// streamed returns what the stream of an observation made of the artifacts that it showed from their first piece on;
-// nil if there are none.
+// streamed returns the artifacts that the stream of an observation showed from their first piece on; nil if there are
+// none.
 func (m *Memory) streamed(o *analysis.Observation) *Set {
 	if o.Exchange.Stream.Gap {
 		return nil
@@ -122,8 +122,8 @@ func (m *Memory) streamed(o *analysis.Observation) *Set {
 	return w
 }
 
-// StreamedOf returns what a stream made of the artifacts of the task that the observation shows at its end, as far as
-// it showed them whole; nil if that is not known, or was for somebody else.
+// StreamedOf returns a stream's artifacts of the task whose end the observation shows, as far as the stream showed them
+// completely; nil if that is unknown, or was for another viewer.
 func (m *Memory) StreamedOf(o *analysis.Observation) *Set {
 	x := o.Exchange
 	if known := m.Ended(x, o.Task.TaskID).streamed; known != nil {
@@ -144,13 +144,13 @@ func (m *Memory) endsIn(x *analysis.Exchange, taskID string) bool {
 	return s != nil && s.Terminal == 0 && s.TaskID == taskID
 }
 
-// limitsModes reports whether the client takes some media types only, so that its answer may leave out what others
+// limitsModes reports whether the client accepts only some media types, so that its answer may omit content that others
 // show.
 func limitsModes(x *analysis.Exchange) bool {
 	return x.Call.Params.Get("configuration").Get("acceptedOutputModes").Len() > 0
 }
 
-// ends remembers what a Task at its end, or the update that ends one, tells about the task's artifacts.
+// ends remembers the artifacts from an ended Task, or from the update that ends one.
 func (m *Memory) ends(o *analysis.Observation) {
 	x := o.Exchange
 	if o.Task.Late || !o.Task.State.Terminal() || limitsModes(x) {

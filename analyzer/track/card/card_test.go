@@ -77,7 +77,7 @@ func TestBefore(t *testing.T) {
 	}
 }
 
-// Cards and fetches that had to be forgotten are counted, and nothing is said of them.
+// Forgotten cards and fetches are counted, and nothing is reported about them.
 func TestForgottenCards(t *testing.T) {
 	m := &Memory{
 		cards: directory.New[*Card](2), fetches: recent.New[fetchKey, *Fetch](3),

@@ -11,21 +11,21 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// An origin is a scheme, host and port, and what was seen there.
+// An origin is a scheme, host and port, with observations of it.
 type origin struct {
 	served bool         // a card came from it
 	last   came         // the last one that did
 	spoken a2a.Dialects // in which calls succeeded there
-	below  []*Failure   // fetches below an endpoint of clients that had read the card elsewhere, a few
+	below  []*Failure   // a few fetches below an endpoint by clients that had read the card elsewhere
 }
 
-// came is the fetch of a card that succeeded.
+// came is a successful card fetch.
 type came struct {
 	address string
 	at      analysis.Moment // when the card had been delivered
 }
 
-// overlaps reports whether a fetch of the same card may have come before the card did.
+// overlaps reports whether a fetch of the same card may precede the delivery of the card.
 func (c came) overlaps(x *analysis.Exchange) bool {
 	return c.address == x.Address && !x.BeganAfter(c.at)
 }
@@ -41,15 +41,14 @@ func (m *Memory) origin(x *analysis.Exchange) *origin {
 	return o
 }
 
-// A Failure is an agent card that was asked for at a well-known path and did not come. It is the detail of a
-// CardMissed.
+// A Failure is a failed fetch of an agent card at a well-known path. It is the detail of a CardMissed.
 type Failure struct {
 	Exchange  *analysis.Exchange // the last one that failed, without its bodies
-	Status    int                // that it was answered with
-	Body      string             // the beginning of what came with status 200 and is no JSON; empty if nothing came
-	Later     bool               // the card came from the same URL afterwards, or meanwhile
+	Status    int                // of the response
+	Body      string             // the beginning of a response with status 200 that is not JSON; else empty
+	Later     bool               // the card came from the same URL later, or in parallel
 	Elsewhere bool               // a card came from another path of the same host
-	Read      *Card              // that the client had read before, and below whose endpoint it asked; nil if it had not
+	Read      *Card              // that the client had read before, and below whose endpoint it asked; else nil
 	Bare      bool               // the request had no credentials
 
 	found *bool // if Read is set: the client has read a card of the host afterwards
@@ -57,7 +56,7 @@ type Failure struct {
 	others []*Failure // the last one of each other client, newest last
 }
 
-// Each yields the last failure of each client that asked, this one among them.
+// Each yields the last failure of each client that asked, including this one.
 func (f *Failure) Each() iter.Seq[*Failure] {
 	return func(yield func(*Failure) bool) {
 		for _, other := range f.others {
@@ -69,7 +68,7 @@ func (f *Failure) Each() iter.Seq[*Failure] {
 	}
 }
 
-// after returns the failure that came after another one at the same address; nil stands for none.
+// after returns the failure that follows another one at the same address; old may be nil.
 func (f *Failure) after(old *Failure) *Failure {
 	if old == nil {
 		return f
@@ -87,10 +86,10 @@ func (f *Failure) after(old *Failure) *Failure {
 	return f
 }
 
-// Missed returns the failure that a CardMissed is about.
+// Missed returns the subject of a CardMissed.
 func Missed(p *analysis.Pass) *Failure { return p.Detail.(*Failure) }
 
-// SpokenWithout returns the dialects in which calls have succeeded by now at the host of an exchange; none if a card
+// SpokenWithout returns the dialects in which calls have succeeded so far at the host of an exchange; none if a card
 // came from there.
 func (m *Memory) SpokenWithout(x *analysis.Exchange) a2a.Dialects {
 	if o := m.origin(x); !o.served {
@@ -99,7 +98,7 @@ func (m *Memory) SpokenWithout(x *analysis.Exchange) a2a.Dialects {
 	return 0
 }
 
-// answered remembers what is spoken at an origin, and how the fetch of a public card came out.
+// answered records the protocol in use at an origin, and the result of fetching a public card.
 func (m *Memory) answered(o *analysis.Observation) {
 	x := o.Exchange
 	if spoken, ok := o.Succeeded(); ok && !spoken.Empty() {
@@ -130,18 +129,18 @@ func (m *Memory) answered(o *analysis.Observation) {
 	}
 }
 
-// isMissing reports whether a status says that there is nothing to get at a path.
+// isMissing reports whether a status means that a path has no resource.
 func isMissing(status int) bool {
 	return status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status == http.StatusGone
 }
 
-// isGuarded reports whether a status refuses a request for its credentials.
+// isGuarded reports whether a status refuses a request because of its credentials.
 func isGuarded(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
-// readElsewhere notes which card the client of a failed fetch had read before, if the fetch asks below an endpoint of that
-// card. The first such fetch of each client at an endpoint counts.
+// readElsewhere records which card the client of a failed fetch had read before, if the fetch asks below an endpoint of
+// that card. The first such fetch of each client at an endpoint counts.
 func (m *Memory) readElsewhere(f *Failure) {
 	x := f.Exchange
 	at := m.origin(x)
@@ -163,14 +162,14 @@ func (m *Memory) readElsewhere(f *Failure) {
 	}
 }
 
-// cardBase returns what stands before the well-known path in the address of a card.
+// cardBase returns the part of a card's address before the well-known path.
 func cardBase(at string) string {
 	base, _, _ := strings.Cut(at, "/.well-known/")
 	return base
 }
 
-// Below yields the fetches at the same address that have failed below an endpoint whose card the client had read, and after
-// which it has read none: see Failure.Read.
+// Below yields the failed fetches at the same address that ask below an endpoint whose card the client had read, if the
+// client has read no card since: see Failure.Read.
 func (f *Failure) Below() iter.Seq[*Failure] {
 	return func(yield func(*Failure) bool) {
 		for one := range f.Each() {
@@ -181,18 +180,17 @@ func (f *Failure) Below() iter.Seq[*Failure] {
 	}
 }
 
-// maxStart is how many bytes of what came instead of a card are kept.
+// maxStart is how many bytes of a response without a card are stored.
 const maxStart = 200
 
-// isPage reports whether an answer of status 200 has something else than JSON in the card's place, and does not say
-// that it is JSON.
+// isPage reports whether an answer with status 200 at a card's address is not JSON, and does not declare JSON.
 func isPage(o *analysis.Observation) bool {
 	label := o.Exchange.Response.Fields.MediaType()
 	return o.Exchange.Response.Status == http.StatusOK &&
 		(o.Doc == nil || o.Answer.Doc.Err != nil && label != "application/json" && !strings.HasSuffix(label, "+json"))
 }
 
-// missed observes, at the end of a capture, the cards that were asked for and did not come.
+// missed observes the cards whose fetches failed, at the end of a capture.
 func (m *Memory) missed(p *analysis.Pass) {
 	for _, f := range m.failures.All() {
 		f.Elsewhere = !f.Later && m.origin(f.Exchange).served

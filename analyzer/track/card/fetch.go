@@ -11,19 +11,19 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A Fetch is one fetch of a public card, and what came of it.
+// A Fetch is one fetch of a public card, and its result.
 type Fetch struct {
 	Card   *a2a.Card
 	Place  analysis.Place // of the card
-	ETag   string         // of the answer that brought it; empty if it had none
+	ETag   string         // of its response; empty without one
 	Marked bool           // that answer had an ETag or a Last-Modified
 
-	seen     analysis.Moment // when it was delivered, or confirmed by an answer that it has not changed
-	lifetime time.Duration   // how long it was fresh from then on
-	known    bool            // the answer said so
+	seen     analysis.Moment // when it was delivered, or confirmed as unchanged
+	lifetime time.Duration   // how long it was fresh after that
+	known    bool            // the answer declared it
 }
 
-// before returns the fetch if it was over before an exchange began, else nil.
+// before returns the fetch if it had ended before an exchange began, else nil.
 func (f *Fetch) before(x *analysis.Exchange) *Fetch {
 	if f == nil || !x.BeganAfter(f.seen) {
 		return nil
@@ -32,7 +32,7 @@ func (f *Fetch) before(x *analysis.Exchange) *Fetch {
 }
 
 // Age returns how long after its lifetime an exchange began; it is negative while the card was fresh. It is not known
-// if the answer did not say how long it may be kept, or the times were not recorded.
+// if the answer did not declare its lifetime, or the times were not recorded.
 func (f *Fetch) Age(x *analysis.Exchange) (overdue time.Duration, known bool) {
 	if !f.known || f.seen.At.IsZero() || x.Started.IsZero() {
 		return 0, false
@@ -40,10 +40,10 @@ func (f *Fetch) Age(x *analysis.Exchange) (overdue time.Duration, known bool) {
 	return x.Started.Sub(f.seen.At) - f.lifetime, true
 }
 
-// A fetchKey identifies what was asked for: fetches with equal keys have to get the same card.
+// A fetchKey identifies a requested card: fetches with equal keys must get the same card.
 type fetchKey struct {
 	url string
-	as  string // what the answer may depend on: the host, the version, what is accepted, credentials
+	as  string // everything that the answer may depend on: the host, the version, accepted types, credentials
 }
 
 // A connKey is a fetchKey on one connection.
@@ -80,7 +80,7 @@ type reader struct {
 	extended    bool
 }
 
-// read remembers that the client of an exchange has read a card, or was told that it has not changed.
+// read remembers that the client of an exchange has read a card, or learned that it has not changed.
 func (m *Memory) read(x *analysis.Exchange, url string, extended bool, at analysis.Moment) {
 	key := reader{x.Link.Client, url, extended}
 	if _, known := m.readers.Get(key); !known {
@@ -88,8 +88,8 @@ func (m *Memory) read(x *analysis.Exchange, url string, extended bool, at analys
 	}
 }
 
-// ReadBefore reports whether the client of an exchange was seen to read a card, in whatever version, before the
-// exchange began.
+// ReadBefore reports whether the client of an exchange was seen to read a card, in any version, before the exchange
+// began.
 func (m *Memory) ReadBefore(x *analysis.Exchange, c *Card) bool {
 	at, known := m.readers.Get(reader{x.Link.Client, c.URL, c.Extended})
 	return known && x.BeganAfter(at)
@@ -117,7 +117,7 @@ func (m *Memory) keepFetch(x *analysis.Exchange, f *Fetch) {
 	}
 }
 
-// confirmed remembers that an agent said that a card has not changed (RFC 9110 §15.4.5).
+// confirmed remembers that an agent confirmed that a card has not changed (RFC 9110 §15.4.5).
 func (m *Memory) confirmed(o *analysis.Observation) {
 	x := o.Exchange
 	if x.Response.Status != http.StatusNotModified {
@@ -136,8 +136,8 @@ func (m *Memory) confirmed(o *analysis.Observation) {
 	m.keepFetch(x, &f)
 }
 
-// lifetime returns for how long an answer is fresh, and whether it says so (RFC 9111 §4.2.1, §5.2.2). What must not
-// be stored, or fits no second request, has no lifetime.
+// lifetime returns how long an answer is fresh, and whether it declares that (RFC 9111 §4.2.1, §5.2.2). An answer that
+// must not be stored, or cannot match a second request, has no lifetime.
 func lifetime(h *capture.Head) (time.Duration, bool) {
 	var age time.Duration
 	known := false

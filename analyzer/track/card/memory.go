@@ -7,7 +7,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Bounds of what is remembered. What goes beyond is forgotten, least recently used first.
+// Bounds of memory. Anything beyond is forgotten, least recently used first.
 const (
 	maxCards   = 1_000  // and as many that could not be fetched
 	maxFetches = 1_000  // and as many on connections
@@ -15,7 +15,7 @@ const (
 	maxClients = 8      // that were refused one card
 )
 
-// Memory is what is remembered of cards.
+// Memory remembers cards.
 type Memory struct {
 	cards       *directory.Directory[*Card]
 	fetches     *recent.Map[fetchKey, *Fetch] // the last one of each card
@@ -35,19 +35,19 @@ type Card struct {
 	Place    analysis.Place
 	Extended bool
 	Seen     analysis.Moment // when it had been delivered
-	Security a2a.Security    // what it asks of requests
+	Security a2a.Security    // its requirements for requests
 	Needs    []string        // URIs of the extensions that clients have to use
 
 	ever Abilities // that it names, or one did that was fetched in the same way before
 }
 
-// before is what cards say of an interface that had been delivered before a call to it began.
+// before has the statements about an interface in cards that had been delivered before a call to it began.
 type before struct {
 	cards      []*Card // newest last
 	interfaces []a2a.Interface
 }
 
-// Abilities is a set of what cards say that an agent can do.
+// Abilities is a set of an agent's capabilities as declared by cards.
 type Abilities uint8
 
 // The abilities.
@@ -57,7 +57,7 @@ const (
 	HasExtendedCard
 )
 
-// abilities returns what a card says that its agent can do.
+// abilities returns the capabilities that a card declares.
 func abilities(c *a2a.Card) (set Abilities) {
 	if c.Streaming.True() {
 		set |= CanStream

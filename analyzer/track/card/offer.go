@@ -15,7 +15,7 @@ type Offer struct {
 	Before bool // the card had been delivered before the exchange began
 }
 
-// Offers yields what cards name at the URL that a call went to, whatever its binding.
+// Offers yields the interfaces that cards declare at the URL of a call, for any binding.
 func (m *Memory) Offers(x *analysis.Exchange) iter.Seq[Offer] {
 	return func(yield func(Offer) bool) {
 		at := x.Interface()
@@ -27,9 +27,9 @@ func (m *Memory) Offers(x *analysis.Exchange) iter.Seq[Offer] {
 	}
 }
 
-// Denying returns the newest card that names the exchange's endpoint and had been delivered before it began, if none of
-// those says that the agent has the ability; else nil. More is true if they promise an extended card that was not seen:
-// that may add the ability.
+// Denying returns the newest card that names the exchange's endpoint and was delivered before the exchange began, if no
+// such card declares the ability; else nil. more is true if the cards promise an unseen extended card that may add the
+// ability.
 func (m *Memory) Denying(x *analysis.Exchange, ability Abilities) (last *Card, more bool) {
 	promised, extended := false, false
 	for _, c := range m.Before(x) {
@@ -43,9 +43,8 @@ func (m *Memory) Denying(x *analysis.Exchange, ability Abilities) (last *Card, m
 }
 
 // Without returns the newest card that names the exchange's endpoint and had been delivered before the exchange began,
-// if neither it nor any other that was ever seen there says that the agent has the ability. An extended card that was
-// not seen may say it, unless the client was seen to read the public card alone. What belongs to no interface is at
-// the origin of all.
+// if neither it nor any other card ever seen there declares the ability. An unseen extended card may declare it, unless
+// the client was seen to read only the public card. Exchanges outside any interface belong to the origin.
 func (m *Memory) Without(x *analysis.Exchange, ability Abilities) *Card {
 	at := x.Interface()
 	var last *Card
@@ -70,8 +69,8 @@ func (m *Memory) Without(x *analysis.Exchange, ability Abilities) *Card {
 	return last
 }
 
-// UnseenBefore reports whether the cards that came before an exchange promise an extended card of which the client may
-// know: nobody was seen to read that, and the client was not seen to read the public one.
+// UnseenBefore reports whether the cards before an exchange promise an extended card that the client may know: no
+// client was seen to read the extended card, and this client was not seen to read the public one.
 func (m *Memory) UnseenBefore(x *analysis.Exchange) bool {
 	promised := false
 	for _, c := range m.Before(x) {
@@ -83,8 +82,8 @@ func (m *Memory) UnseenBefore(x *analysis.Exchange) bool {
 	return promised
 }
 
-// MayNameAlso reports whether cards that name the URL of an exchange, for whatever binding, promise an extended card
-// that was not seen: that may name further interfaces.
+// MayNameAlso reports whether cards that name the URL of an exchange, for any binding, promise an extended card that
+// was not seen and may name further interfaces.
 func (m *Memory) MayNameAlso(x *analysis.Exchange) bool {
 	promised := false
 	for o := range m.Offers(x) {
@@ -96,8 +95,8 @@ func (m *Memory) MayNameAlso(x *analysis.Exchange) bool {
 	return promised
 }
 
-// StreamsRefused returns the newest card that was seen before a streaming call whose outcome is at hand, if all of them
-// offer streaming, in the version of the call, and the protocol wants it to be there; else nil.
+// StreamsRefused returns the newest card seen before the current streaming call, if all cards offer streaming in the
+// version of the call and the protocol requires it; else nil.
 func (m *Memory) StreamsRefused(o *analysis.Observation) *Card {
 	x := o.Exchange
 	if o.Answer == nil || !x.Call.Operation.Streams() || x.Endpoint.Declared.Intersect(x.Call.Dialects).Empty() {
@@ -116,16 +115,16 @@ func (m *Memory) StreamsRefused(o *analysis.Observation) *Card {
 	return last
 }
 
-// Waits reports whether a send surely asks for the outcome: it is one of 1.0, to be answered when the task has ended or
-// waits for the client. The release candidate of 1.0 had another default under the same method name, so the version has
-// to be named by the request or by a card.
+// Waits reports whether a send certainly asks for the outcome: it is a 1.0 send, to be answered when the task has ended
+// or waits for the client. The release candidate of 1.0 had another default under the same method name, so the request
+// or a card must name the version.
 func (m *Memory) Waits(x *analysis.Exchange) bool {
 	if x.Call.Operation != a2a.SendMessage || x.Dialects != a2a.Of(a2a.V1_0) {
 		return false
 	}
 	configuration := x.Call.Params.Get("configuration")
 	if x.Call.Params.Kind() != a2a.Object || present(configuration) && configuration.Kind() != a2a.Object {
-		return false // what it asks cannot be read
+		return false // its request cannot be read
 	}
 	for _, name := range [...]string{"returnImmediately", "return_immediately"} {
 		if v := configuration.Get(name); v.Exists() && !v.IsNull() {
@@ -152,7 +151,7 @@ func (m *Memory) Waits(x *analysis.Exchange) bool {
 
 func present(v a2a.Value) bool { return v.Exists() && !v.IsNull() }
 
-// released reports whether a version is 1.0 or later, and no release candidate.
+// released reports whether a version is 1.0 or later, and not a release candidate.
 func released(version string) bool {
 	major, _, _ := strings.Cut(version, ".")
 	return major != "" && major != "0" && !strings.Contains(version, "rc")

@@ -9,8 +9,8 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// find notes what cards say of the interface that a call goes to, when the request is there: cards that come later do
-// not count.
+// find records the statements of cards about the interface of a call when its request arrives: later cards do not
+// count.
 func (m *Memory) find(x *analysis.Exchange) {
 	at := x.Interface()
 	var b *before
@@ -72,9 +72,9 @@ func (m *Memory) Public(x *analysis.Exchange, in a2a.Dialects) *Card {
 	return nil
 }
 
-// OtherBinding returns a card that declares the URL of the exchange's endpoint, and for other bindings than that of the
-// exchange alone; nil if there is none, or if a card declares the binding of the exchange anywhere at this host. Each
-// card has to have been delivered before the exchange began.
+// OtherBinding returns a card that declares the URL of the exchange's endpoint only for bindings other than the
+// exchange's. It returns nil if no card does, or if a card declares the exchange's binding anywhere at this host. Only
+// cards that had been delivered before the exchange began count.
 func (m *Memory) OtherBinding(x *analysis.Exchange) (*Card, a2a.Interface) {
 	at := x.Interface()
 	var found *directory.Entry[*Card]
@@ -94,8 +94,8 @@ func (m *Memory) OtherBinding(x *analysis.Exchange) (*Card, a2a.Interface) {
 	return found.Card, found.Interface
 }
 
-// Versions returns what cards give as the version of the exchange's endpoint, as written. Entries that give none are
-// left out.
+// Versions returns the versions that cards declare for the exchange's endpoint, as written. Entries without a version
+// are left out.
 func (m *Memory) Versions(x *analysis.Exchange) []string {
 	var versions []string
 	at := x.Interface()
@@ -116,8 +116,8 @@ type Location struct {
 	Shapes a2a.Dialects
 }
 
-// Beside returns where the card is that another version looks for beside the path of a fetch, if it was ever fetched
-// there; nil if it was not.
+// Beside returns the location of the card at the well-known path of another version, next to the path of a fetch, if it
+// was ever fetched there; else nil.
 func (m *Memory) Beside(x *analysis.Exchange) *Location {
 	for i, known := range a2a.WellKnownPaths {
 		base, ok := strings.CutSuffix(x.Path, known)

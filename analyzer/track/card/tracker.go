@@ -1,5 +1,5 @@
-// Package card tracks agent cards: what those say that name the interface a call goes to, when each was fetched, and
-// which could not be.
+// Package card tracks agent cards: the contents of cards that name the interface of a call, when each was fetched, and
+// which fetches failed.
 package card
 
 import (
@@ -12,7 +12,7 @@ import (
 // Tracker remembers the cards that were fetched.
 var Tracker = &analysis.Tracker{
 	Name:  "card",
-	Doc:   "the agent cards that were fetched, what they say of each interface, and the fetches that failed",
+	Doc:   "the fetched agent cards, what they declare for each interface, and failed fetches",
 	On:    analysis.RequestRead | analysis.CardSeen | analysis.AnswerDone | analysis.CaptureDone,
 	Makes: analysis.CardMissed,
 	New: func(s *analysis.Setup) analysis.State {
@@ -28,7 +28,7 @@ var Tracker = &analysis.Tracker{
 	},
 }
 
-// Of returns what is remembered of cards.
+// Of returns the Memory of cards.
 func Of(p *analysis.Pass) *Memory { return p.State(Tracker).(*Memory) }
 
 // Take implements analysis.State.

@@ -7,22 +7,22 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A Call is a send that an agent made for a task of its own, and what became of that.
+// A Call is a send that an agent made for one of its tasks, and its outcome.
 type Call struct {
 	Exchange uint64            // the send, by its number in the capture
-	Link     analysis.Link     // who asked whom
-	By       workflow.Evidence // how it is known for what it was made
-	For      *analysis.Brief   // that showed how the task ended for which it was made, without its bodies; or nil
-	Ended    analysis.Place    // where it showed that
-	Broken   bool              // it came out as the kind of the observation says that it may
-	Failure  string            // CalleeFailed: what it failed with, by name
+	Link     analysis.Link     // the caller and the callee
+	By       workflow.Evidence // the evidence for the task that it was made for
+	For      *analysis.Brief   // the exchange that showed the end of the task that it was made for, without bodies; or nil
+	Ended    analysis.Place    // the place of the end in For
+	Broken   bool              // the outcome that the kind of the observation warns about has happened
+	Failure  string            // CalleeFailed: the name of its failure
 	Left     *analysis.TaskObservation
 }
 
 // Of returns the call that a CalleeAwaited, CalleeFailed or CalleeLeft is about.
 func Of(p *analysis.Pass) *Call { return p.Detail.(*Call) }
 
-// A work is a task as far as its agent has to do with it, or what a send asks for until there is one.
+// A work is a task as seen by its agent, or the request of a send before its task exists.
 type work struct {
 	maker     *send // that asked for it first
 	agent     string
@@ -31,17 +31,17 @@ type work struct {
 	shown     *analysis.TaskObservation // the same; nil if it was never seen
 	active    bool                      // it was seen at work
 	push      bool                      // there is a push config, or was
-	over      *ending                   // nil while it goes on, as far as is known; else ending
+	over      *ending                   // nil while it continues, as far as known; else ending
 	ending    ending
 	completed *ending    // how it was completed; or nil
 	calls     []*send    // made for it, surely
 	crowded   bool       // there were more than are kept
-	contents  []content  // what its agent has said
+	contents  []content  // contents from its agent
 	first     [1]content // room for the first of that
-	obscure   bool       // it has said more, or may have
+	obscure   bool       // it has sent more, or may have
 }
 
-// An ending is how a task ended, or the Message that took its place.
+// An ending is the end of a task, or a Message instead of a task.
 type ending struct {
 	analysis.Moment
 	x       *analysis.Brief           // that showed it; nil if nothing is known to have been asked for the task
@@ -49,7 +49,7 @@ type ending struct {
 	message analysis.Place            // of the Message, otherwise
 }
 
-// place returns where the end stands.
+// place returns the place of the end.
 func (e *ending) place() analysis.Place {
 	if e.seen != nil {
 		return e.seen.StatePlace()
@@ -57,7 +57,7 @@ func (e *ending) place() analysis.Place {
 	return e.message
 }
 
-// end takes note of the end.
+// end records the end.
 func (w *work) end(p *analysis.Pass, e ending) {
 	if len(w.calls) > 0 {
 		e.x = p.Exchange.Keep()
@@ -74,18 +74,18 @@ type send struct {
 	asks      *work // that it asks for
 	causes    *work // that it was made for, surely; or nil
 	by        workflow.Evidence
-	waits     bool          // its client did not say that it wants an answer at once
+	waits     bool          // its client did not request an immediate answer
 	content   digest.Digest // of the message
 	open      *analysis.Exchange
-	x         *analysis.Brief  // without what takes room, once it is over; nil if nobody can have caused it
-	settled   *analysis.Moment // when its client knew the answer, or that it has to wait for somebody else: at; or nil
+	x         *analysis.Brief  // without its large parts, once it is over; nil if no agent can have caused it
+	settled   *analysis.Moment // when its client knew the answer, or that it has to wait for someone else: at; or nil
 	at        analysis.Moment
 	overtaken *ending // of the work that it was made for, which did not wait for it; or nil
 	outcome   analysis.Outcome
-	whole     bool // it was answered, and the answer is there
+	whole     bool // the answer is complete
 }
 
-// newSend returns a send that asks for something that is known, or else for work of its own.
+// newSend returns a send that asks for known work, or else for new work.
 func newSend(x *analysis.Exchange, arrival uint64, known *work) *send {
 	var s *send
 	if known != nil {
@@ -132,11 +132,11 @@ func (s *send) settle(when analysis.Moment) {
 	}
 }
 
-// failed reports whether the agent did not do what was asked: its task has failed or was rejected, or there was an
-// error instead of one.
+// failed reports whether the request failed: the task has failed or was rejected, or there was an error instead of a
+// task.
 func (s *send) failed() bool { return s.failure() != "" }
 
-// failure returns what a send failed with, by name; empty if it did not fail, or nobody knows.
+// failure returns the name of a send's failure; empty if it did not fail, or the outcome is unknown.
 func (s *send) failure() string {
 	switch {
 	case s.asks.maker == s && (s.asks.state == a2a.Failed || s.asks.state == a2a.Rejected):
@@ -147,7 +147,7 @@ func (s *send) failure() string {
 	return s.outcome.Failure
 }
 
-// vague reports whether it is not known how a send came out, or that was not the agent's doing.
+// vague reports whether the outcome of a send is unknown, or not caused by the agent.
 func (s *send) vague() bool {
 	switch s.outcome.Failure {
 	case analysis.ClientLeft, analysis.NotPassedOn, analysis.UnknownReason:
@@ -156,17 +156,17 @@ func (s *send) vague() bool {
 	return s.open != nil || !s.outcome.Known()
 }
 
-// about returns what an observation says of a send.
+// about returns the Call of a send for an observation.
 func (s *send) about(w *ending, broken bool) *Call {
 	return &Call{Exchange: s.n, Link: s.link, By: s.by, For: w.x, Ended: w.place(), Broken: broken}
 }
 
-// before reports whether a moment was surely before another one.
+// before reports whether a moment was certainly before another one.
 func before(a, b analysis.Moment) bool {
 	return a.Arrival < b.Arrival && (a.At.IsZero() || b.At.IsZero() || a.At.Before(b.At))
 }
 
-// A content is something that was said, and the arrival number of when it was said first.
+// A content is a digest of something that an agent said, and the arrival number of its first occurrence.
 type content struct {
 	digest  digest.Digest
 	arrival uint64

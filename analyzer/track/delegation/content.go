@@ -9,7 +9,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// shows takes note of what an agent says in an object: of its task, and of the one for which it was asked.
+// shows records the contents of an object from an agent, for the work that its exchange asks for or names.
 func (m *Memory) shows(p *analysis.Pass) {
 	if p.Entity.Author != a2a.Agent || p.Entity.Echoed() {
 		return
@@ -28,7 +28,7 @@ func (m *Memory) shows(p *analysis.Pass) {
 	w.says(said, p.Arrival)
 }
 
-// says takes note of what the agent says.
+// says records content from the agent.
 func (w *work) says(said digest.Digest, arrival uint64) {
 	switch {
 	case w.said(said):
@@ -42,20 +42,20 @@ func (w *work) says(said digest.Digest, arrival uint64) {
 	}
 }
 
-// said reports whether the agent has said something.
+// said reports whether the agent has sent any content.
 func (w *work) said(what digest.Digest) bool {
 	return slices.ContainsFunc(w.contents, func(c content) bool { return c.digest == what })
 }
 
-// newsSince reports whether the agent may have said something since then that it had not said before, and that is not
-// handed on from a call that did not fail.
+// newsSince reports whether the agent may have said something new since then that does not come from a call that did
+// not fail.
 func (w *work) newsSince(arrival uint64) bool {
 	return w.obscure || slices.ContainsFunc(w.contents, func(c content) bool {
 		return c.arrival > arrival && !w.handsOn(c.digest)
 	})
 }
 
-// handsOn reports whether something was said by a callee that did not fail, and by none that did.
+// handsOn reports whether a callee that did not fail said something, and no failed callee did.
 func (w *work) handsOn(what digest.Digest) bool {
 	found := false
 	for _, s := range w.calls {
@@ -69,8 +69,8 @@ func (w *work) handsOn(what digest.Digest) bool {
 	return found
 }
 
-// saidIn returns a digest of what an object says by itself, apart from the objects in it: the content of a part, and
-// whatever is no part of the protocol's frame. It returns false if it says nothing.
+// saidIn returns a digest of an object's own content, without the objects in it: the content of a part, and all members
+// outside the protocol's frame. It returns false if there is no content.
 func saidIn(o *a2a.Entity) (said digest.Digest, ok bool) {
 	if o.Type == a2a.PartEntity {
 		return partOf(digest.Empty, a2a.Part{Value: o.Value}), true
@@ -102,8 +102,7 @@ func partOf(d digest.Digest, part a2a.Part) digest.Digest {
 	return d.Byte('o').Bytes(part.Raw())
 }
 
-// frame is the members that say which object it is and what state it is in, or that hold objects which are seen by
-// themselves.
+// frame has the members that identify an object or give its state, or that have objects which are observed separately.
 var frame = func() map[string]bool {
 	const names = "id taskId task_id contextId context_id messageId message_id artifactId artifact_id " +
 		"kind type role state status timestamp final append lastChunk last_chunk index " +

@@ -9,11 +9,11 @@ import (
 	"a2atap/analyzer/analysis"
 )
 
-// incomplete reports whether something of the traffic is not in the record: what seems not to have happened may have.
+// incomplete reports whether the record lacks traffic: something that seems not to have happened may have.
 func incomplete(p *analysis.Pass) bool { return p.Lost() > 0 || p.RequestMissed() }
 
-// completed looks, when a task is completed, for the calls that were made for it and are not over. How those come out
-// has to be known: an agent that leaves takes another answer, or wants none.
+// completed finds the calls for a completed task that are not over. Their outcome must be known: an agent that
+// disconnects uses another answer, or needs none.
 func (m *Memory) completed(p *analysis.Pass, w *work) {
 	for _, s := range w.calls {
 		switch {
@@ -27,7 +27,7 @@ func (m *Memory) completed(p *analysis.Pass, w *work) {
 	}
 }
 
-// judgeOvertaken observes a call that is over, and for which the task did not wait that it was made for.
+// judgeOvertaken observes a call that has ended after the task for which it was made.
 func (m *Memory) judgeOvertaken(p *analysis.Pass, s *send) {
 	instead := func(o *send) bool {
 		return o != s && o.content == s.content && o.settled != nil && o.settled.Arrival < s.overtaken.Arrival && !o.failed()
@@ -47,8 +47,8 @@ func (m *Memory) awaited(p *analysis.Pass, s *send, w *ending, broken bool) {
 	})
 }
 
-// end observes, when the capture is over, the failures that a task does not show, the tasks that nobody asks for, and the
-// agents that have dropped their trace.
+// end observes, at the end of the capture, the failures that a task does not show, the tasks that no client asks about,
+// and the agents that have dropped their trace.
 func (m *Memory) end(p *analysis.Pass) {
 	if incomplete(p) {
 		return
@@ -70,9 +70,9 @@ func (m *Memory) end(p *analysis.Pass) {
 	}
 }
 
-// hidden observes the first failed call that was made for a completed task and is not made good: nothing that was asked
-// after it, or asks the same, came out well. What the agent says of it cannot be judged, only that it says nothing: all
-// that its task shows was said before, or comes from a callee that did not fail.
+// hidden observes the first failed call that was made for a completed task without compensation: no later call, and no
+// equal one, succeeded. The agent's statements about the failure cannot be judged, only their absence: everything that
+// its task shows was said before, or comes from a callee that did not fail.
 func (m *Memory) hidden(p *analysis.Pass, w *work) {
 	if w.completed == nil || w.completed.x == nil || w.crowded || w.push {
 		return
@@ -108,7 +108,7 @@ func (m *Memory) hidden(p *analysis.Pass, w *work) {
 	})
 }
 
-// grace is how long a recording has to go on before nobody asks for a task any more.
+// grace is how long a recording must continue before a task counts as abandoned by its client.
 const grace = 5 * time.Second
 
 // left observes a task that a call for another one has left behind, once that one has ended.

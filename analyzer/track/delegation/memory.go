@@ -6,7 +6,7 @@ import (
 	"a2atap/analyzer/track/workflow"
 )
 
-// Bounds of what is remembered. What goes beyond is forgotten, least recently used first.
+// Bounds of memory. Anything beyond is forgotten, least recently used first.
 const (
 	maxSends    = 5_000
 	maxTasks    = 5_000
@@ -16,13 +16,13 @@ const (
 	maxContents = 64     // of one task
 )
 
-// Memory is what is remembered of calls that agents make for others.
+// Memory remembers the calls that agents make for others.
 type Memory struct {
 	workflow  *workflow.Memory
 	sends     *recent.Map[uint64, *send] // by number of the exchange
 	tasks     *recent.Map[analysis.TaskKey, *work]
-	mentioned *recent.Map[string, uint64]    // id of a task → arrival number of what last asked for it, or told of it
-	agents    *recent.Map[string, bool]      // names of those to whom something was sent
+	mentioned *recent.Map[string, uint64]    // id of a task → arrival number of the last request for it, or report of it
+	agents    *recent.Map[string, bool]      // names of those that received something
 	listed    *recent.Map[string, uint64]    // name of an agent → when a client last asked for a list of its tasks
 	others    *recent.Map[string, uint64]    // name of a client → when it last began a send that did not fail, for anything
 	outbound  *recent.Map[string, *outbound] // by name of the agent that calls
@@ -31,5 +31,5 @@ type Memory struct {
 	named     analysis.Slot[*work] // the work on a task that a request names
 }
 
-// Forgotten implements analysis.State. What is forgotten is not counted: about that, nothing is observed.
+// Forgotten implements analysis.State. Forgotten entries are not counted, since nothing is observed about them.
 func (m *Memory) Forgotten() int { return 0 }

@@ -5,7 +5,7 @@ import (
 	"a2atap/analyzer/track/workflow"
 )
 
-// A DroppedTrace is what an agent made of the trace context that it received: none of its own calls carries any. It is the
+// A DroppedTrace describes an agent that received a trace context, while none of its own calls carries one. It is the
 // detail of a TraceDropped, whose exchange is the first of those calls.
 type DroppedTrace struct {
 	Received uint64 // the call that it was answering then, by its number; that one carries a traceparent
@@ -15,15 +15,15 @@ type DroppedTrace struct {
 // TraceOf returns the trace that a TraceDropped is about.
 func TraceOf(p *analysis.Pass) *DroppedTrace { return p.Detail.(*DroppedTrace) }
 
-// An outbound is what the calls of one agent carry.
+// An outbound has the trace contexts of one agent's calls.
 type outbound struct {
 	DroppedTrace
 	first *analysis.Brief // without trace context, while the agent had some; nil if there was none
 	keeps bool            // a call of the agent carries trace context
 }
 
-// traceKept takes note, once for each call, whether it carries the trace context that its client had to pass on. Who the
-// client is may be known only when the call is over.
+// traceKept records, once for each call, whether it carries the trace context that its client had to propagate. The
+// client may be known only at the end of the call.
 func (m *Memory) traceKept(x *analysis.Exchange) {
 	if x.Anonymous || x.Link.Client == x.Link.Agent || m.traced.Of(x) {
 		return

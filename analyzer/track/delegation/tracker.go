@@ -1,8 +1,8 @@
-// Package delegation tracks what agents ask of other agents while they work on something themselves: whether they wait
-// for it, what they make of a failure, and whether somebody asks for the tasks that they leave behind.
+// Package delegation tracks calls that agents make to other agents while they work on their own tasks: whether they
+// wait for the result, how they handle a failure, and whether any client asks about the tasks that they leave behind.
 //
-// Only calls count of which it is proved what they were made for, by the agent that was to do that. What is not in the
-// record is not known: where something is missing, nothing is observed.
+// Only calls count for which it is proved that the agent made them for its task. If the record is incomplete, nothing
+// is observed.
 package delegation
 
 import (
@@ -14,10 +14,10 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Tracker remembers which sends agents make for others, and what becomes of them.
+// Tracker remembers the sends that agents make for other sends, and their outcomes.
 var Tracker = &analysis.Tracker{
 	Name:  "delegation",
-	Doc:   "what agents ask of other agents for a task of their own, and what becomes of that",
+	Doc:   "the calls that agents make to other agents for their own tasks, and the outcomes",
 	Needs: []*analysis.Tracker{workflow.Tracker},
 	On: analysis.RequestRead | analysis.EntitySeen | analysis.TaskSeen | analysis.AnswerDone | analysis.StreamEnded |
 		analysis.ExchangeDone | analysis.CaptureDone,
@@ -65,7 +65,7 @@ func (m *Memory) Take(p *analysis.Pass) {
 	}
 }
 
-// read takes note of a request: of who sends what to whom, and of the tasks that somebody asks for.
+// read records a request: its sender, receiver and message, and the tasks that it asks about.
 func (m *Memory) read(p *analysis.Pass) {
 	x := p.Exchange
 	m.mention(x.Call.TaskID, p.Arrival)
@@ -94,7 +94,7 @@ func (m *Memory) read(p *analysis.Pass) {
 	m.attach(s, m.workflow.LinkOf(x))
 }
 
-// hear takes note of what is learned later about the cause of an exchange.
+// hear records a cause of an exchange that is learned later.
 func (m *Memory) hear(l workflow.Link) {
 	if s, ok := m.sends.Get(l.Exchange); ok {
 		m.attach(s, l)
@@ -122,7 +122,7 @@ func (m *Memory) attach(s *send, l workflow.Link) {
 	w.calls = append(w.calls, s)
 }
 
-// mention takes note that a task was asked for, or told of.
+// mention records that a task was asked about, or reported.
 func (m *Memory) mention(id string, arrival uint64) {
 	if id == "" {
 		return
@@ -132,7 +132,7 @@ func (m *Memory) mention(id string, arrival uint64) {
 	}
 }
 
-// see takes note of a look at a task.
+// see records an observation of a task.
 func (m *Memory) see(p *analysis.Pass) {
 	x, seen, s := p.Exchange, p.Task, m.send.Of(p.Exchange)
 	if x.Agent == "" {
@@ -151,7 +151,7 @@ func (m *Memory) see(p *analysis.Pass) {
 	if s == nil || w.maker != s {
 		m.mention(seen.TaskID, p.Arrival)
 	}
-	if x.Call.Operation == a2a.ListTasks { // whose tasks may show what is not followed
+	if x.Call.Operation == a2a.ListTasks { // whose tasks may show content that is not tracked
 		w.obscure = true
 	}
 	if !seen.State.Known() || seen.Late && !seen.State.Terminal() {
@@ -174,7 +174,7 @@ func (m *Memory) see(p *analysis.Pass) {
 	}
 }
 
-// answered takes note of an answer or an event, when everything in it was observed.
+// answered records an answer or an event, after everything in it was observed.
 func (m *Memory) answered(p *analysis.Pass) {
 	s := m.send.Of(p.Exchange)
 	if s == nil {
@@ -189,7 +189,7 @@ func (m *Memory) answered(p *analysis.Pass) {
 	}
 }
 
-// over takes note that nothing more comes of an exchange.
+// over records the end of an exchange.
 func (m *Memory) over(p *analysis.Pass) {
 	x, s := p.Exchange, m.send.Of(p.Exchange)
 	if x.Judged() && !x.InBatch() {

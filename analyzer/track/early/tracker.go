@@ -1,5 +1,5 @@
-// Package early tracks what agents do that is judged only where they speak 0.1 as it was before it was written down: a
-// call may show that long after.
+// Package early tracks agents' behavior that is judged only if they use the protocol before 0.1 was published, which a
+// much later call may show.
 package early
 
 import (
@@ -15,11 +15,11 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Tracker observes the traits of agents from before 0.1 as soon as it is known that they are: at once where it was known
+// Tracker observes the traits of agents from before 0.1 as soon as their version is known: at once if it was known
 // before, so that the order of calls does not matter.
 var Tracker = &analysis.Tracker{
 	Name:  "early",
-	Doc:   "what agents do that matters only before 0.1, until a call shows whether they are that old",
+	Doc:   "behavior of agents that matters only before 0.1, until a call shows whether they are that old",
 	Needs: []*analysis.Tracker{card.Tracker, task.Tracker},
 	On:    analysis.RequestDone | analysis.CardSeen | analysis.TaskSeen | analysis.AnswerDone,
 	Makes: analysis.EarlySeen,
@@ -33,7 +33,7 @@ var Tracker = &analysis.Tracker{
 	},
 }
 
-// Bounds of what is remembered. What goes beyond is forgotten, and nothing is said of it.
+// Bounds of memory. Anything beyond is forgotten, and not reported.
 const (
 	maxAgents  = 500
 	maxWaiting = 8 // traits of an agent that may be one of 0.1 as it was written down
@@ -41,7 +41,7 @@ const (
 	maxRefused = 1_000
 )
 
-// A Trait is what an EarlySeen is about. One of Card, History, Webhook and Cancel is set.
+// A Trait is the subject of an EarlySeen. One of Card, History, Webhook and Cancel is set.
 type Trait struct {
 	Shown   analysis.Place // of the answer that shows how old the agent is
 	Card    *a2a.Card      // that does not surely show it by itself
@@ -59,7 +59,7 @@ type Cancel struct {
 // Of returns the trait that an EarlySeen is about.
 func Of(p *analysis.Pass) *Trait { return p.Detail.(*Trait) }
 
-// Memory is what is remembered of agents that may be from before 0.1.
+// Memory remembers agents that may be from before 0.1.
 type Memory struct {
 	cards   *card.Memory
 	tasks   *task.Memory
@@ -67,11 +67,11 @@ type Memory struct {
 	refused *recent.Map[analysis.TaskKey, *refusal]
 }
 
-// An agent is what is known of one interface.
+// An agent has known facts about one interface.
 type agent struct {
-	shown   analysis.Place // what shows that it is from before 0.1; the zero Place as long as nothing does
+	shown   analysis.Place // the evidence that it is from before 0.1; the zero Place until found
 	waiting []analysis.Observation
-	cards   []digest.Digest // that were told, or wait
+	cards   []digest.Digest // that were reported, or wait
 }
 
 // A refusal is a cancellation that was refused because the task could not be canceled.
@@ -129,7 +129,7 @@ func (m *Memory) tell(p *analysis.Pass, a *agent, x *analysis.Exchange, at analy
 	}
 }
 
-// settle takes what shows that an agent is from before 0.1, and tells what waited for that.
+// settle records evidence that an agent is from before 0.1, and reports the traits that waited for it.
 func (m *Memory) settle(p *analysis.Pass) {
 	if _, ok := p.Succeeded(); !ok || !p.Exchange.Call.Early && !p.Answer.Early {
 		return
@@ -146,7 +146,7 @@ func (m *Memory) settle(p *analysis.Pass) {
 	a.waiting = nil
 }
 
-// card takes a card that may be from before 0.1 and does not surely show it by itself.
+// card records a card that may be from before 0.1 but does not prove it.
 func (m *Memory) card(p *analysis.Pass) {
 	if !p.Card.Legacy.Has(a2a.V0_1) || p.Card.Modern || p.Card.Legacy == a2a.Of(a2a.V0_1) && p.Card.Early() {
 		return
@@ -163,7 +163,7 @@ func (m *Memory) card(p *analysis.Pass) {
 	}
 }
 
-// answered takes what an answer that may be of 0.1 shows.
+// answered records the contents of an answer that may be of 0.1.
 func (m *Memory) answered(p *analysis.Pass) {
 	x, failure := p.Exchange, p.Answer.Err
 	tell := func(at string, t Trait) { m.tell(p, m.at(x.Interface()), x.Keep().Exchange(), p.Place.At(at), t) }
@@ -195,7 +195,7 @@ func (m *Memory) promisesHistory(x *analysis.Exchange) bool {
 	})
 }
 
-// seen takes a look at a task that is at work after its cancellation was refused.
+// seen records an observation of a task that works after its cancellation was refused.
 func (m *Memory) seen(p *analysis.Pass) {
 	if m.refused.Len() == 0 || p.Task.Late || p.Task.State.Terminal() || !p.Task.State.Known() {
 		return

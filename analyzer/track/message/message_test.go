@@ -11,7 +11,7 @@ import (
 	"a2atap/proxy/expect"
 )
 
-// Another message under one id is told from the same one again, for each client on its own.
+// A different message under the same id is distinguished from a repeated one, for each client separately.
 func TestOther(t *testing.T) {
 	tests := []struct {
 		name, client, request string

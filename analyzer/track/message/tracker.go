@@ -1,5 +1,5 @@
-// Package message tracks what messages say, as digests, so that a retry can be told from another message under the same
-// id.
+// Package message tracks the contents of messages, as digests, to distinguish a retry from another message with the
+// same id.
 package message
 
 import (
@@ -14,20 +14,20 @@ import (
 // maxMessages bounds the messages that are remembered. What goes beyond is forgotten, least recently used first.
 const maxMessages = 10_000
 
-// Tracker remembers what the messages of requests say.
+// Tracker remembers the contents of messages in requests.
 var Tracker = &analysis.Tracker{
 	Name: "message",
-	Doc:  "what the messages that clients have sent say, as digests",
+	Doc:  "digests of the messages that clients have sent",
 	On:   analysis.RequestDone,
 	New: func(*analysis.Setup) analysis.State {
 		return &Memory{messages: recent.NewHashed[digest.Digest, summary](maxMessages, digest.Digest.Low)}
 	},
 }
 
-// Of returns what is remembered of messages.
+// Of returns the Memory of messages.
 func Of(p *analysis.Pass) *Memory { return p.State(Tracker).(*Memory) }
 
-// Memory is what is remembered of messages.
+// Memory remembers messages.
 type Memory struct {
 	messages *recent.Map[digest.Digest, summary]
 	of       *analysis.Exchange // whose key was asked for last
@@ -35,8 +35,8 @@ type Memory struct {
 	keyed    bool               // it has one
 }
 
-// A summary is what a message says, as digests. Ids, metadata and media types are left out, and so are the queries of
-// URLs: a signed link is another one each time.
+// A summary has digests of a message's contents. It leaves out ids, metadata and media types, and the queries of URLs:
+// a signed link differs each time.
 type summary struct {
 	exchange uint64 // that sent it
 	role     a2a.Role
@@ -75,7 +75,7 @@ func (m *Memory) Other(x *analysis.Exchange) (earlier analysis.Place, ok bool) {
 	return analysis.Place{Exchange: first.exchange}.Body(), !now.same(&first)
 }
 
-// Take implements analysis.State: it remembers what a request says.
+// Take implements analysis.State: it remembers the message of a request.
 func (m *Memory) Take(p *analysis.Pass) {
 	key, ok := m.keyOf(p.Exchange)
 	m.of = nil // it may be another exchange soon
@@ -101,7 +101,7 @@ func (m *Memory) keyOf(x *analysis.Exchange) (digest.Digest, bool) {
 
 func keyOf(x *analysis.Exchange) (digest.Digest, bool) {
 	if !x.Call.Operation.Sends() || x.Call.MessageID == "" || !x.CredentialsKept() ||
-		(a2a.Message{Value: x.Call.Message}).Parts().Kind() != a2a.Array { // nobody could read it
+		(a2a.Message{Value: x.Call.Message}).Parts().Kind() != a2a.Array { // no agent could read it
 		return 0, false
 	}
 	agent := digest.Empty.Text(x.Agent).Byte(0).Text(x.Tenant).Byte(0)

@@ -18,7 +18,7 @@ const maxPages = 10_000
 // Tracker remembers the pages that agents have led to.
 var Tracker = &analysis.Tracker{
 	Name:  "page",
-	Doc:   "the pages of lists of tasks, and the tokens that lead on from them",
+	Doc:   "the pages of task lists, and their tokens for the next page",
 	Needs: []*analysis.Tracker{task.Tracker},
 	On:    analysis.RequestRead | analysis.AnswerDone | analysis.ExchangeDone,
 	New: func(s *analysis.Setup) analysis.State {
@@ -32,10 +32,10 @@ var Tracker = &analysis.Tracker{
 	},
 }
 
-// Of returns what is remembered of pages.
+// Of returns the Memory of pages.
 func Of(p *analysis.Pass) *Memory { return p.State(Tracker).(*Memory) }
 
-// Memory is what is remembered of pages.
+// Memory remembers pages.
 type Memory struct {
 	tasks        *task.Memory
 	pages        *recent.Map[uint64, *page] // by the token that leads on
@@ -45,7 +45,7 @@ type Memory struct {
 	unknownToken analysis.Slot[bool]
 }
 
-// A page is what is known of a page of tasks by the token that leads on from it.
+// A page has known facts about a page of tasks, under the token for the next page.
 type page struct {
 	agent, tenant string
 	tasks         uint64          // digest of the ids on this page; 0 if it has none
@@ -79,8 +79,8 @@ func (m *Memory) Take(p *analysis.Pass) {
 // Forgotten implements analysis.State. Pages are not counted.
 func (m *Memory) Forgotten() int { return 0 }
 
-// asked notes which page a request for a list of tasks goes on from. If no answer in the whole recording has led to it,
-// and none that is under way can, the request is marked.
+// asked notes the page that a request for a list of tasks continues. It marks the request if no answer in the whole
+// recording has given the token, and no pending answer can.
 func (m *Memory) asked(p *analysis.Pass) {
 	x := p.Exchange
 	if x.Call.PageToken == "" {
@@ -106,15 +106,16 @@ func (m *Memory) complete(p *analysis.Pass) bool {
 	return true
 }
 
-// unread reports whether an exchange may have led to a further page, or may yet, and what it said was not read.
+// unread reports whether an exchange may have given the token of a further page, or may yet, in an answer that was not
+// read.
 func unread(x *analysis.Exchange) bool {
 	return x.Call.Batch != nil || x.Call.Operation == a2a.ListTasks && (!x.Ended || x.Cut)
 }
 
-// UnknownToken reports whether a request asks for a page by a token that no agent gave anybody in the recording.
+// UnknownToken reports whether a request has a page token that no agent sent in the recording.
 func (m *Memory) UnknownToken(x *analysis.Exchange) bool { return m.unknownToken.Of(x) }
 
-// answered remembers where the page at hand leads.
+// answered remembers the token of the page after the current one.
 func (m *Memory) answered(o *analysis.Observation) {
 	x, list := o.Exchange, &o.Answer.Payload
 	token := list.Value.Get("nextPageToken").Text()
@@ -133,15 +134,15 @@ func (m *Memory) answered(o *analysis.Observation) {
 	m.pages.Put(m.hash(token), now)
 }
 
-// Repeated reports whether the page at hand, which a token has led to, is the one that gave the token: with the same
-// tasks and the same token. Tasks that move while somebody turns pages may come again, but then the token is another.
+// Repeated reports whether the current page, requested with a token, equals the page that gave the token: same tasks
+// and same token. Tasks that move during paging may come again, but then the token differs.
 func (m *Memory) Repeated(x *analysis.Exchange, list *a2a.Payload) bool {
 	last := m.from.Of(x)
 	return last != nil && last.tasks != 0 && last.agent == x.Agent && last.tenant == x.Tenant &&
 		list.Value.Get("nextPageToken").Is(x.Call.PageToken) && m.idsOf(list) == last.tasks
 }
 
-// idsOf returns a number for the tasks of a page, by their ids and order; 0 if there are none.
+// idsOf returns a hash of the ids and order of a page's tasks; 0 if it has none.
 func (m *Memory) idsOf(list *a2a.Payload) uint64 {
 	var h maphash.Hash
 	h.SetSeed(m.seed)
@@ -157,9 +158,9 @@ func (m *Memory) idsOf(list *a2a.Payload) uint64 {
 	return max(h.Sum64(), 1)
 }
 
-// Misplaced returns the place of a task on an earlier page that a task on the page at hand, with this timestamp, should
-// have stood before: the timestamp had been seen before the first page was asked for, so that nothing has changed it in
-// between.
+// Misplaced returns the place of a task on an earlier page that should have come after a task on the current page, with
+// this timestamp. It counts only if the timestamp had been seen before the request for the first page, so that it has
+// not changed in between.
 func (m *Memory) Misplaced(x *analysis.Exchange, taskID string, at time.Time) (analysis.Place, bool) {
 	last := m.from.Of(x)
 	if last == nil || last.oldest.IsZero() {
@@ -180,7 +181,7 @@ func (m *Memory) Misplaced(x *analysis.Exchange, taskID string, at time.Time) (a
 	return last.place, asked.BeganAfter(stamped)
 }
 
-// filterOf returns a number for what a list is restricted to.
+// filterOf returns a hash of a list's filter.
 func (m *Memory) filterOf(x *analysis.Exchange) uint64 {
 	var h maphash.Hash
 	h.SetSeed(m.seed)

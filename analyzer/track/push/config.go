@@ -19,25 +19,26 @@ func newConfig(x *analysis.Exchange) *Config {
 	}
 }
 
-// Tapped reports whether the agent was given an address of the recorder: all notifications for the config come there.
+// Tapped reports whether the agent was given an address of the recorder, which receives all notifications for the
+// config.
 func (c *Config) Tapped() bool { return c.callbackOrigin != "" }
 
-// Configs is what is known of the push notification configs of one task.
+// Configs has known facts about the push notification configs of one task.
 type Configs struct {
-	List    []*Config     // that may be there: asked for, not refused, and not known to be gone
-	Deleted []Deletion    // of which none can be there again, unless a request for a config is under way
+	List    []*Config     // that may exist: requested, not refused, and not known to be deleted
+	Deleted []Deletion    // none of which can exist again, unless a request for a config is open
 	Missed  *MissedConfig // a list that lacked one, until it is known whether the task was still active
-	Crowded bool          // there were more configs than are remembered
+	Crowded bool          // some configs are not remembered
 
-	addresses []string // of all configs that were ever asked for
+	addresses []string // of all configs that were ever requested
 	making    int      // requests for a config without an answer
 	made      uint64   // arrival of the last step that may have made one
-	removed   bool     // somebody asked to delete one
-	failed    bool     // a notification was not taken
+	removed   bool     // a client asked to delete one
+	failed    bool     // a notification was not accepted
 }
 
-// Deletion returns what is known of the deletion of the config with that id, if it was over before the exchange began
-// and nothing can have made it again.
+// Deletion returns the deletion of the config with that id, if it was complete before the exchange began and nothing
+// can have created the config again.
 func (p *Configs) Deletion(x *analysis.Exchange, id string) *Deletion {
 	if p == nil || id == "" || p.making > 0 {
 		return nil
@@ -50,7 +51,7 @@ func (p *Configs) Deletion(x *analysis.Exchange, id string) *Deletion {
 	return nil
 }
 
-// Asked reports whether somebody has ever asked for a config with that URL, as far as is remembered.
+// Asked reports whether a client has ever requested a config with that URL, as far as remembered.
 func (p *Configs) Asked(url string) bool {
 	return len(p.addresses) == maxConfigs || slices.Contains(p.addresses, address.Of(url))
 }
@@ -72,8 +73,7 @@ type MissedConfig struct {
 	Listed   analysis.Moment
 }
 
-// ConfigsOf returns what is known of the configs of the task with that id, at the agent that the exchange belongs to;
-// nil if nothing is.
+// ConfigsOf returns known facts about the configs of the task with that id at the exchange's agent; may be nil.
 func (m *Memory) ConfigsOf(x *analysis.Exchange, task string) *Configs {
 	p, _ := m.configs.Get(x.TaskKey(task))
 	return p
@@ -88,9 +88,9 @@ func (m *Memory) makeConfigs(x *analysis.Exchange, task string) *Configs {
 	return p
 }
 
-// asked remembers what a request asks about configs.
+// asked records a request about configs.
 func (m *Memory) asked(x *analysis.Exchange, arrival uint64) {
-	for i := range x.Call.Batch { // what became of its calls is not followed
+	for i := range x.Call.Batch { // the outcomes of its calls are not tracked
 		call := &x.Call.Batch[i]
 		if url := call.PushConfig.URL(); url != "" {
 			m.giveWebhook(x, url, arrival).lost = true
@@ -122,7 +122,7 @@ func (m *Memory) asked(x *analysis.Exchange, arrival uint64) {
 	}
 }
 
-// remade forgets the deletion of a config that was made again: of all where nobody says which id it was given.
+// remade forgets the deletion of a config that was created again; all deletions if its id is unknown.
 func (p *Configs) remade(id string) {
 	if p == nil {
 		return
@@ -140,7 +140,7 @@ func (p *Configs) add(c *Config) {
 	p.List = append(p.List, c)
 }
 
-// answered remembers what an answer, or an event, says of the config that its request asked for or deletes.
+// answered remembers what an answer or event reports about the config that its request creates or deletes.
 func (m *Memory) answered(o *analysis.Observation) {
 	x := o.Exchange
 	switch c := m.config.Of(x); {
@@ -153,7 +153,7 @@ func (m *Memory) answered(o *analysis.Observation) {
 
 func succeeded(x *analysis.Exchange) bool { return x.Response.Status >= 200 && x.Response.Status < 300 }
 
-// decide notes what became of the request for a config, if that can be told now.
+// decide records the outcome of the request for a config, if it is known now.
 func (m *Memory) decide(o *analysis.Observation, c *Config) {
 	x, payload := o.Exchange, &o.Answer.Payload
 	task := taskIDOf(payload)
@@ -170,9 +170,9 @@ func (m *Memory) decide(o *analysis.Observation, c *Config) {
 		}
 		m.confirm(o, c)
 		m.ConfigsOf(x, c.TaskID).remade(id)
-	case c.alone: // it may be there, it may be not
+	case c.alone: // it may or may not exist
 	case task != "":
-		c.ID = "" // nobody says which id it was given
+		c.ID = "" // its id is unknown
 		if c.TaskID == "" {
 			c.TaskID = task
 			m.makeConfigs(x, task).add(c)
@@ -180,9 +180,9 @@ func (m *Memory) decide(o *analysis.Observation, c *Config) {
 		m.confirm(o, c)
 		m.ConfigsOf(x, c.TaskID).remade("")
 	case payload.Kind == a2a.MessagePayload && c.TaskID == "":
-		m.refuse(x, c) // there is no task to tell of
+		m.refuse(x, c) // there is no task to send notifications about
 	default:
-		return // the next event may tell
+		return // the next event may show it
 	}
 	c.decided = true
 }
@@ -200,7 +200,7 @@ func (m *Memory) refuse(x *analysis.Exchange, c *Config) {
 	c.TaskID = ""
 }
 
-// made notes that a request for a config of a known task has been answered.
+// made records that a request for a config of a known task has been answered.
 func (m *Memory) made(x *analysis.Exchange, c *Config, arrival uint64) {
 	if p := m.ConfigsOf(x, x.Call.TaskID); p != nil && x.Call.TaskID != "" {
 		p.making--
@@ -210,8 +210,7 @@ func (m *Memory) made(x *analysis.Exchange, c *Config, arrival uint64) {
 	}
 }
 
-// deleted remembers a confirmed deletion, unless a request that is or was under way beside it may have made the config
-// again.
+// deleted remembers a confirmed deletion, unless a request in parallel may have created the config again.
 func (m *Memory) deleted(o *analysis.Observation) {
 	x := o.Exchange
 	if x.Call.TaskID == "" || x.Call.ConfigID == "" {
@@ -236,8 +235,8 @@ func (m *Memory) deleted(o *analysis.Observation) {
 	p.Deleted = append(p.Deleted, d)
 }
 
-// listed remembers a list that is to be whole and lacks a config, which is a fault only if the task is active even
-// later: configs go when their task has ended.
+// listed records a complete list that lacks a config. That is a fault only if the task is active even later: configs
+// are deleted when their task has ended.
 func (m *Memory) listed(o *analysis.Observation) {
 	x := o.Exchange
 	if o.Answer.Err != nil || o.Dialects != a2a.Of(a2a.V1_0) {
@@ -249,7 +248,7 @@ func (m *Memory) listed(o *analysis.Observation) {
 	}
 	for _, v := range o.Answer.Payload.Value.Get("configs").Elems() {
 		if v.Kind() != a2a.Object || v.Get("id").Exists() && v.Get("id").Kind() != a2a.String {
-			return // nobody can tell which config that is
+			return // the config cannot be identified
 		}
 	}
 	there := make(map[string]bool)
@@ -273,7 +272,7 @@ func isWholeList(call *a2a.Call, payload *a2a.Payload) bool {
 		payload.Value.Get("configs").Kind() == a2a.Array && (!next.Exists() || next.IsNull() || next.Is(""))
 }
 
-// seen notes for the configs of a task that it was seen at work, or that it has ended.
+// seen records for the configs of a task that it was seen at work, or that it has ended.
 func (m *Memory) seen(x *analysis.Exchange, seen *analysis.TaskObservation) {
 	p := m.ConfigsOf(x, seen.TaskID)
 	if p == nil || seen.Late || !seen.State.Known() {

@@ -3,6 +3,7 @@ package push
 import (
 	"net/http"
 	"slices"
+	"time"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/track/task"
@@ -17,14 +18,14 @@ type Delivery struct {
 	Bound   bool       // a config of that task for that URL was asked for at any time
 	Deleted *Deletion  // of the last such config, which was over before the notification began
 	Retry   bool       // an earlier notification of the task was not taken
-	Refused int        // how many notifications in a row the receiver has not taken, this one included
+	Refused int        // how many notifications in a row the receiver has refused, this one included
 }
 
-// Traced returns the delivery that a DeliveryTraced is about.
+// Traced returns the delivery of a DeliveryTraced.
 func Traced(p *analysis.Pass) *Delivery { return p.Detail.(*Delivery) }
 
-// delivered observes a notification as soon as it is known which configs can have caused it: at once, unless a request
-// is under way whose answer may say so.
+// delivered observes a notification as soon as the configs that can have caused it are known: at once, unless a pending
+// request's answer may add one.
 func (m *Memory) delivered(p *analysis.Pass) {
 	h := m.webhook.Of(p.Exchange)
 	if h == nil {
@@ -48,7 +49,7 @@ func (m *Memory) delivered(p *analysis.Pass) {
 	}
 }
 
-// count counts what the receiver did with a notification.
+// count counts the receiver's response to a notification.
 func (h *webhook) count(x *analysis.Exchange) {
 	switch status := x.Response.Status; {
 	case succeeded(x):
@@ -59,7 +60,7 @@ func (h *webhook) count(x *analysis.Exchange) {
 	}
 }
 
-// refusesAll reports whether a status refuses a notification for no reason that it gives: neither for its body, its
+// refusesAll reports whether a status refuses a notification without a specific reason: not for its body, its
 // credentials, its task or its rate, nor as gateways do.
 func refusesAll(status int) bool {
 	switch status {
@@ -72,7 +73,7 @@ func refusesAll(status int) bool {
 	return status >= 300
 }
 
-// release ends the wait for what becomes of an exchange's config, if that is known.
+// release ends the wait for the outcome of an exchange's config, if it is known.
 func (m *Memory) release(p *analysis.Pass) {
 	c := m.config.Of(p.Exchange)
 	if c == nil || !c.decided {
@@ -100,7 +101,7 @@ func (m *Memory) release(p *analysis.Pass) {
 	}
 }
 
-// abandoned ends the wait where the exchange is over and never said.
+// abandoned ends the wait if the exchange ended without an answer about the config.
 func (m *Memory) abandoned(p *analysis.Pass) {
 	c := m.config.Of(p.Exchange)
 	if c == nil || c.decided {
@@ -113,7 +114,7 @@ func (m *Memory) abandoned(p *analysis.Pass) {
 	m.release(p)
 }
 
-// traced observes a notification with what is known now of the configs that can have caused it.
+// traced observes a notification with the configs that can have caused it, as known now.
 func (m *Memory) traced(p *analysis.Pass, w *waiting) {
 	x := w.o.Exchange
 	d := m.trace(x)
@@ -127,11 +128,11 @@ func (m *Memory) traced(p *analysis.Pass, w *waiting) {
 	}
 }
 
-// trace says which configs can have caused a notification.
+// trace returns the configs that can have caused a notification.
 func (m *Memory) trace(x *analysis.Exchange) *Delivery {
 	h, id := m.webhook.Of(x), x.Call.TaskID
 	d := &Delivery{Refused: h.refused}
-	if sender, ok := m.sender(h, x); ok && sender.since < x.Opened { // which may be known by now
+	if sender, ok := m.sender(h, x); ok && sender.since < x.Opened { // the sender may be known by now
 		x.Agent, x.Tenant = sender.agent, sender.tenant
 	}
 	if x.Agent == "" || id == "" {
@@ -165,8 +166,8 @@ func (m *Memory) trace(x *analysis.Exchange) *Delivery {
 	return d
 }
 
-// idle observes, at the end of a capture, the configs for which nothing was sent although their task has ended. When
-// the capture ended has to be known.
+// idle observes, at the end of a capture, the configs for which no notification was sent although their task has ended.
+// The time of the capture's end must be known.
 func (m *Memory) idle(p *analysis.Pass) {
 	if m.missed {
 		return
@@ -181,31 +182,40 @@ func (m *Memory) idle(p *analysis.Pass) {
 			if ok && h.shows(c) && c.unused(t.Terminal) {
 				p.Observe(analysis.Observation{
 					Kind: analysis.ConfigIdle, Exchange: c.Exchange.Exchange(), Dialects: c.Exchange.Dialects,
-					Place: c.Place, Detail: c, Task: t.Terminal, At: p.At,
+					Place: c.Place, Detail: c, Task: t.Terminal, At: observedUntil(p, t.Terminal.At),
 				})
 			}
 		}
 	}
 }
 
-// unused reports whether a config was there when its task ended, and nothing was sent for it.
+// observedUntil returns the end of the recording that contains at. The capture may have later recordings, between which
+// traffic was not seen.
+func observedUntil(p *analysis.Pass, at time.Time) time.Time {
+	for _, ended := range p.Pauses {
+		if !ended.Before(at) {
+			return ended
+		}
+	}
+	return p.At
+}
+
+// unused reports whether a config existed when its task ended, and nothing was sent for it.
 func (c *Config) unused(end *analysis.TaskObservation) bool {
 	return !c.tried && !c.DeleteAsked && c.Active && c.Confirmed.Arrival < end.Arrival
 }
 
-// Idle returns the config that a ConfigIdle is about. Observation.Task is how its task ended, and At when the capture
-// did.
+// Idle returns the config of a ConfigIdle. Observation.Task is the end of its task, and At the end of that recording.
 func Idle(p *analysis.Pass) *Config { return p.Detail.(*Config) }
 
-// shows reports whether a notification for the config would have been seen: it would come to the recorder, or others did,
-// and all that came were taken, and can be assigned to a task.
+// shows reports whether a notification for the config would have been seen: it would go to the recorder, or others were
+// seen, all were accepted, and each can be assigned to a task.
 func (h *webhook) shows(c *Config) bool {
 	return (c.Tapped() || h.taken > 0) && h.posted == h.taken && len(h.users) == 1 && len(h.waiting) == 0 && !h.vague &&
 		!h.lost
 }
 
-// only reports whether the configs that were seen leave no room for one from before the recording: in 0.1 a task has
-// one.
+// only reports whether the configs that were seen exclude one from before the recording: in 0.1 a task has one.
 func (p *Configs) only() bool {
 	return p != nil && len(p.List) > 0 && !slices.ContainsFunc(p.List, func(c *Config) bool {
 		return c.Exchange.Dialects != a2a.Of(a2a.V0_1)

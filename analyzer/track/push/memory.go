@@ -8,8 +8,7 @@ import (
 	"a2atap/analyzer/track/task"
 )
 
-// Bounds of what is remembered. What goes beyond is forgotten: of tasks, webhooks and tokens, the least recently used
-// first.
+// Bounds of memory. Anything beyond is forgotten: tasks, webhooks and tokens in least recently used order.
 const (
 	maxTasks    = 5_000  // that have configs
 	maxConfigs  = 16     // of a task, and as many that were deleted
@@ -20,7 +19,7 @@ const (
 	maxTokens   = 10_000 // tokens of webhooks
 )
 
-// Memory is what is remembered of push notifications.
+// Memory remembers push notifications.
 type Memory struct {
 	tasks    *task.Memory
 	configs  *recent.Map[analysis.TaskKey, *Configs]
@@ -38,16 +37,16 @@ type Memory struct {
 // A Config is a push notification config that a client asked for, on its own or along with a message.
 type Config struct {
 	ID          string // that the agent gave it, else that the client chose; empty if neither is known
-	TaskID      string // empty as long as the send that it came with has not named its task
+	TaskID      string // empty until the send that it came with has named its task
 	URL         string // as the client wrote it
 	Token       string
 	Credentials string
 	Schemes     []string
 	Exchange    *analysis.Brief // that asked for it, without its bodies
 	Place       analysis.Place  // of the request's body
-	Confirmed   analysis.Moment // when the agent's consent had been delivered; zero as long as there is none
-	Active      bool            // since then the task was seen neither ended nor in a state that says nothing
-	DeleteAsked bool            // somebody asked to delete it
+	Confirmed   analysis.Moment // when the agent's consent had been delivered; zero before that
+	Active      bool            // since then the task was seen neither ended nor in an unknown state
+	DeleteAsked bool            // a client asked to delete it
 
 	agent, tenant  string // that was asked
 	address        string // of the URL

@@ -25,7 +25,7 @@ func created(task, id, url string) string {
 
 const hotel = "http://hotel:9100/hook"
 
-// deliver adds a notification that comes to the webhook of the hotel.
+// deliver adds a notification to the webhook of the hotel.
 func deliver(c *enginetest.Conversation) {
 	const body = `{"statusUpdate":{"taskId":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}`
 	c.Open("booker", "POST /hook HTTP/1.1\r\nHost: hotel:9100\r\nContent-Type: application/json\r\n\r\n")
@@ -126,7 +126,7 @@ func TestForgottenWebhooks(t *testing.T) {
 	expect.Equal(t, "forgotten", 3+2, m.Forgotten())
 }
 
-// Of a webhook that everybody was given, some agents are remembered; nobody is then taken for the sender.
+// If every agent was given the same webhook, only some are remembered, and no agent is taken for the sender.
 func TestUsersOfWebhooksAreBounded(t *testing.T) {
 	m := &Memory{webhooks: recent.New[string, *webhook](1)}
 	var h *webhook

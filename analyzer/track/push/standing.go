@@ -21,11 +21,11 @@ type Standing struct {
 	exchange uint64
 }
 
-// AtEnd returns an option with which f is called at the end of a capture, with the configs that stand then, in the
-// order in which they were asked for.
+// AtEnd returns an option that calls f at the end of a capture with the configs that exist then, in the order of their
+// requests.
 func AtEnd(f func([]Standing)) engine.Option { return engine.Give(Tracker, f) }
 
-// tellStanding tells who asked which configs stand.
+// tellStanding reports the remaining configs to the functions of AtEnd.
 func (m *Memory) tellStanding() {
 	if len(m.atEnd) == 0 {
 		return

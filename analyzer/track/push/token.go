@@ -14,9 +14,9 @@ type TokenUse struct {
 	task, url, config, message string
 }
 
-// TokenElsewhere returns an earlier config of the same client that has the token of the config in the request at hand,
-// if it is surely another one: for another task, or another config of the task with another URL. A message that is sent
-// again brings its config again. The task is that of the request, or the one that the message has started.
+// TokenElsewhere returns an earlier config of the same client that has the token of the config in the current request,
+// if it is certainly another one: for another task, or another config of the task with another URL. A resent message
+// has its config again. The task is the request's, or the one that the message has started.
 func (m *Memory) TokenElsewhere(x *analysis.Exchange, taskID string) *TokenUse {
 	now, key, ok := m.tokenUse(x, taskID)
 	if !ok {

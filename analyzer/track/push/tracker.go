@@ -11,10 +11,10 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Tracker remembers push notification configs and webhooks. It recognises the notifications that come to these.
+// Tracker remembers push notification configs and webhooks. It recognizes notifications to these webhooks.
 var Tracker = &analysis.Tracker{
 	Name:  "push",
-	Doc:   "push notification configs, the webhooks of agents, and the notifications that came to them",
+	Doc:   "push notification configs, the webhooks of agents, and the notifications that they received",
 	Needs: []*analysis.Tracker{task.Tracker},
 	On: analysis.RequestDecoded | analysis.RequestDone | analysis.AnswerSeen | analysis.EventSeen | analysis.TaskSeen |
 		analysis.AnswerDone | analysis.WebhookDone | analysis.ExchangeDone | analysis.CaptureDone,
@@ -33,7 +33,7 @@ var Tracker = &analysis.Tracker{
 	},
 }
 
-// Of returns what is remembered of push notifications.
+// Of returns the Memory of push notifications.
 func Of(p *analysis.Pass) *Memory { return p.State(Tracker).(*Memory) }
 
 // Take implements analysis.State.

@@ -2,7 +2,9 @@ package push
 
 import (
 	"cmp"
+	"net/http"
 	"slices"
+	"strings"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/address"
@@ -15,10 +17,10 @@ type webhook struct {
 	expected []*Config // whose requests have not been answered, or never will be
 	waiting  []*waiting
 	lost     bool // it was configured in ways that could not be followed
-	vague    bool // a notification came of which nobody knows what it was about
-	posted   int  // notifications that were seen
-	taken    int  // of them, those that the receiver took
-	refused  int  // how many in a row it did not
+	vague    bool // a notification came whose subject is unknown
+	posted   int  // notifications seen
+	taken    int  // of them, how many the receiver accepted
+	refused  int  // how many in a row it refused
 }
 
 // A webhookUser is an agent that was given a webhook.
@@ -47,7 +49,7 @@ func (m *Memory) giveWebhook(x *analysis.Exchange, target string, arrival uint64
 	return h
 }
 
-// expect remembers a config until it is known what became of it.
+// expect remembers a config until its outcome is known.
 func (h *webhook) expect(c *Config) {
 	h.expected = slices.DeleteFunc(h.expected, func(c *Config) bool { return c.decided })
 	if len(h.expected) == maxExpected {
@@ -57,11 +59,11 @@ func (h *webhook) expect(c *Config) {
 	h.expected = append(h.expected, c)
 }
 
-// notice recognises a notification to a webhook: by the URL that a client configured, else by its body alone, as the
-// decoder did already. What a notification says of a task counts only where it is certain which agent sent it.
+// notice recognizes a notification to a webhook: by the URL that a client configured, else only by its body, as the
+// decoder did already. A notification's statements about a task count only if its sender is certain.
 func (m *Memory) notice(x *analysis.Exchange) {
 	h, ok := m.webhooks.Get(x.Address)
-	if !ok || x.Call.Operation != a2a.Webhook && !a2a.IsNotification(x.Request.Method, x.Doc()) {
+	if !ok || x.Call.Operation != a2a.Webhook && !a2a.IsNotification(x.Request.Method, x.Doc()) && !h.misdirected(x) {
 		return
 	}
 	p := a2a.ReadWebhook(x.Doc())
@@ -81,8 +83,8 @@ func (m *Memory) notice(x *analysis.Exchange) {
 	}
 }
 
-// notifies reports whether an object that A2A does not know comes from an agent that was given the webhook. One URL may
-// take the events of other programs, too.
+// notifies reports whether an unknown object comes from an agent that was given the webhook. One URL may also receive
+// the events of other programs.
 func (m *Memory) notifies(h *webhook, x *analysis.Exchange, task string) bool {
 	root := x.Doc().Root
 	switch {
@@ -96,8 +98,27 @@ func (m *Memory) notifies(h *webhook, x *analysis.Exchange, task string) bool {
 	})
 }
 
-// usersOf returns which of the agents that were given a webhook can have sent a notification: all of them, unless the
-// address that it came to was made for one.
+// misdirected reports whether a request with a method other than POST, and without A2A content, is certainly a
+// notification: it has a notification's token, or an agent that was given the webhook uses a modifying method. Agents
+// also check a webhook with HEAD, OPTIONS, or GET.
+func (h *webhook) misdirected(x *analysis.Exchange) bool {
+	switch x.Request.Method {
+	case http.MethodPost, http.MethodHead, http.MethodOptions:
+		return false
+	}
+	if _, query, _ := strings.Cut(x.Request.Target, "?"); strings.Contains(strings.ToLower(query), "challenge") ||
+		strings.Contains(strings.ToLower(query), "token") {
+		return false
+	}
+	if len(x.Request.Fields.Values("X-A2A-Notification-Token")) > 0 {
+		return true
+	}
+	return x.Request.Method != http.MethodGet && (x.Sender != "" ||
+		slices.ContainsFunc(h.users, func(u webhookUser) bool { return u.name == x.Link.Client }))
+}
+
+// usersOf returns the agents that were given a webhook and can have sent a notification: all of them, unless the
+// address that received it was made for one.
 func (h *webhook) usersOf(x *analysis.Exchange) []webhookUser {
 	if x.Sender == "" {
 		return h.users
@@ -133,8 +154,8 @@ func (m *Memory) sender(h *webhook, x *analysis.Exchange) (webhookUser, bool) {
 	return found[0], true
 }
 
-// othersMayHave reports whether another agent was given the webhook along with a message and has not named the task yet,
-// which may have the same id as that of the user.
+// othersMayHave reports whether another agent was given the webhook along with a message and has not named the task
+// yet, which may have the same id as the user's task.
 func (h *webhook) othersMayHave(user webhookUser) bool {
 	return slices.ContainsFunc(h.expected, func(c *Config) bool {
 		return !c.decided && c.TaskID == "" && (c.agent != user.agent || c.tenant != user.tenant)

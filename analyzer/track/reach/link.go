@@ -7,19 +7,19 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A Refusal is a call that an agent has answered with an error, as one does that did not understand it.
+// A Refusal is a call whose answer is an error of an agent that did not understand the call.
 type Refusal struct {
 	Exchange *analysis.Exchange // without its bodies
 	Version  bool               // the error says that the version is not supported
-	NoRoute  bool               // the agent says that it does not have the path
+	NoRoute  bool               // the agent reports that it does not have the path
 
 	dialects a2a.Dialects // of the answer
 }
 
-// RefusalsOf returns the calls that a LinkRefused is about, one at least, in the order of their answers.
+// RefusalsOf returns the calls of a LinkRefused, at least one, in the order of their answers.
 func RefusalsOf(p *analysis.Pass) []Refusal { return p.Detail.([]Refusal) }
 
-// answered remembers how a call was answered.
+// answered records the answer to a call.
 func (m *Memory) answered(o *analysis.Observation) {
 	x := o.Exchange
 	if x.Endpoint == nil || !x.Outcome.Known() {
@@ -37,7 +37,7 @@ func (m *Memory) answered(o *analysis.Observation) {
 	}
 }
 
-// link returns what is known of the link of an exchange.
+// link returns the known facts about the link of an exchange.
 func (m *Memory) link(x *analysis.Exchange) *link {
 	l, ok := m.links.Get(x.Link)
 	if !ok {
@@ -79,8 +79,8 @@ func orAll(in a2a.Dialects) a2a.Dialects {
 	return in
 }
 
-// NotUnderstood reports whether an error is one with which an agent answers what it does not understand: the method or
-// the path, the shape of the request, or its version.
+// NotUnderstood reports whether an error means that the agent does not understand the method or path, the shape of the
+// request, or its version.
 func NotUnderstood(o *analysis.Observation) bool {
 	switch o.Answer.Err.Name {
 	case a2a.MethodNotFound, a2a.InvalidRequest, a2a.InvalidParams, a2a.UnsupportedOperation:
@@ -89,8 +89,7 @@ func NotUnderstood(o *analysis.Observation) bool {
 	return o.Answer.Err.RefusesVersion() || NoRoute(o)
 }
 
-// NoRoute reports whether an agent says that it does not have a path, and not that it does not have what the path
-// names.
+// NoRoute reports whether an agent reports that it lacks a path, rather than the object that the path names.
 func NoRoute(o *analysis.Observation) bool {
 	x := o.Exchange
 	if x.Call.Binding != a2a.HTTPJSON || o.Answer.Err == nil || o.Answer.Err.Name.A2A() {
@@ -100,8 +99,8 @@ func NoRoute(o *analysis.Observation) bool {
 	return status == 405 || status == 404 && !SpeaksOfTask(o.Answer.Doc.Root, x.Path)
 }
 
-// SpeaksOfTask reports whether an error's text is about a task or a config, and does not just repeat the path that was
-// asked, as frameworks do for a route that they do not have.
+// SpeaksOfTask reports whether an error's text is about a task or a config, and does not just repeat the requested
+// path, as frameworks do for an unknown route.
 func SpeaksOfTask(v a2a.Value, path string) bool {
 	text := strings.ToLower(strings.ReplaceAll(string(v.Raw()), path, ""))
 	return strings.Contains(text, "task") || strings.Contains(text, "config")

@@ -5,10 +5,10 @@ import (
 	"a2atap/analyzer/track/card"
 )
 
-// LoginOf returns what a LoginMissed is about.
+// LoginOf returns the subject of a LoginMissed.
 func LoginOf(p *analysis.Pass) *Login { return p.Detail.(*Login) }
 
-// login remembers whether a client sends credentials, and that it was refused without.
+// login records whether a client sends credentials, and that it was refused without them.
 func (m *Memory) login(o *analysis.Observation) {
 	x, l := o.Exchange, m.link(o.Exchange)
 	switch {
@@ -23,14 +23,14 @@ func (m *Memory) login(o *analysis.Observation) {
 	}
 }
 
-// carried remembers that a request has credentials, whether or not it is answered.
+// carried records that a request has credentials, whether or not it is answered.
 func (m *Memory) carried(x *analysis.Exchange) {
 	if x.Principal() != 0 || carriesKey(x, m.cards.Before(x)) {
 		m.link(x).carry()
 	}
 }
 
-// carry takes that a request had credentials, or may have had some.
+// carry records that a request had credentials, or may have had some.
 func (l *link) carry() { l.carried, l.login = true, nil }
 
 // carriesKey reports whether a request has an API key by a scheme of one of the cards.

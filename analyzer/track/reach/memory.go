@@ -7,37 +7,30 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Bounds of what is remembered. What goes beyond is forgotten, least recently used first.
+// Bounds of memory. Anything beyond is forgotten, least recently used first.
 const (
 	maxOrigins  = 1_000 // schemes, hosts and ports, and as many for each client
 	maxLinks    = 1_000
 	maxRefusals = 8 // of a link
 )
 
-// Memory is what is remembered of who gets through.
+// Memory remembers which agents were reachable, and which calls succeeded.
 type Memory struct {
 	cards   *card.Memory
-	led     *recent.Map[led, *Redirect] // by client, and where it is led
-	visits  *recent.Map[led, uint64]    // when a client last came to a URL: Brief.Opened
+	led     *recent.Map[led, *Redirect] // by client, and the redirect target
+	visits  *recent.Map[led, uint64]    // when a client last requested a URL: Brief.Opened
 	origins *recent.Map[string, *origin]
-	ways    *recent.Map[way, string] // why the last exchange got no answer; "" if it got one
 	links   *recent.Map[analysis.Link, *link]
 }
 
-// A way is one on which a client comes to an agent: with calls of one operation, or with any exchange.
-type way struct {
-	client, origin string
-	operation      a2a.Operation // NoOperation for any exchange
-}
-
-// An origin is a scheme, host and port of an agent, and whether anybody is there.
+// An origin is a scheme, host and port of an agent, and whether a program answers there.
 type origin struct {
 	answered analysis.Moment    // when its last answer was complete, or broke off
-	met      bool               // a connection to it was made: it was there
+	met      bool               // a connection to it succeeded
 	broken   bool               // the last answer was a failure of the server
-	attempts int                // that failed since, and began after that
-	first    analysis.Place     // of them
-	last     *analysis.Exchange // the last attempt, if the host refused the connection; nil if the host accepted it
+	attempts int                // failed attempts since, which began after that
+	first    *analysis.Exchange // of them
+	refused  bool               // the host refused the last connection
 	why      string             // the last attempt failed
 	agent    bool               // a client takes it for an agent: it was called, or asked for its card
 }
@@ -47,10 +40,10 @@ type link struct {
 	succeeded bool
 	refusals  []Refusal // the first of each interface and dialect
 	carried   bool      // a request had credentials, or may have had some that are not on record
-	login     *Login    // calls that were refused for want of credentials; nil if none was
+	login     *Login    // calls that were refused for missing credentials; nil without any
 }
 
-// A Login is calls of a client that were refused for want of credentials. It is the detail of a LoginMissed.
+// A Login is a client's calls that were refused for missing credentials. It is the detail of a LoginMissed.
 type Login struct {
 	Count int
 
@@ -58,21 +51,21 @@ type Login struct {
 	at    analysis.Place     // of its request
 }
 
-// A Redirect is calls, or fetches of a card, that were answered with a redirect. It is the detail of a RedirectMissed.
+// A Redirect is calls, or card fetches, that were redirected. It is the detail of a RedirectMissed.
 type Redirect struct {
 	Status   int
 	Location string // without the query
-	Count    int    // how many were answered so
-	Lost     bool   // the client came with GET, and what it had posted was lost
-	Past     bool   // it leads to the agent's own address, which the client does not use: who follows is not seen
-	Declared bool   // a card names the URL that was asked
+	Count    int    // how many were redirected
+	Lost     bool   // the client followed with GET, and lost the request body
+	Past     bool   // the target is the agent's own address, past the recorder: clients that follow are not seen
+	Declared bool   // a card names the requested URL
 
 	first    *analysis.Exchange // without its bodies
 	dialects a2a.Dialects
 }
 
-// led is a client, and where it is led. A client that is led past the recorder to the path that it asked is not seen to
-// follow when it asks here again.
+// led is a client and the target of its redirect. If a client is redirected past the recorder to the same path, a
+// repeated request here does not count as following.
 type led struct {
 	client, url string
 	unseen      bool

@@ -7,27 +7,19 @@ import (
 	"a2atap/analyzer/internal/address"
 )
 
-// waysOf returns the way of an exchange among all of its client's, and among those of its operation.
-func waysOf(x *analysis.Exchange) (any, same way) {
-	any = way{client: x.Link.Client, origin: address.Origin(x.Address)}
-	same = any
-	same.operation = x.Call.Operation
-	return any, same
-}
-
-// A Gone is an agent that refused connections from some exchange on. It is the detail of an AgentGone.
+// A Gone is an agent that refused connections until the end. It is the detail of an AgentGone, whose exchange is the
+// first failed attempt.
 type Gone struct {
-	Since    analysis.Place // the first attempt that failed
 	Attempts int
 	Why      string // the last one failed
 	Never    bool   // no connection to the agent was made before either
 }
 
-// GoneOf returns what an AgentGone is about.
+// GoneOf returns the subject of an AgentGone.
 func GoneOf(p *analysis.Pass) *Gone { return p.Detail.(*Gone) }
 
-// Kept returns the name of what kept an exchange from the agent; "" if nothing did. A connection that breaks inside an
-// answer did not keep it from there.
+// Kept returns the name of the failure that prevented an exchange from reaching the agent; "" without one. A connection
+// that breaks inside an answer had reached the agent.
 func Kept(p *analysis.Pass) string { return kept(p.Observation) }
 
 func kept(o *analysis.Observation) string {
@@ -39,56 +31,33 @@ func kept(o *analysis.Observation) string {
 	return analysis.FaultName(o.End.Fault)
 }
 
-// Repeats reports whether a client's exchange got no answer for the same reason as the one before it on its way, which
-// was reported: the client's last exchange with the agent, or its last call of that operation where an agent that works
-// for others breaks its connections.
-func (m *Memory) Repeats(p *analysis.Pass) bool {
-	why := Kept(p)
-	if why == "" {
-		return false
-	}
-	any, same := waysOf(p.Exchange)
-	before, _ := m.ways.Get(any)
-	if before != why && why != analysis.Unreachable && why != analysis.Untrusted && why != analysis.TooLate {
-		before, _ = m.ways.Get(same)
-	}
-	return before == why
-}
-
-// ended remembers why an exchange got no answer.
-func (m *Memory) ended(o *analysis.Observation) {
-	any, same := waysOf(o.Exchange)
-	why := kept(o)
-	m.ways.Put(any, why)
-	if same != any {
-		m.ways.Put(same, why)
-	}
-}
-
-// looked remembers that somebody takes an origin for an agent.
+// looked records that a client takes an origin for an agent.
 func (m *Memory) looked(o *analysis.Observation) { m.at(o.Exchange).agent = true }
 
-// done remembers whether an exchange has reached its agent.
+// done records whether an exchange has reached its agent.
 func (m *Memory) done(o *analysis.Observation) {
 	x := o.Exchange
 	at := m.at(x)
 	switch why := kept(o); {
 	case x.Answered:
 		*at = origin{answered: o.Moment(), met: true, agent: at.agent}
-		if x.Response.Status >= 500 {
-			at.broken, at.first = true, x.RequestPlace()
+		switch {
+		case o.End.ByAgent() && !x.Ended:
+			at.attempts, at.first = 1, x.WithoutBodies()
+		case x.Response.Status >= 500:
+			at.broken, at.first = true, x.WithoutBodies()
 		}
 	case why == "":
 	case at.answered.Arrival != 0 && !x.BeganAfter(at.answered):
 	case why == analysis.Unreachable:
 		if at.attempts == 0 && !at.broken {
-			at.first = x.RequestPlace()
+			at.first = x.WithoutBodies()
 		}
 		at.attempts++
 		if at.why = cmp.Or(o.End.Fault.Detail, o.End.Fault.Kind); analysis.ProvesAbsence(o.End.Fault) {
-			at.last = x.WithoutBodies()
+			at.refused = true
 		}
-	case why == analysis.Untrusted: // who answers the handshake is there
+	case why == analysis.Untrusted: // the TLS handshake was answered
 		*at = origin{answered: at.answered, met: true, agent: at.agent}
 	default: // a program accepted the connection, and the request may have crashed it
 		met := at.met || why != analysis.TooLate
@@ -96,7 +65,11 @@ func (m *Memory) done(o *analysis.Observation) {
 		if why != analysis.TooLate {
 			there = o.Moment()
 		}
-		*at = origin{answered: there, met: met, agent: at.agent, attempts: 1, first: x.RequestPlace()}
+		now := origin{answered: there, met: met, agent: at.agent, attempts: 1, first: x.WithoutBodies()}
+		if at.attempts == 1 { // the next connection to a program that is about to end
+			now.attempts, now.first = 2, at.first
+		}
+		*at = now
 	}
 }
 
@@ -114,12 +87,12 @@ func (m *Memory) at(x *analysis.Exchange) *origin {
 // or one after the server had failed.
 func (m *Memory) gone(p *analysis.Pass) {
 	for _, o := range m.origins.All() {
-		if !o.agent || o.last == nil || o.attempts == 1 && !o.broken {
+		if !o.agent || !o.refused || o.attempts == 1 && !o.broken {
 			continue
 		}
 		p.Observe(analysis.Observation{
-			Kind: analysis.AgentGone, Exchange: o.last, Dialects: orAll(o.last.Dialects), Place: o.last.RequestPlace().Line(),
-			Detail: &Gone{Since: o.first, Attempts: o.attempts, Why: o.why, Never: !o.met},
+			Kind: analysis.AgentGone, Exchange: o.first, Dialects: orAll(o.first.Dialects), Place: o.first.RequestPlace().Line(),
+			Detail: &Gone{Attempts: o.attempts, Why: o.why, Never: !o.met},
 		})
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// RedirectOf returns what a RedirectMissed is about.
+// RedirectOf returns the subject of a RedirectMissed.
 func RedirectOf(p *analysis.Pass) *Redirect { return p.Detail.(*Redirect) }
 
-// redirected remembers where the answer to a call or to the fetch of a card leads, if that is the same agent.
+// redirected records the redirect target of a call or card fetch, if it is the same agent.
 func (m *Memory) redirected(o *analysis.Observation) {
 	x := o.Exchange
 	if !address.IsRedirect(x.Response.Status) || x.Call.Operation == a2a.Webhook {
@@ -28,7 +28,7 @@ func (m *Memory) redirected(o *analysis.Observation) {
 		return
 	}
 	if last, ok := m.visits.Get(key); ok && last > x.Opened {
-		return // the client has come while the answer was on its way
+		return // the client followed before the answer was complete
 	}
 	m.led.Put(key, &Redirect{
 		Status: x.Response.Status, Location: address.Shown(location), Count: 1, Past: !back, Declared: len(m.cards.Before(x)) > 0,
@@ -36,7 +36,7 @@ func (m *Memory) redirected(o *analysis.Observation) {
 	})
 }
 
-// came takes that a client has come to where a redirect led it.
+// came records that a client has followed a redirect.
 func (m *Memory) came(p *analysis.Pass) {
 	x := p.Exchange
 	key := led{client: x.Link.Client, url: address.Exact(x.Origin, x.Request.Target)}
@@ -55,7 +55,7 @@ func (m *Memory) came(p *analysis.Pass) {
 	}
 }
 
-// notFollowed observes, at the end of a capture, the redirects that their clients have not followed.
+// notFollowed observes the redirects that their clients have not followed, at the end of a capture.
 func (m *Memory) notFollowed(p *analysis.Pass) {
 	for _, r := range m.led.All() {
 		r.observe(p)

@@ -12,9 +12,10 @@ import (
 // maxQuoted bounds the bytes of an answer in which RouteInID looks for an id.
 const maxQuoted = 4 << 10
 
-// RouteInID returns what follows the task's id in the path of a call over HTTP+JSON, such as ":subscribe" or
-// "/pushNotificationConfigs", if the error in its answer quotes both as one id: the agent has no route for the operation,
-// and its route for tasks takes all of the path for an id. An answer that repeats the path says nothing of the kind.
+// RouteInID returns the path after the task's id in a call over HTTP+JSON, such as ":subscribe" or
+// "/pushNotificationConfigs", if the error in its answer quotes both as one id. The agent then has no route for the
+// operation, and its route for tasks takes the rest of the path for an id. An answer that only repeats the path does
+// not show that.
 func RouteInID(o *analysis.Observation) (rest string, ok bool) {
 	x := o.Exchange
 	if x.Call.Binding != a2a.HTTPJSON || o.Answer.Err == nil || x.Call.TaskID == "" {
@@ -38,10 +39,10 @@ func RouteInID(o *analysis.Observation) (rest string, ok bool) {
 	return rest, quoted && speaksOfTask
 }
 
-// escapeRoute writes what follows an id as a part of the id would be.
+// escapeRoute escapes the text after an id as if it were part of the id.
 var escapeRoute = strings.NewReplacer(":", "%3A", "/", "%2F")
 
-// afterID returns what follows the task's id in the route of a call, up to the next slash; empty if nothing does.
+// afterID returns the text after the task's id in the route of a call, up to the next slash; empty without any.
 func afterID(x *analysis.Exchange) string {
 	_, named, _ := strings.Cut(x.Call.Route, "/")
 	path, err := url.PathUnescape(named)

@@ -1,5 +1,5 @@
-// Package reach tracks who gets through to whom: which agents could not be reached, and which clients have made calls
-// of which none succeeded.
+// Package reach tracks reachability: which agents could not be reached, and which clients have made calls of which none
+// succeeded.
 package reach
 
 import (
@@ -9,7 +9,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Tracker remembers what kept calls from success.
+// Tracker remembers why calls did not succeed.
 var Tracker = &analysis.Tracker{
 	Name:  "reach",
 	Doc:   "which agents could not be reached, which calls were refused on links where none succeeded, and where redirects led",
@@ -23,13 +23,12 @@ var Tracker = &analysis.Tracker{
 			led:     recent.New[led, *Redirect](maxOrigins),
 			visits:  recent.New[led, uint64](maxOrigins),
 			origins: recent.New[string, *origin](maxOrigins),
-			ways:    recent.New[way, string](maxOrigins),
 			links:   recent.New[analysis.Link, *link](maxLinks),
 		}
 	},
 }
 
-// Of returns what is remembered of who gets through.
+// Of returns the Memory of reachability.
 func Of(p *analysis.Pass) *Memory { return p.State(Tracker).(*Memory) }
 
 // Take implements analysis.State.
@@ -43,8 +42,7 @@ func (m *Memory) Take(p *analysis.Pass) {
 		m.login(p.Observation)
 		m.redirected(p.Observation)
 	case analysis.CallEnded:
-		m.ended(p.Observation)
-		if p.Exchange.Call.Operation != a2a.Webhook { // where nobody takes the host for an agent
+		if p.Exchange.Call.Operation != a2a.Webhook { // where no client takes the host for an agent
 			m.looked(p.Observation)
 		}
 	case analysis.ExchangeDone:
@@ -57,6 +55,6 @@ func (m *Memory) Take(p *analysis.Pass) {
 	}
 }
 
-// Forgotten implements analysis.State. Nothing is counted: an agent that is gone was reported when it went, and a link
-// without success is in the verdict, whether or not it is known here why.
+// Forgotten implements analysis.State. Nothing is counted: a missing agent was reported when it went, and a link
+// without success is in the verdict, whether or not the reason is known here.
 func (m *Memory) Forgotten() int { return 0 }

@@ -8,7 +8,7 @@ import (
 	"a2atap/analyzer/jws"
 )
 
-// Bounds of what is verified: a card with more has the rest unverified.
+// Bounds of verification: anything beyond in a card stays unverified.
 const (
 	maxSignatures = 4       // of a card
 	maxCandidates = 4       // keys of one id
@@ -18,17 +18,17 @@ const (
 	maxSigned     = 1 << 20 // bytes of a card
 )
 
-// A Check is what a known key says of one signature of a card.
+// A Check is the result of verifying one signature of a card with a known key.
 type Check struct {
 	Index      int    // of the signature
 	KeyID      string //
 	Source     string // where the key comes from, as findings show it
 	Valid      bool   // the signature is over one of the readings of the card, by one of the keys of that id
 	Unstripped bool   // it is valid, but only over the card with all its default values
-	Uncertain  bool   // the key was not fetched where the signature says, or before the card: it may be another by now
+	Uncertain  bool   // the key was not fetched from the signature's URL, or before the card: it may differ by now
 }
 
-// A keySource is a set of keys, and where it came from.
+// A keySource is a set of keys and its source.
 type keySource struct {
 	name    string
 	keys    jws.KeySet

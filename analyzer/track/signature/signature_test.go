@@ -17,7 +17,7 @@ import (
 	"a2atap/proxy/must"
 )
 
-// sealed signs a card as it stands with a key made from a seed, and returns it with its signature.
+// sealed signs a card as is with a key made from a seed, and returns it with its signature.
 func sealed(card, header string, seed byte) string {
 	private := ed25519.NewKeyFromSeed([]byte(strings.Repeat(string(rune(seed)), ed25519.SeedSize)))
 	protected := base64.RawURLEncoding.EncodeToString([]byte(header))
@@ -52,7 +52,7 @@ const (
 	withJKU = `{"alg":"EdDSA","kid":"k","jku":"http://127.0.0.1:9/"}`
 )
 
-// rule returns one that looks at what is known of signatures.
+// rule returns a rule that checks the known facts about signatures.
 func rule(check func(p *analysis.Pass)) *analysis.Rule {
 	r := enginetest.Rule("seen", analysis.CardVerified, check)
 	r.Needs = []*analysis.Tracker{signature.Tracker}

@@ -26,12 +26,12 @@ var Tracker = &analysis.Tracker{
 	New:   newMemory,
 }
 
-// WithKeys gives the engine keys that agents sign their cards with. Name says where they come from.
+// WithKeys gives the engine keys with which agents sign their cards. Name describes their source.
 func WithKeys(name string, keys jws.KeySet) engine.Option {
 	return engine.Give(Tracker, keySource{name: name, keys: keys})
 }
 
-// Checks returns what is known of the signatures of the card that a CardVerified is about.
+// Checks returns the verification results for the card that a CardVerified is about.
 func Checks(p *analysis.Pass) []Check { return p.Detail.([]Check) }
 
 func newMemory(s *analysis.Setup) analysis.State {
@@ -94,7 +94,7 @@ func (m *Memory) await(at string, card *analysis.Observation) {
 	m.awaited.Put(at, append(waiting, *card))
 }
 
-// verified observes what known keys say of a card's signatures.
+// verified observes the results of verifying a card's signatures with known keys.
 func (m *Memory) verified(p *analysis.Pass, card *analysis.Observation) {
 	checks := m.check(card.Card, card.Arrival)
 	if len(checks) == 0 {
@@ -105,7 +105,7 @@ func (m *Memory) verified(p *analysis.Pass, card *analysis.Observation) {
 	p.Observe(o)
 }
 
-// keysFetched takes a set of keys that a client fetched, and verifies the cards that waited for it.
+// keysFetched records a set of keys that a client fetched, and verifies the cards that waited for it.
 func (m *Memory) keysFetched(p *analysis.Pass) {
 	x := p.Exchange
 	if x.Response.Status != http.StatusOK {
@@ -125,8 +125,8 @@ func (m *Memory) keysFetched(p *analysis.Pass) {
 	}
 }
 
-// check verifies the signatures of a card whose keys are known. What it found is remembered, since clients fetch the
-// same card again and again.
+// check verifies the signatures of a card whose keys are known. The results are cached, since clients fetch the same
+// card again and again.
 func (m *Memory) check(card *a2a.Card, arrival uint64) []Check {
 	hash := sha256.New()
 	var state [8]byte

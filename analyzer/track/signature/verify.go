@@ -26,13 +26,13 @@ func requestAddress(x *analysis.Exchange) string {
 // longNumber finds what may be a number that no double holds: some signers keep its digits, and some refuse it.
 var longNumber = regexp.MustCompile(`[:,\[]\s*-?[0-9]{16}`)
 
-// A payload is what a signature of a card may be over, in canonical form.
+// A payload is a form of a card that a signature may cover, in canonical form.
 type payload struct {
 	text     []byte
-	stripped bool // a reading of the card that leaves default values out comes to this
+	stripped bool // this is the card's text without default values
 }
 
-// payloads returns what a signature of the card may be over: nothing if that cannot be told.
+// payloads returns the payloads that a signature of the card may cover; nil if they are unknown.
 func payloads(card *a2a.Card) []payload {
 	if _, err := jws.Canonical(card.Raw()); err != nil || longNumber.Match(card.Raw()) {
 		return nil
@@ -53,8 +53,8 @@ func payloads(card *a2a.Card) []payload {
 	return list
 }
 
-// Verify says whether a signature of a card is over one of the readings of the card, by a key of the id that it names.
-// It is Unusable if no such key can tell.
+// Verify reports whether a signature of a card is over one of the readings of the card, by a key of the id that it
+// names. It is Unusable if no such key can tell.
 func Verify(card *a2a.Card, s a2a.Signature, keys jws.KeySet) jws.Verdict {
 	alg, id := s.Header.Get("alg").Text(), s.Header.Get("kid").Text()
 	if s.Bytes == nil || alg == "" || id == "" || s.Header.Has("crit") {
@@ -76,7 +76,7 @@ func Verify(card *a2a.Card, s a2a.Signature, keys jws.KeySet) jws.Verdict {
 // verify verifies one signature. It returns false if no key that can tell is known.
 func (m *Memory) verify(s a2a.Signature, payloads func() []payload, arrival uint64) (Check, bool) {
 	alg, id := s.Header.Get("alg").Text(), s.Header.Get("kid").Text()
-	if s.Bytes == nil || alg == "" || s.Header.Has("crit") { // an extension that we do not know (RFC 7515 §4.1.11)
+	if s.Bytes == nil || alg == "" || s.Header.Has("crit") { // an unknown extension (RFC 7515 §4.1.11)
 		return Check{}, false
 	}
 	result, told := Check{KeyID: id}, false
@@ -94,7 +94,7 @@ func (m *Memory) verify(s a2a.Signature, payloads func() []payload, arrival uint
 	return result, told
 }
 
-// verifyAny says whether a signature is over one of the payloads, by the key, and which one that is.
+// verifyAny reports whether a signature is over one of the payloads, by the key, and which one that is.
 func verifyAny(key *jws.Key, alg string, s a2a.Signature, payloads []payload) (verdict jws.Verdict, over payload) {
 	for _, over = range payloads {
 		verdict = key.Verify(alg, jws.SigningInput(s.Protected, over.text), s.Bytes)
@@ -111,8 +111,8 @@ type candidates struct {
 	uncertain bool
 }
 
-// candidates returns the keys of an id: those of the set that the signature names first, then those given, then the one
-// that the signature brings itself.
+// candidates returns the keys of an id: first those of the set that the signature names, then the given ones, then the
+// one embedded in the signature.
 func (m *Memory) candidates(header a2a.Value, id string, arrival uint64) []candidates {
 	var list []candidates
 	add := func(source keySource, keys jws.KeySet, uncertain bool) {

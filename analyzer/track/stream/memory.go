@@ -12,13 +12,13 @@ const (
 	maxUpdates = 128 // updates of a stream that are compared, the newest ones
 )
 
-// Memory is what is remembered of streams.
+// Memory remembers streams.
 type Memory struct {
 	streams analysis.Slot[*Stream]
 	tasks   *recent.Map[analysis.TaskKey, *task]
 }
 
-// In returns what the stream of an exchange has shown; nil if its answer is no event stream.
+// In returns the Stream of an exchange; nil if its answer is not an event stream.
 func (m *Memory) In(x *analysis.Exchange) *Stream {
 	if x.Stream == nil {
 		return nil
@@ -31,7 +31,7 @@ func (m *Memory) In(x *analysis.Exchange) *Stream {
 	return s
 }
 
-// A task is what streams of one task have shown beside each other.
+// A task has what parallel streams of one task have shown.
 type task struct {
 	runs   []*run      // of the streams that run or ran at the same time
 	shared bool        // another stream was asked for while one was open

@@ -8,7 +8,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// asked notes that another stream of a task is asked for while one is open.
+// asked records that another stream of a task is requested while one is open.
 func (m *Memory) asked(x *analysis.Exchange) {
 	if !x.Call.Operation.Streams() || x.Call.TaskID == "" {
 		return
@@ -18,7 +18,7 @@ func (m *Memory) asked(x *analysis.Exchange) {
 	}
 }
 
-// follow remembers an event for the comparison with other streams of the task. Only 1.0 says that they are alike.
+// follow remembers an event for the comparison with other streams of the task. Only 1.0 requires them to be equal.
 func (m *Memory) follow(o *analysis.Observation, s *Stream) {
 	x := o.Exchange
 	if !x.Call.Operation.Streams() || o.Dialects != a2a.Of(a2a.V1_0) || s.TaskID == "" {
@@ -46,7 +46,7 @@ func (m *Memory) follow(o *analysis.Observation, s *Stream) {
 	}
 }
 
-// finished remembers that a stream is over.
+// finished records that a stream has ended.
 func (m *Memory) finished(o *analysis.Observation) {
 	x, s := o.Exchange, m.In(o.Exchange)
 	if s.run == nil {
@@ -73,7 +73,8 @@ func (m *Memory) finished(o *analysis.Observation) {
 }
 
 // Disconnected returns the client that left another stream of the same task, over another connection, while the
-// observation's stream was open; nil if none did, or the last one more than so long before the stream's end.
+// observation's stream was open. It returns nil if none did, or if the last one left longer than the limit before the
+// stream's end.
 func (m *Memory) Disconnected(o *analysis.Observation, most time.Duration) *Disconnect {
 	x, s := o.Exchange, m.In(o.Exchange)
 	if s.run == nil {
@@ -92,19 +93,19 @@ func (m *Memory) Disconnected(o *analysis.Observation, most time.Duration) *Disc
 	return left
 }
 
-// A Divergence is where two streams of one task differ.
+// A Divergence is the first difference between two streams of one task.
 type Divergence struct {
-	K       int            // number of the event in the stream at hand; 0 if it is not one event
+	K       int            // number of the event in the current stream; 0 if it is not one event
 	Other   analysis.Place // the event of the other stream, or that stream
-	Missing int            // how many updates of the other stream are not there in a row
+	Missing int            // how many consecutive updates of the other stream are missing
 }
 
 // Diverges compares the stream that has just ended with the other streams of its task that ran at the same time and are
-// over. It returns the first difference, nil if there is none, and whether anything could be compared.
+// over. It returns the first difference, which may be nil, and whether anything could be compared.
 //
-// Two streams that both ended with the end of the task are compared backwards from there: the shorter one has to be the
-// end of the longer one. Of a stream that its client left, all updates have to stand in a row in an older one that went
-// on to the end.
+// Two streams that both ended with the end of the task are compared backwards from there: the shorter one must be the
+// end of the longer one. If a client left its stream, all updates must occur contiguously in an older stream that
+// continued to the end.
 func (m *Memory) Diverges(o *analysis.Observation) (d *Divergence, compared bool) {
 	x, s := o.Exchange, m.In(o.Exchange)
 	if s.run == nil {

@@ -48,7 +48,7 @@ func two(t *testing.T, first, second []string) *enginetest.Conversation {
 	return c
 }
 
-// Streams of one task that ran beside each other are compared from their end, and only as far as both are remembered.
+// Parallel streams of one task are compared from their end, and only as far as both are remembered.
 func TestDiverges(t *testing.T) {
 	long := func(n int, last ...string) []string {
 		var events []string

@@ -14,7 +14,7 @@ type run struct {
 	closed   uint64          // arrival of the step that ended it; 0 while it is open
 	viewer   digest.Digest
 	left     bool // the client ended it
-	whole    bool // it came to its end with the update that ended the task, and all of it was seen
+	whole    bool // it ended with the update that ended the task, and all of it was seen
 	known    bool // all of it was seen, as far as it goes
 	count    int  // updates so far
 	recent   []update
@@ -26,7 +26,7 @@ type update struct {
 	k       int // number of the event
 }
 
-// add remembers an update. A stream may be long: the newest are kept.
+// add records an update. A stream may be long: the newest are stored.
 func (r *run) add(u update) {
 	if len(r.recent) < maxUpdates {
 		r.recent = append(r.recent, u)
@@ -36,7 +36,7 @@ func (r *run) add(u update) {
 	r.count++
 }
 
-// back returns the update that is i before the last one.
+// back returns the update i places before the last one.
 func (r *run) back(i int) update { return r.recent[(r.count-1-i)%maxUpdates] }
 
 func (r *run) close(o *analysis.Observation, s *Stream) {
@@ -56,13 +56,14 @@ func (r *run) backwards(other *run) (k, otherK int, differ bool) {
 	return k, otherK, differ
 }
 
-// precedes reports whether r was surely attached to the task before the other began, and all that is to be compared is
-// remembered.
+// precedes reports whether r was certainly attached to the task before the other began, and all that is to be compared
+// is remembered.
 func (r *run) precedes(other *run) bool {
 	return r.opened.Arrival < other.began.Arrival && r.count <= maxUpdates && other.count <= maxUpdates
 }
 
-// contains reports whether the other updates stand in r in a row. The first ones may have come before r was gathered.
+// contains reports whether the other updates occur contiguously in r. The first ones may have come before r was
+// gathered.
 func (r *run) contains(other *run) bool {
 	before := min(2, other.count-1)
 	for from := -before; from+other.count <= r.count; from++ {

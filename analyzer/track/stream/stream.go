@@ -8,10 +8,10 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A Stream is what has been seen of an event stream before the observation at hand.
+// A Stream is the part of an event stream that was seen before the current observation.
 type Stream struct {
 	*analysis.Stream
-	First    a2a.PayloadKind // what the first event held
+	First    a2a.PayloadKind // the kind of the first event
 	Begun    int             // its number; 0 if none came
 	Newest   int             // number of the last event; 0 if none came
 	NewestAt time.Time       // when that came; zero if not known
@@ -20,14 +20,14 @@ type Stream struct {
 	Final    int             // number of the first event with final:true; 0 if none came
 	Closing  int             // number of the first event with final:true and a terminal state; 0 if none came
 	Terminal int             // number of the event that made the task terminal; 0 if none did
-	Unclear  bool            // an update said final, and nobody can tell whether that is true
+	Unclear  bool            // an update was marked final, and it is unknown whether that is true
 	Updated  bool            // Terminal was an update of the status, not a Task
 	Repeated int             // number of the first event after it that only repeated the task in that state; 0 if none
 	Snapshot int             // number of the last Task that was not the first event; 0 if none came
-	State    a2a.State       // the last that an event named; the zero State if none did, or if that one is unknown
+	State    a2a.State       // the last one in an event; zero if none did, or if the last one is unknown
 	Ended    a2a.State       // the state that Terminal brought
 	TaskID   string          // the task that the events name
-	Clock    Clock           // behind the times that the events tell
+	Clock    Clock           // that the events' times come from
 	Stamp    *Stamp          // the latest timestamp of a status of TaskID; nil if none could be read
 
 	NamedTask    *analysis.TaskObservation // the first that named a task, or nil
@@ -36,7 +36,7 @@ type Stream struct {
 	run *run // its updates, where streams of one task are compared
 }
 
-// A Stamp is when a status was recorded, as the agent says.
+// A Stamp is the agent's timestamp of a status.
 type Stamp struct {
 	At   time.Time
 	Unit time.Duration // its precision
@@ -128,7 +128,7 @@ func ReadTimestamp(text string) (at time.Time, unit time.Duration, ok bool) {
 	return at, unit, true
 }
 
-// name remembers what an event names, unless an earlier one did.
+// name remembers the ids in an event, unless an earlier event had them.
 func (s *Stream) name(seen *analysis.TaskObservation) {
 	if s.NamedTask == nil {
 		s.NamedTask = seen
@@ -146,16 +146,16 @@ func (s *Stream) OpenAfter(end *analysis.StreamEnd) (time.Duration, bool) {
 	return end.At.Sub(s.NewestAt), true
 }
 
-// A Clock is what times of 1.0 show of the clock behind them.
+// A Clock has what 1.0 timestamps show about the clock behind them.
 type Clock struct {
 	whole [3][len(wholeSecond)]byte // different times on a whole second
 	count int                       // of them
-	fine  bool                      // a time with a fraction of a second was seen
+	fine  bool                      // a time with a fractional second was seen
 }
 
 const wholeSecond = "2026-03-01T10:00:00Z"
 
-// See takes the text of a time in UTC.
+// See reads the text of a time in UTC.
 func (c *Clock) See(text []byte) {
 	switch {
 	case len(text) != len(wholeSecond):
@@ -173,8 +173,7 @@ func (c *Clock) See(text []byte) {
 	c.count++
 }
 
-// WholeSeconds reports whether there were at least three different times, all on a whole second: then that is no
-// chance.
+// WholeSeconds reports whether at least three different times were all on a whole second, which is no coincidence.
 func (c *Clock) WholeSeconds() bool { return !c.fine && c.count == len(c.whole) }
 
 // time lets the stream remember the time of a status.

@@ -1,18 +1,17 @@
-// Package stream tracks event streams: what the events of each have shown so far, and whether the streams of one task
-// show the same.
+// Package stream tracks event streams: the contents of each stream so far, and whether the streams of one task agree.
 package stream
 
 import (
 	"a2atap/analyzer/analysis"
 )
 
-// maxTasks bounds the tasks whose streams are compared. What goes beyond is forgotten, least recently used first.
+// maxTasks bounds the tasks whose streams are compared. The least recently used are forgotten first.
 const maxTasks = 5_000
 
-// Tracker remembers what the events of each stream have shown, and compares the streams of a task.
+// Tracker remembers the events of each stream, and compares the streams of a task.
 var Tracker = &analysis.Tracker{
 	Name: "stream",
-	Doc:  "what event streams have shown, and the streams of one task beside each other",
+	Doc:  "the contents of event streams, and parallel streams of one task",
 	On:   analysis.RequestDone | analysis.StatusSeen | analysis.TaskSeen | analysis.AnswerDone | analysis.StreamEnded,
 	New: func(s *analysis.Setup) analysis.State {
 		return &Memory{
@@ -22,7 +21,7 @@ var Tracker = &analysis.Tracker{
 	},
 }
 
-// Of returns what is remembered of streams.
+// Of returns the Memory of streams.
 func Of(p *analysis.Pass) *Memory { return p.State(Tracker).(*Memory) }
 
 // Take implements analysis.State.

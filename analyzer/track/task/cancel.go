@@ -11,11 +11,11 @@ import (
 // maxMetadata bounds the members of a cancellation's metadata that are looked for.
 const maxMetadata = 8
 
-// CancelOf returns the cancellation that a CancelSettled is about. Observation.Task is how its task has ended; nil if it
-// was not seen to end.
+// CancelOf returns the cancellation of a CancelSettled. Observation.Task is the end of its task; nil if no end was
+// seen.
 func CancelOf(p *analysis.Pass) *Cancel { return p.Detail.(*Cancel) }
 
-// newCancel returns the cancellation that an answer says has succeeded.
+// newCancel returns the cancellation that succeeded according to an answer.
 func newCancel(o *analysis.Observation, before *analysis.TaskObservation) *Cancel {
 	x := o.Exchange
 	c := &Cancel{Place: x.RequestPlace().Body(), Before: before, Answer: o.Task, exchange: x.Keep()}
@@ -33,8 +33,8 @@ func newCancel(o *analysis.Observation, before *analysis.TaskObservation) *Cance
 	return c
 }
 
-// isForTask reports whether a member of a request's metadata tells something of the task, and is not for an extension or
-// for tracing.
+// isForTask reports whether a member of a request's metadata is about the task, and not for an extension or for
+// tracing.
 func isForTask(name string) bool {
 	switch strings.ToLower(name) {
 	case "", "traceparent", "tracestate", "baggage":
@@ -43,7 +43,7 @@ func isForTask(name string) bool {
 	return !strings.ContainsAny(name, ":/")
 }
 
-// follow takes note of a later look at the task.
+// follow records a later observation of the task.
 func (c *Cancel) follow(o *analysis.Observation) {
 	if o.Task.State.Known() && !o.Task.Late && o.Task.After(c.Answer, o.Exchange) {
 		c.After = o.Task
@@ -51,8 +51,8 @@ func (c *Cancel) follow(o *analysis.Observation) {
 	c.find(o)
 }
 
-// find drops the members of the metadata that an answer or event about the task shows: by name, or by a text. Metadata
-// of the task that is no object has room for none, and all of them are dropped.
+// find drops the members of the metadata that an answer or event about the task shows: by name, or by a text. If the
+// task's metadata is not an object, it cannot have them, and all of them are dropped.
 func (c *Cancel) find(o *analysis.Observation) {
 	if len(c.Lost) == 0 || o.Doc == nil {
 		return
@@ -78,8 +78,8 @@ func (c *Cancel) find(o *analysis.Observation) {
 	c.Lost, c.values = c.Lost[:n], c.values[:n]
 }
 
-// settle observes, at the end of a capture, the cancellations that succeeded. Nothing is observed where the record may
-// lack what they brought about.
+// settle observes, at the end of a capture, the cancellations that succeeded. Nothing is observed if their effects may
+// be missing from the record.
 func (m *Memory) settle(p *analysis.Pass) {
 	if p.RequestMissed() || p.Lost() > 0 {
 		return
@@ -101,7 +101,8 @@ func (m *Memory) settle(p *analysis.Pass) {
 	}
 }
 
-// takeCancel takes note of what a look at a task, which was known in the state before, has to do with its cancellation.
+// takeCancel records an observation of a task if it concerns the task's cancellation; before is the task's previous
+// observation.
 func (t *Task) takeCancel(o *analysis.Observation, before *analysis.TaskObservation) {
 	switch {
 	case o.Exchange.Call.Operation == a2a.CancelTask && o.Task.Snapshot && !o.Task.Event:

@@ -6,7 +6,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// outcomeOf returns what a payload shows of the task with that id, if the task is in a state that fits.
+// outcomeOf returns a payload's content for the task with that id, if fits accepts the task's state.
 func outcomeOf(p *a2a.Payload, id string, fits func(a2a.State) bool) (out outcome, ok bool) {
 	var status a2a.Status
 	switch p.Kind {
@@ -30,8 +30,8 @@ func outcomeOf(p *a2a.Payload, id string, fits func(a2a.State) bool) (out outcom
 	return out, true
 }
 
-// Unchanged reports whether an answer or event shows the task as it was when it had ended: its status and its artifacts,
-// or the status alone if that has a timestamp and one of the two shows no more.
+// Unchanged reports whether an answer or event shows the task as it was when it had ended: the same status and
+// artifacts, or only the same status if it has a timestamp and one of the two shows no more.
 func (t *Task) Unchanged(p *a2a.Payload) bool {
 	now, ok := outcomeOf(p, t.ID, a2a.State.Terminal)
 	if !ok || now.status != t.outcome.status {

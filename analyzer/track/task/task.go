@@ -9,24 +9,24 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Bounds of what is remembered. What goes beyond is forgotten: of tasks, the least recently used first.
+// Bounds of memory. Anything beyond is forgotten, tasks in least recently used order.
 const (
 	maxTasks    = 10_000
 	maxMessages = 16 // message ids kept for each task
 )
 
-// A Task is what is known of one task.
+// A Task has known facts about one task.
 type Task struct {
 	ID       string
 	Context  *analysis.TaskObservation // the first one that named a context; nil if none did
 	Moved    bool                      // it was seen in another context than the first
 	Last     *analysis.TaskObservation // the newest one of a state, by arrival; nil if there was none
 	Terminal *analysis.TaskObservation // the first one in a terminal state; nil if there was none
-	Created  *Creation                 // the send that brought it into being, if that was seen
-	First    *analysis.TaskObservation // the first look at it that an answer gave; nil if there was none
-	FirstFor analysis.Principal        // for whom First was; 0 if that did not show
+	Created  *Creation                 // the send that created it, if seen
+	First    *analysis.TaskObservation // the first observation of it from an answer; may be nil
+	FirstFor analysis.Principal        // the receiver of First; 0 if unknown
 	Got      *analysis.TaskObservation // the newest answer to GetTask that showed it; nil if there was none
-	Reopened bool                      // a message went to it when it had ended, or may have
+	Reopened bool                      // a message was sent to it when it had ended, or may have ended
 
 	shownBy  uint64                   // the exchange that showed it first
 	stamp    time.Time                // of its status, when it was last seen
@@ -34,7 +34,7 @@ type Task struct {
 	ending   uint64                   // for which caller Terminal was
 	canceled *Cancellation            // of it when it was known to have ended; nil if there was none
 	outcome  outcome                  // that Terminal showed
-	question outcome                  // that the newest look showed at which it waited for input
+	question outcome                  // of the newest observation that showed it waiting for input
 	accepted *Cancel                  // the last one of it that succeeded; nil if none did
 	sending  uint64                   // the send to it that has not shown it yet
 	unnamed  digest.Content           // of the last message that was sent to it without an id
@@ -43,7 +43,7 @@ type Task struct {
 	creation Creation                 // that Created is
 }
 
-// A Creation is a send without a task id that was answered with a task.
+// A Creation is a send without a task id that created a task.
 type Creation struct {
 	Place      analysis.Place
 	MessageID  string
@@ -51,13 +51,13 @@ type Creation struct {
 	References []string // tasks that the message refers to
 }
 
-// A Cancellation is the wish to cancel a task that was known to have ended.
+// A Cancellation is a request to cancel a task that was known to have ended.
 type Cancellation struct {
 	Place analysis.Place // of the request
 	began analysis.Moment
 }
 
-// CanceledLate returns the cancellation of the ended task that began before what is observed, or nil.
+// CanceledLate returns the cancellation of the ended task that began before the observation, or nil.
 func (t *Task) CanceledLate(x *analysis.Exchange) *Cancellation {
 	if c := t.canceled; c != nil && (c.Place.Exchange == x.Seq || x.BeganAfter(c.began)) {
 		return c
@@ -68,13 +68,12 @@ func (t *Task) CanceledLate(x *analysis.Exchange) *Cancellation {
 // NewIn reports whether the exchange was the first to show the task.
 func (t *Task) NewIn(x *analysis.Exchange) bool { return t.shownBy == x.Seq }
 
-// StampedWith returns when the timestamp was first seen that the task's status had when it was last seen, if it is this
-// one.
+// StampedWith returns when the last timestamp of the task's status was first seen, if it equals the given one.
 func (t *Task) StampedWith(stamp time.Time) (first analysis.Moment, ok bool) {
 	return t.stamped, t.stamp.Equal(stamp)
 }
 
-// WasSent reports whether a message with that id was sent to the task before, or brought it into being.
+// WasSent reports whether a message with that id was sent to the task before, or created it.
 func (t *Task) WasSent(messageID string) bool { return t.message(messageID) != nil }
 
 // repeats reports whether a request sends a message that was sent to the task before: the same id, or before 0.2, where
@@ -111,8 +110,7 @@ func (t *Task) remember(x *analysis.Exchange) {
 	t.sent = append(t.sent, analysis.SentMessageOf(x))
 }
 
-// asked remembers what is asked of a task. One that had ended and gets a message may be at work again, in dialects that
-// allow it.
+// asked remembers a request about a task. An ended task that gets a message may work again, in dialects that allow it.
 func (t *Task) asked(x *analysis.Exchange) {
 	op := x.Call.Operation
 	if op.Sends() {
@@ -124,7 +122,7 @@ func (t *Task) asked(x *analysis.Exchange) {
 	}
 }
 
-// see remembers a look at the task.
+// see remembers an observation of the task.
 func (t *Task) see(x *analysis.Exchange, seen *analysis.TaskObservation) {
 	if t.First == nil && !seen.Late {
 		t.First, t.FirstFor = seen, x.KnownPrincipal()
@@ -160,17 +158,17 @@ type Cancel struct {
 	Before *analysis.TaskObservation // the newest state of the task when it was answered; nil if none was known
 	Answer *analysis.TaskObservation // the task in its answer
 	After  *analysis.TaskObservation // the newest state that surely is younger; nil if none was seen
-	Told   bool                      // its metadata tells something of the task
-	Again  bool                      // another one of the same agent has members in Lost, too, and comes before it
+	Told   bool                      // its metadata is about the task
+	Again  bool                      // an earlier one of the same agent has members in Lost, too
 	Lost   []string                  // members of its metadata that nothing has shown about the task since
 
 	exchange *analysis.Brief
 	values   [][]byte // of the members in Lost, as JSON
 }
 
-// An outcome is what was shown of a task at its end, to be compared with a later look. The zero outcome is not known.
+// An outcome is a task's content at its end, for comparison with a later observation. The zero outcome is unknown.
 type outcome struct {
 	status    digest.Digest
 	artifacts digest.Digest // 0 if an update showed the end
-	stamped   bool          // the status says when it was recorded
+	stamped   bool          // the status has a timestamp
 }

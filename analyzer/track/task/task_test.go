@@ -13,7 +13,7 @@ import (
 	"a2atap/proxy/expect"
 )
 
-// Who forgot a task knows nothing of it, and says so.
+// A tracker that forgot a task knows nothing about it, and reports that.
 func TestForgottenTasks(t *testing.T) {
 	m := &Memory{tasks: analysis.RecentByTask[*Task](3)}
 	x := &analysis.Exchange{Brief: analysis.Brief{Seq: 1}, Agent: "http://booker/rpc"}

@@ -1,5 +1,5 @@
 // Package task tracks tasks: the states and contexts in which each was seen, the messages that were sent to it, and
-// what a request that names it can have known of it.
+// what a request that names it can have known about it.
 package task
 
 import (
@@ -10,7 +10,7 @@ import (
 // Tracker remembers the tasks that were seen.
 var Tracker = &analysis.Tracker{
 	Name: "task",
-	Doc:  "the states and contexts in which tasks were seen, and the messages that were sent to them",
+	Doc:  "the states and contexts of tasks, and the messages that were sent to them",
 	On: analysis.RequestRead | analysis.RequestDone | analysis.TaskSeen | analysis.WebhookSeen |
 		analysis.CaptureDone,
 	Makes: analysis.CancelSettled,
@@ -24,13 +24,13 @@ var Tracker = &analysis.Tracker{
 	},
 }
 
-// Of returns what is remembered of tasks.
+// Of returns the Memory of tasks.
 func Of(p *analysis.Pass) *Memory { return p.State(Tracker).(*Memory) }
 
-// Memory is what is remembered of tasks. It also tells the engine which messages were sent to them.
+// Memory remembers tasks. It also tells the engine which messages were sent to them.
 type Memory struct {
 	tasks   *recent.Map[analysis.TaskKey, *Task]
-	strange *recent.Map[string, struct{}] // ids of tasks of which a notification told that may be of any agent
+	strange *recent.Map[string, struct{}] // ids of tasks in notifications that may be from any agent
 	named   analysis.Slot[*Task]
 	retry   analysis.Slot[bool]
 }
@@ -62,7 +62,7 @@ func (m *Memory) Take(p *analysis.Pass) {
 // Forgotten implements analysis.State: it returns how many tasks were.
 func (m *Memory) Forgotten() int { return m.tasks.Forgotten() }
 
-// find notes which task a request names, as it is known now.
+// find records which known task a request names.
 func (m *Memory) find(x *analysis.Exchange, missed bool) {
 	t := m.At(x.TaskKey(x.Call.TaskID))
 	if t == nil {
@@ -74,13 +74,13 @@ func (m *Memory) find(x *analysis.Exchange, missed bool) {
 	}
 }
 
-// At returns what is known of a task, or nil.
+// At returns known facts about a task, or nil.
 func (m *Memory) At(key analysis.TaskKey) *Task {
 	t, _ := m.tasks.Get(key)
 	return t
 }
 
-// Get returns what is known of the task with that id at the agent that the exchange belongs to, or nil.
+// Get returns known facts about the task with that id at the exchange's agent, or nil.
 func (m *Memory) Get(x *analysis.Exchange, id string) *Task { return m.At(x.TaskKey(id)) }
 
 // Named returns the task that a request names; nil if it names none, or one that was not known when it was read.
@@ -125,14 +125,14 @@ func (m *Memory) ActiveBefore(x *analysis.Exchange) *analysis.TaskObservation {
 	return t.Last
 }
 
-// ToldEnd reports whether the end of the named task was told to the same client, for the same credentials.
+// ToldEnd reports whether the same client, with the same credentials, received the end of the named task.
 func (m *Memory) ToldEnd(x *analysis.Exchange) bool {
 	t := m.Named(x)
 	return t != nil && t.ending == x.Caller()
 }
 
-// FoundByAnother returns the first look at the named task, if it had been delivered before the exchange began and was
-// for other credentials than those of the exchange; else nil.
+// FoundByAnother returns the first observation of the named task, if it had been delivered before the exchange began
+// and was for credentials other than the exchange's; else nil.
 func (m *Memory) FoundByAnother(x *analysis.Exchange) *analysis.TaskObservation {
 	t := m.Named(x)
 	if t == nil || t.First == nil || t.FirstFor == 0 || !x.BeganAfter(t.First.Moment()) {
@@ -144,7 +144,7 @@ func (m *Memory) FoundByAnother(x *analysis.Exchange) *analysis.TaskObservation 
 	return t.First
 }
 
-// see remembers a look at a task.
+// see remembers an observation of a task.
 func (m *Memory) see(o *analysis.Observation) {
 	x, seen := o.Exchange, o.Task
 	key := x.TaskKey(seen.TaskID)

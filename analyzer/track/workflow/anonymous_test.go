@@ -69,9 +69,9 @@ var unknownCallers = []story{
 		1
 		2
 		3
-		4 caused by 1 or 2: at the same time, in no common trace
-		5 caused by 1 or 2: at the same time, in no common trace
-		6 caused by 1 or 2: at the same time, in no common trace`,
+		4 caused by 1 or 2: at the same time, without a common trace
+		5 caused by 1 or 2: at the same time, without a common trace
+		6 caused by 1 or 2: at the same time, without a common trace`,
 	},
 	{
 		"a client of whose connections nothing is known", `
@@ -107,7 +107,7 @@ var unknownCallers = []story{
 		1 answer task=p`, `
 		1
 		2 under 1 of 1 ~ same content
-		3 caused by 1 or 2: at the same time, in no common trace`,
+		3 caused by 1 or 2: at the same time, without a common trace`,
 	},
 	{
 		"a text that an agent which is not tapped hands to several says nothing of who calls", `
@@ -133,8 +133,8 @@ var unknownCallers = []story{
 		2 answer task=q`, `
 		1
 		2
-		3 caused by 1 or 2: at the same time, in no common trace
-		4 caused by 1, 2 or 3: at the same time, in no common trace`,
+		3 caused by 1 or 2: at the same time, without a common trace
+		4 caused by 1, 2 or 3: at the same time, without a common trace`,
 	},
 	{
 		"a chain whose agents all have the library of the user", `

@@ -10,13 +10,13 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Bounds of how deep calls nest. What is deeper begins a workflow of its own.
+// Bounds on the nesting of calls. Deeper calls begin a separate workflow.
 const (
 	maxDepth = 64            // of a call when its request was read
 	maxWalk  = 16 * maxDepth // after workflows were joined
 )
 
-// A call is an exchange, and what may follow from it. What is asked of many calls at once stands in front.
+// A call is an exchange, and what may follow from it. Fields that are read for many calls at once come first.
 type call struct {
 	n             uint64
 	began         uint64    // arrival number of the request's end
@@ -25,23 +25,24 @@ type call struct {
 	agent, client string    // names
 	seen          time.Time // when one of its tasks was last seen at work
 	by            Evidence
-	anonymous     bool // the client may be anybody, whatever its name
+	anonymous     bool // the client's name does not identify it
 	sends         bool // a message
+	neighbor      bool // it is not A2A
 	parent        *call
 	maybe         *Choice // of Unknown; or nil
-	told          uint64  // the parent that was told of it last
+	told          uint64  // the parent last reported
 	conn          uint64
 	trace         traceID // zero if it names none
 	span          spanID
 	contents      []digest.Digest  // of the message
 	content       [1]digest.Digest // room for the first of them
-	luggage       *luggage         // the message, too; nil if there is none
+	luggage       *luggage         // the message, too; may be nil
 	held          []*frames        // that it did not fit into
 	context       string           // that the request names
 	card          string           // the request's target, if it fetches a card
 }
 
-// link returns where a call belongs.
+// link returns the link of a call.
 func (c *call) link() Link {
 	l := Link{Exchange: c.n, Workflow: c.root().n, By: c.by}
 	if c.parent != nil {
@@ -52,7 +53,7 @@ func (c *call) link() Link {
 	return l
 }
 
-// caller returns the name of who made the call, as far as that says who it is.
+// caller returns the name of the call's client, if the name identifies it.
 func (c *call) caller() string {
 	if c.anonymous {
 		return ""
@@ -63,12 +64,12 @@ func (c *call) caller() string {
 // madeBy reports whether the agent of a name is known to have made the call.
 func (c *call) madeBy(agent string) bool { return !c.anonymous && c.client == agent }
 
-// beside reports whether two calls came on the same connection.
-func (c *call) beside(o *call) bool { return c.conn != 0 && c.conn == o.conn }
+// sameConn reports whether two calls used the same known connection.
+func (c *call) sameConn(o *call) bool { return c.conn != 0 && c.conn == o.conn }
 
-// shares reports whether two calls were surely made by the same client.
+// shares reports whether two calls were certainly made by the same client.
 func (c *call) shares(o *call) bool {
-	return c.beside(o) || c.client == o.client && !c.anonymous && !o.anonymous
+	return c.sameConn(o) || c.client == o.client && !c.anonymous && !o.anonymous
 }
 
 // mayShare reports whether two calls may have been made by the same client: one that is known once, and once has the
@@ -129,7 +130,7 @@ func ancestor(calls []*call) *call {
 	return common
 }
 
-// idle reports whether nothing follows from the call any more: it was answered, and none of its tasks is worked on.
+// idle reports whether nothing follows from the call any more: it was answered, and none of its tasks is at work.
 func (c *call) idle() bool { return c.ended > 0 && c.tasks == 0 }
 
 // quiet is how long a task counts as worked on that was not seen.
@@ -148,7 +149,7 @@ func (c *call) busy(x *analysis.Exchange) (answering, working bool) {
 	return false, c.tasks > 0 && !gone
 }
 
-// idKey is the key of an id alone: that of a task, whoever has made it, or of a context.
+// idKey returns the key of an id alone: a task's, from any agent, or a context's.
 func idKey(id string) analysis.TaskKey { return analysis.TaskKeyOf("", "", id) }
 
 // A sameID is the makers of tasks that have the same id, at different agents.
@@ -169,7 +170,7 @@ type frames struct {
 	several bool
 }
 
-// maxFrames bounds the calls of one agent, trace, context or content. Where there are more at once, nothing is said.
+// maxFrames bounds the calls of one agent, trace, context or content. If there are more at once, no links are made.
 const maxFrames = 64
 
 // add adds a call.
@@ -196,7 +197,7 @@ func (f *frames) add(c *call) {
 	}
 }
 
-// settle takes note that a call may have become idle.
+// settle records that a call may have become idle.
 func (c *call) settle() {
 	if !c.idle() {
 		return
@@ -230,8 +231,8 @@ func (f *frames) during(x *analysis.Exchange, keep func(*call) bool) (choice, bo
 	return found, f.beyond == 0
 }
 
-// besides is like during, for calls that went to another agent than one.
-func (f *frames) besides(agent string, x *analysis.Exchange, keep func(*call) bool) (choice, bool) {
+// duringElsewhere is like during, for calls that went to another agent than one.
+func (f *frames) duringElsewhere(agent string, x *analysis.Exchange, keep func(*call) bool) (choice, bool) {
 	if f != nil && f.agent == agent && !f.several {
 		return choice{}, f.beyond == 0
 	}

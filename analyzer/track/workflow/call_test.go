@@ -26,7 +26,7 @@ func TestFramesBesides(t *testing.T) {
 			}
 			x := &analysis.Exchange{Opened: n + 2}
 			for _, agent := range []string{"a", "b", ""} {
-				got, known := f.besides(agent, x, func(c *call) bool { return c.n%2 == 0 })
+				got, known := f.duringElsewhere(agent, x, func(c *call) bool { return c.n%2 == 0 })
 				want, all := f.during(x, func(c *call) bool { return c.agent != agent && c.n%2 == 0 })
 				if !slices.Equal(got.calls, want.calls) || known != all {
 					t.Fatalf("besides %q: %d calls, %v; want %d, %v", agent, len(got.calls), known, len(want.calls), all)

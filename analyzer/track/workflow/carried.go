@@ -10,19 +10,20 @@ import (
 	"a2atap/proxy/capture/credential"
 )
 
-// Bounds of what of a message is looked for in other ones. Where a message has more, nothing is concluded from it.
+// Bounds of the parts of a message that are searched in other ones. If a message has more, nothing is concluded from
+// it.
 const (
 	maxIDs      = 32
 	maxPassages = 8
 	maxPassage  = 4 << 10 // bytes
 	maxScanned  = 64 << 10
 	minID       = 8 // bytes, of which at least
-	minDigits   = 4 // are digits: what is shorter may stand for anything
+	minDigits   = 4 // are digits: shorter ones may mean anything
 	maxID       = 128
 )
 
-// A luggage is what of a call can be found again in one that its agent makes to answer it: ids and texts. It is packed
-// when it is asked for: most agents ask nobody, and of those that do most answer one call at a time.
+// A luggage has the ids and texts of a call that may reappear in calls that its agent makes to answer it. It is built
+// on demand: most agents call no one, and most others answer one call at a time.
 type luggage struct {
 	message a2a.Value // of which nothing was taken yet
 	names   []string  // by which the call is known, likewise
@@ -57,7 +58,7 @@ func (c *call) packed() *luggage {
 	return l
 }
 
-// leave gives up the message of a call that is over: nobody will ask for its luggage, or nothing may be concluded then.
+// leave drops the message of a finished call: its luggage will not be needed, or would not prove anything.
 func (c *call) leave() {
 	switch l := c.luggage; {
 	case l == nil:
@@ -68,11 +69,12 @@ func (c *call) leave() {
 	}
 }
 
-// What calls have that sent nothing, and those that have left what they sent. Engines share them: nobody writes there.
+// The luggage of calls without a message, and of those whose message was dropped. Engines share them, and never modify
+// them.
 var noLuggage, leftLuggage = luggage{}, luggage{more: true}
 
-// pack takes what may be found again of a message. Ids are words of letters and digits in it, such as ORD-2026-0042 or a
-// UUID, wherever they stand but in files; dates are none.
+// pack collects the parts of a message that may reappear. Ids are words of letters and digits, such as ORD-2026-0042 or
+// a UUID, anywhere except in files; dates are not ids.
 func (l *luggage) pack(m a2a.Message) {
 	budget := maxScanned
 	for _, id := range [...]string{m.ID(), m.TaskID(), m.ContextID()} {
@@ -143,7 +145,7 @@ func (l *luggage) strings(v a2a.Value) {
 	}
 }
 
-// scan takes the ids that stand in a text.
+// scan collects the ids in a text.
 func (l *luggage) scan(text []byte) {
 	for len(text) > 0 {
 		end := 0
@@ -157,7 +159,7 @@ func (l *luggage) scan(text []byte) {
 	}
 }
 
-// name takes an id.
+// name adds an id.
 func (l *luggage) name(id []byte) {
 	d := digest.Empty.Bytes(id)
 	switch {
@@ -201,9 +203,9 @@ func inWord(b byte) bool   { return isDigit(b) || isLetter(b) || b == '-' || b =
 func isDigit(b byte) bool  { return '0' <= b && b <= '9' }
 func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
 
-// carriedOf finds, of several calls that may have caused one, that of which it carries something along: all that it
-// carries of any other one, and more. It returns nil if that is none of them, and how it is known. The message is that of
-// the call.
+// carriedOf finds, among several possible causes of a call, the one whose contents the call carries: everything that it
+// carries of any other cause, and more. It returns nil without such a cause, else also the evidence. message is the
+// call's message.
 func carriedOf(calls []*call, c *call, message a2a.Value) (*call, Evidence) {
 	if c.packed().more || slices.ContainsFunc(calls, func(o *call) bool { return o.packed().more }) {
 		same := slices.DeleteFunc(slices.Clone(calls), func(o *call) bool { return !handsOn(o, c) })
@@ -228,7 +230,7 @@ type item struct {
 	key uint64
 }
 
-// carried returns what a call carries of another one.
+// carried returns the parts of another call that a call carries.
 func carried(o, c *call, in *search) (list []item) {
 	for _, d := range o.contents {
 		if slices.Contains(c.contents, d) {
@@ -248,8 +250,8 @@ func carried(o, c *call, in *search) (list []item) {
 	return list
 }
 
-// beyond returns what the best of it is that is carried of call i and of no other one, None if something is carried of
-// another one that is not of call i, or nothing is of that alone.
+// beyond returns the best evidence that is carried of call i and of no other one. It returns None if something is
+// carried of another call and not of call i, or nothing of call i alone.
 func beyond(found [][]item, i int) Evidence {
 	by := None
 	for _, it := range found[i] {
@@ -269,7 +271,7 @@ func beyond(found [][]item, i int) Evidence {
 	return by
 }
 
-// A search knows the passages of a message that are as long as those that are looked for.
+// A search has the sums of a message's passages of the searched length.
 type search struct {
 	texts [][]byte
 	known map[int]map[uint64]bool // sums, by their lengths
@@ -322,8 +324,7 @@ func within(text []byte, at int) bool {
 	return at > 0 && at < len(text) && inside(text[at-1]) && inside(text[at])
 }
 
-// Sums are polynomials of the bytes, as Karp and Rabin have them, so that the sum of a passage follows from that of the
-// one before it.
+// Sums are rolling hashes (Karp-Rabin): the sum of a passage follows from the sum of the previous one.
 const (
 	prime = 1<<61 - 1
 	base  = 0x1d8af066a51c3f35 % prime

@@ -126,7 +126,7 @@ func (m *Memory) byContext(x *analysis.Exchange, c *call) (*call, Evidence) {
 	if !ok {
 		return nil, None
 	}
-	all, known := s.besides(c.agent, x, func(o *call) bool { return o.conn != c.conn || c.conn == 0 })
+	all, known := s.duringElsewhere(c.agent, x, func(o *call) bool { return o.conn != c.conn || c.conn == 0 })
 	if !known {
 		return nil, None
 	}
@@ -137,7 +137,7 @@ func (m *Memory) byContext(x *analysis.Exchange, c *call) (*call, Evidence) {
 		}
 		return ancestor(all.calls), InContext
 	}
-	// An agent that hands a context on may go by several names: what it calls side by side is not caused by each other.
+	// An agent that passes a context on may have several names: its parallel calls do not cause each other.
 	handed := func(o *call) bool { return o.context == c.context && m.byAgent(o) }
 	for i, o := range all.calls {
 		if handed(o) {
@@ -151,8 +151,8 @@ func (m *Memory) byContext(x *analysis.Exchange, c *call) (*call, Evidence) {
 	return ancestor(all.calls), InContext
 }
 
-// sameCaller reports whether all calls come from the client of another one, as far as names tell: it makes them side by
-// side.
+// sameCaller reports whether all calls come from the client of another one, as far as names show: it makes them in
+// parallel.
 func sameCaller(calls []*call, c *call) bool {
 	return !slices.ContainsFunc(calls, func(o *call) bool { return o.client != c.client })
 }
@@ -177,8 +177,8 @@ func (m *Memory) byReference(x *analysis.Exchange, c *call) (*call, Evidence) {
 	return ancestor(makers), ByReference
 }
 
-// nested finds the call that the client was answering, by the client's name. Of several calls it is the one of which
-// something is carried along.
+// nested finds the call that the client was answering, by the client's name. Of several calls, it is the one whose
+// content is carried along.
 func (m *Memory) nested(x *analysis.Exchange, c *call) (*call, Evidence) {
 	f, ok := m.agents.Get(c.client)
 	if !ok || c.anonymous {
@@ -198,7 +198,7 @@ func (m *Memory) nested(x *analysis.Exchange, c *call) (*call, Evidence) {
 	return carriedOf(own.calls, c, x.Call.Message)
 }
 
-// only returns the only one of some calls; nil if there is none, or there are several.
+// only returns the call if there is exactly one, else nil.
 func only(calls []*call) *call {
 	if len(calls) != 1 {
 		return nil
@@ -206,7 +206,7 @@ func only(calls []*call) *call {
 	return calls[0]
 }
 
-// doubt notes between which calls nothing decides, or that it is not known who calls while others are answering.
+// doubt records the equally likely causes, or that the caller is unknown while others are answering.
 func (m *Memory) doubt(x *analysis.Exchange, c *call) {
 	if x.Call.Operation == a2a.Webhook || c.card != "" && c.anonymous {
 		return
@@ -218,7 +218,7 @@ func (m *Memory) doubt(x *analysis.Exchange, c *call) {
 		more = f.beyond
 	} else if c.sends {
 		var known bool
-		from, known = m.sent.besides(c.agent, x, func(o *call) bool { return !o.shares(c) })
+		from, known = m.sent.duringElsewhere(c.agent, x, func(o *call) bool { return !o.shares(c) })
 		if c.anonymous && len(from.calls) > 0 && !from.working {
 			c.by = Unknown
 		}
@@ -247,7 +247,7 @@ func handsOn(o, c *call) bool {
 	return false
 }
 
-// byContent finds the call whose content is handed on, where the name of the client says nothing of who it is.
+// byContent finds the call whose content is passed on, if the client's name does not identify it.
 func (m *Memory) byContent(x *analysis.Exchange, c *call) (*call, Evidence) {
 	if m.byAgent(c) {
 		return nil, None
@@ -255,7 +255,7 @@ func (m *Memory) byContent(x *analysis.Exchange, c *call) (*call, Evidence) {
 	var from []*call
 	for _, d := range c.contents {
 		f, _ := m.contents.Get(d)
-		found, known := f.besides(c.agent, x, func(o *call) bool { return o.conn != c.conn || c.conn == 0 })
+		found, known := f.duringElsewhere(c.agent, x, func(o *call) bool { return o.conn != c.conn || c.conn == 0 })
 		if !known || m.lacks(found.calls) {
 			return nil, None
 		}

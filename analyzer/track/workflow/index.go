@@ -14,7 +14,7 @@ import (
 type Index struct {
 	mu      sync.RWMutex
 	entries []entry        // by number of the exchange, less one
-	sizes   map[uint64]int // by workflow; nil if it has to be counted anew
+	sizes   map[uint64]int // by workflow; nil if it must be counted again
 	maybe   map[uint64]Choice
 }
 
@@ -23,21 +23,22 @@ type entry struct {
 	by     Evidence
 }
 
-// Read returns the links of what is in a capture now.
+// Read returns the links of the current contents of a capture.
 func Read(ctx context.Context, src capture.Source) (*Index, error) {
 	ix := &Index{}
 	_, err := engine.Run(ctx, nil, src, nil, Into(ix.Put)...)
 	return ix, err
 }
 
-// Into returns options with which an engine tells a function of the link of each exchange as soon as its request was
-// read, and again when more is known of it: a link that was likely is proved, or an exchange that seemed to begin a
-// workflow belongs to another one. Its later exchanges are then in that one too, and are not told again.
+// Into returns options that make an engine call tell with the link of each exchange as soon as its request was read.
+// The engine calls tell again when more is known: a likely link is proved, or an exchange that seemed to begin a
+// workflow belongs to another one. The later exchanges of that workflow are then in the other one too, and are not
+// reported again.
 func Into(tell func(Link)) []engine.Option {
 	return []engine.Option{engine.With(Tracker), engine.Give(Tracker, tell)}
 }
 
-// Put takes a link, or what is known better of one.
+// Put adds or updates a link.
 func (ix *Index) Put(l Link) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
@@ -64,7 +65,7 @@ func (ix *Index) Put(l Link) {
 	}
 }
 
-// Of returns the link of an exchange. One of which nothing was told begins a workflow of its own.
+// Of returns the link of an exchange. An exchange without one begins a separate workflow.
 func (ix *Index) Of(n uint64) Link {
 	ix.mu.RLock()
 	defer ix.mu.RUnlock()

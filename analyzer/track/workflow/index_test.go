@@ -44,7 +44,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// What is told while the steps come is what is read from the whole, wherever the capture ends.
+// The index built while the steps come equals the index of the whole capture, wherever the capture ends.
 func TestReadIsWhatWasTold(t *testing.T) {
 	for _, tt := range stories {
 		steps := play(t, tt.story)
@@ -93,7 +93,7 @@ func TestForgedIDs(t *testing.T) {
 	}
 }
 
-// Depth is bounded, and so is what it takes to follow it.
+// The depth of a workflow is bounded, and so is the cost of following it.
 func TestDeepLoops(t *testing.T) {
 	var b strings.Builder
 	names := []string{"a", "b"}
@@ -103,7 +103,7 @@ func TestDeepLoops(t *testing.T) {
 	expect.Equal(t, "links", 500, len(linksOf(t, b.String())))
 }
 
-// What begins a workflow belongs to it, also if nothing was told of it: a card that is fetched before a call is told of
+// The first exchange of a workflow belongs to it even if it was not reported: a card fetch before a call is reported
 // when the call is not.
 func TestIndexOfWhatWasNotTold(t *testing.T) {
 	var ix workflow.Index

@@ -8,8 +8,8 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// proved takes note that an agent's call is about a context that the agent named earlier, in a call of its own. It
-// returns true if that settles where the earlier one belongs: under the only call that can be meant.
+// proved notes that a call to an agent is about a context that the agent used earlier, in a call that it made. It
+// returns true if that determines the earlier call's cause: the only possible call.
 func (m *Memory) proved(earlier, c *call, s *shared) bool {
 	if !meant(earlier, c) || slices.ContainsFunc(s.list, func(o *call) bool { return o != c && meant(earlier, o) }) {
 		return false
@@ -26,8 +26,8 @@ func (m *Memory) proved(earlier, c *call, s *shared) bool {
 	return true
 }
 
-// within takes note that a context which somebody unknown has named was made by the agent of a call that was open then:
-// nobody else could know it. It returns true if that settles to which workflow the earlier call belongs.
+// within notes that the agent of a call that was open created a context which an unknown client had used: no one else
+// could know it. It returns true if that determines the earlier call's workflow.
 func (m *Memory) within(earlier, c *call, s *shared) bool {
 	if earlier.parent != nil || m.byAgent(earlier) || !made(earlier, c) || c.below(earlier) || c.depth() >= maxDepth ||
 		slices.ContainsFunc(s.list, func(o *call) bool { return o != c && made(earlier, o) }) {
@@ -49,9 +49,16 @@ func during(earlier, c *call) bool {
 	return c.began < earlier.began && (c.ended == 0 || c.ended > earlier.began)
 }
 
-// identify takes note of who made a call, which was found out while it was open.
+// identify notes the client of a call, if it was identified while the call was open.
 func (m *Memory) identify(x *analysis.Exchange, c *call) {
 	c.client, c.anonymous = strings.Clone(x.Link.Client), false
+	if c.neighbor {
+		if c.parent == nil || c.by == OnlyOpen {
+			m.locate(x, c)
+			m.report(c)
+		}
+		return
+	}
 	if c.parent != nil || x.Call.Operation == a2a.Webhook {
 		return
 	}
@@ -69,10 +76,10 @@ func meant(earlier, c *call) bool {
 	return earlier.madeBy(c.agent) && earlier.agent != c.agent && during(earlier, c)
 }
 
-// prelude puts the fetches of an agent's card under the first call that follows in the same trace, or else by the same
-// client; of one that is anonymous, only if that is the same connection, too. Where a client has fetched the card several
-// times before it calls, nobody knows for which call each was: not even by the connections, which a program with a pool
-// of them takes for whatever comes next.
+// prelude links the fetches of an agent's card to the first call that follows in the same trace, or else by the same
+// client; for an anonymous client, only on the same connection. If a client fetched the card several times before it
+// calls, it is unknown for which call each fetch was; connections do not tell either, since pools reuse them
+// arbitrarily.
 func (m *Memory) prelude(x *analysis.Exchange, c *call) {
 	on := fetchedOn{agent: c.agent}
 	inTrace := fetchedOn{trace: c.trace}
@@ -85,7 +92,7 @@ func (m *Memory) prelude(x *analysis.Exchange, c *call) {
 		m.fetched(on, c)
 	default:
 		if c.trace != (traceID{}) && m.followed(x, c, inTrace, ByTrace) || c.by == ByTask {
-			return // who asks for a task of his has read the card before
+			return // a client that asks for its own task has read the card before
 		}
 		m.followed(x, c, on, Prelude)
 	}
@@ -103,8 +110,8 @@ func (m *Memory) fetched(on fetchedOn, c *call) {
 	m.cards.Put(on, append(before, c))
 }
 
-// followed puts the fetches that are over under a call, and reports whether there were any. Those that may be of its
-// client are left out from then on, whatever they were for.
+// followed links finished fetches to a call, and reports whether there were any. Fetches that may be by its client are
+// ignored from then on.
 func (m *Memory) followed(x *analysis.Exchange, c *call, on fetchedOn, by Evidence) bool {
 	before, ok := m.cards.Get(on)
 	if !ok {
@@ -140,8 +147,8 @@ func (m *Memory) followed(x *analysis.Exchange, c *call, on fetchedOn, by Eviden
 	return len(mine) > 0
 }
 
-// calling reports whether the client of a call waits for the answer to another one of the same agent: what it does then
-// is done for two purposes.
+// calling reports whether the client of a call waits for another answer of the same agent. Its calls may then serve
+// either purpose.
 func (m *Memory) calling(x *analysis.Exchange, c *call) bool {
 	f, _ := m.agents.Get(c.agent)
 	waiting, known := f.during(x, func(o *call) bool {
@@ -169,7 +176,7 @@ type notified struct {
 	over bool // the task, as one of them says
 }
 
-// early notes a notification of a task that nobody is known to have made: agents notify before they answer.
+// early notes a notification about an unknown task: agents may notify before they answer.
 func (m *Memory) early(key analysis.TaskKey, c *call, state a2a.State) {
 	n, ok := m.notified.Get(key)
 	if !ok {

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Evidence is how it is known what caused an exchange.
+// Evidence is how the cause of an exchange is known.
 type Evidence uint8
 
 // The kinds of evidence, those that prove the cause first.
 const (
-	None        Evidence = iota // nothing is known: the exchange begins a workflow of its own
+	None        Evidence = iota // unknown: the exchange begins a separate workflow
 	ByTask                      // it names a task that another call made
 	ByDelivery                  // it notifies of a task that another call made
 	ByReference                 // its message refers to a task that another call made
@@ -24,14 +24,16 @@ const (
 	Nested    // it was made while its client answered one call and no other
 	Working   // it was made while its client worked on the task of one call and of no other
 	ByContent // it hands on the content of one call that was being answered, and of no other
-	ByText    // its text holds that of one call that was being answered, and of no other
+	ByText    // its text contains the text of exactly one call that was being answered
 	ByID      // it names an id that one call named which was being answered, and no other
 	InTrace   // it is in the same trace, but which exchange of that caused it is not known
 	InContext // it is in the same context, the same
 	Prelude   // the card was fetched for the call that followed
+	ByModel   // a model asked for this tool with these arguments
+	OnlyOpen  // it was made while one call was open and no other
 
-	// Unknown is of an exchange that begins a workflow for want of a cause: its client may have made it for a call that
-	// was being answered, and nothing says for which, or whether for any.
+	// Unknown means that an exchange begins a workflow because no cause was found. Its client may have made it for an
+	// open call, but nothing shows for which, or whether for any.
 	Unknown
 )
 
@@ -39,8 +41,9 @@ var reasons = [...]string{
 	None: "", ByTask: "same task", ByDelivery: "notification of its task", ByReference: "refers to its task",
 	ByTrace: "same trace", ByContext: "same context",
 	Nested: "made while answering", Working: "made while working on it", ByContent: "same content",
-	ByText: "its text is in it", ByID: "same id",
-	InTrace: "same trace", InContext: "same context", Prelude: "card of that agent", Unknown: "unknown caller",
+	ByText: "contains its text", ByID: "same id",
+	InTrace: "same trace", InContext: "same context", Prelude: "card of that agent",
+	ByModel: "the model asked for it", OnlyOpen: "made while no other call was open", Unknown: "unknown caller",
 }
 
 // String returns the evidence in a few words, "" for None.
@@ -54,8 +57,8 @@ func (e Evidence) String() string {
 // Certain reports whether the evidence proves the cause.
 func (e Evidence) Certain() bool { return e > None && e < Nested }
 
-// ByAgent reports whether the cause is a call that an agent had to answer when it made the exchange, and not one that the
-// same client made before: as far as that can be told of what is in one trace or context.
+// ByAgent reports whether the cause is a call that an agent was answering when it made the exchange, rather than an
+// earlier call of the same client, as far as that is visible within one trace or context.
 func (e Evidence) ByAgent() bool {
 	switch e {
 	case ByTrace, ByContext, Nested, Working, ByContent, ByText, ByID, InTrace, InContext:
@@ -64,18 +67,18 @@ func (e Evidence) ByAgent() bool {
 	return false
 }
 
-// A Link says to which workflow an exchange belongs, and what caused it there.
+// A Link has the workflow of an exchange, and its cause there.
 type Link struct {
 	Exchange uint64   // the exchange, by its number in the capture
-	Workflow uint64   // the number of the exchange that began the workflow; that of the exchange itself if it did
+	Workflow uint64   // the number of the exchange that began the workflow, which may be the exchange itself
 	Parent   uint64   // the exchange that caused it; 0 if it begins its workflow
 	By       Evidence // how the parent is known
-	Before   uint64   // the parent that was told of it before; 0 if none was
+	Before   uint64   // the parent reported before; 0 if none
 	Maybe    Choice   // of Unknown: between which calls nothing decides
 }
 
-// A Choice is the exchanges of which one has caused another: the first four, in order, 0 where there are less, and how
-// many there are beyond these. There is none where less than two come into question.
+// A Choice has the exchanges of which one is the cause: the first four, in order, padded with 0, and the number of
+// further ones. It is empty with fewer than two candidates.
 type Choice struct {
 	First [4]uint64
 	More  int
@@ -104,7 +107,7 @@ func (ch *Choice) All() []uint64 {
 	return ch.First[:n]
 }
 
-// String names the exchanges of a choice: "2 or 8", "2, 4, 6, 8 or one of 3 more"; "" if there is none.
+// String names the exchanges of a choice: "2 or 8", "2, 4, 6, 8 or one of 3 more"; "" for an empty choice.
 func (ch Choice) String() string {
 	var words []string
 	for _, n := range ch.All() {
@@ -123,7 +126,7 @@ func (ch Choice) String() string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// Doubt says why the cause of an exchange that begins a workflow is not known; empty if there need not be one.
+// Doubt explains why the cause of an exchange that begins a workflow is unknown; empty if it may have no cause.
 func (l *Link) Doubt() string {
 	switch {
 	case l.By != Unknown || l.Parent != 0:
@@ -131,5 +134,5 @@ func (l *Link) Doubt() string {
 	case l.Maybe == Choice{}:
 		return Unknown.String()
 	}
-	return "caused by " + l.Maybe.String() + ": at the same time, in no common trace"
+	return "caused by " + l.Maybe.String() + ": at the same time, without a common trace"
 }

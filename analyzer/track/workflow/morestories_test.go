@@ -38,7 +38,7 @@ var moreStories = []story{
 		2 answer task=q`, `
 		1
 		2
-		3 caused by 1 or 2: at the same time, in no common trace`,
+		3 caused by 1 or 2: at the same time, without a common trace`,
 	},
 	{
 		"a loop", `
@@ -53,7 +53,7 @@ var moreStories = []story{
 		1
 		2 under 1 of 1 ~ made while answering
 		3 under 2 of 1 ~ made while answering
-		4 caused by 1 or 3: at the same time, in no common trace`,
+		4 caused by 1 or 3: at the same time, without a common trace`,
 	},
 	{
 		"a loop in a trace", `

@@ -43,10 +43,10 @@ var sideBySide = []story{
 		2 answer task=q`, `
 		1
 		2
-		3 caused by 1 or 2: at the same time, in no common trace
-		4 caused by 1 or 2: at the same time, in no common trace
-		5 caused by 1 or 2: at the same time, in no common trace
-		6 caused by 1 or 2: at the same time, in no common trace`,
+		3 caused by 1 or 2: at the same time, without a common trace
+		4 caused by 1 or 2: at the same time, without a common trace
+		5 caused by 1 or 2: at the same time, without a common trace
+		6 caused by 1 or 2: at the same time, without a common trace`,
 	},
 	{
 		"a card that is read while something else is asked", `
@@ -107,8 +107,8 @@ var sideBySide = []story{
 		1 answer task=p`, `
 		1
 		2
-		3 caused by 1 or 2: at the same time, in no common trace
-		4 caused by 1 or 2: at the same time, in no common trace
+		3 caused by 1 or 2: at the same time, without a common trace
+		4 caused by 1 or 2: at the same time, without a common trace
 		5 under 3 of 3 = notification of its task
 		6 under 4 of 4 = notification of its task
 		7 under 3 of 3 = notification of its task
@@ -171,7 +171,7 @@ var sideBySide = []story{
 		4
 		5
 		6
-		7 caused by 1, 2, 3, 4 or one of 2 more: at the same time, in no common trace`,
+		7 caused by 1, 2, 3, 4 or one of 2 more: at the same time, without a common trace`,
 	},
 	{
 		"an id that one of two named is carried along", `
@@ -187,9 +187,9 @@ var sideBySide = []story{
 		1
 		2
 		3 under 2 of 2 ~ same id
-		4 caused by 1 or 2: at the same time, in no common trace
-		5 caused by 1 or 2: at the same time, in no common trace
-		6 caused by 1 or 2: at the same time, in no common trace`,
+		4 caused by 1 or 2: at the same time, without a common trace
+		5 caused by 1 or 2: at the same time, without a common trace
+		6 caused by 1 or 2: at the same time, without a common trace`,
 	},
 	{
 		"the id of a task that is worked on is carried along", `
@@ -215,9 +215,9 @@ var sideBySide = []story{
 		2 answer task=q`, `
 		1
 		2
-		3 under 1 of 1 ~ its text is in it
-		4 caused by 1 or 2: at the same time, in no common trace
-		5 caused by 1 or 2: at the same time, in no common trace`,
+		3 under 1 of 1 ~ contains its text
+		4 caused by 1 or 2: at the same time, without a common trace
+		5 caused by 1 or 2: at the same time, without a common trace`,
 	},
 	{
 		"what is carried of one call is carried of another one, too", `
@@ -230,7 +230,7 @@ var sideBySide = []story{
 		2 answer task=q`, `
 		1
 		2
-		3 caused by 1 or 2: at the same time, in no common trace
+		3 caused by 1 or 2: at the same time, without a common trace
 		4 under 2 of 2 ~ same id`,
 	},
 	{
@@ -243,6 +243,6 @@ var sideBySide = []story{
 		2 answer task=q`, `
 		1
 		2
-		3 caused by 1 or 2: at the same time, in no common trace`,
+		3 caused by 1 or 2: at the same time, without a common trace`,
 	},
 }

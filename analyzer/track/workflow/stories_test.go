@@ -86,8 +86,8 @@ var firstStories = []story{
 		2 answer task=q`, `
 		1
 		2
-		3 caused by 1 or 2: at the same time, in no common trace
-		4 caused by 1 or 2: at the same time, in no common trace`,
+		3 caused by 1 or 2: at the same time, without a common trace
+		4 caused by 1 or 2: at the same time, without a common trace`,
 	},
 	{
 		"two side by side with other texts that are handed on", `
@@ -102,7 +102,7 @@ var firstStories = []story{
 		1
 		2
 		3 under 2 of 2 ~ same content
-		4 caused by 1 or 2: at the same time, in no common trace`,
+		4 caused by 1 or 2: at the same time, without a common trace`,
 	},
 	{
 		"two side by side, whose contexts tell them apart in the end", `
@@ -120,7 +120,7 @@ var firstStories = []story{
 		2
 		3 under 2 of 2 = same context
 		4 under 1 of 1 = same context
-		5 caused by 3 or 4: at the same time, in no common trace`,
+		5 caused by 3 or 4: at the same time, without a common trace`,
 	},
 	{
 		"a context that the agent made proves what was likely", `

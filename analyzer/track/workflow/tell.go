@@ -1,5 +1,5 @@
 package workflow
 
-// Tell lets another tracker hear of links, as whoever takes them with Into does: each when its request was read, and
-// again when more is known of it. Trackers call it when their state is made.
+// Tell registers another tracker for links, which it receives like the callback of Into: each when its request was
+// read, and again after updates. Trackers call it when their state is created.
 func (m *Memory) Tell(hear func(Link)) { m.tell = append(m.tell, hear) }

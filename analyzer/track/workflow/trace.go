@@ -7,8 +7,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// traceOf reads the traceparent of a request. It returns false if there is none, more than one, or a malformed one:
-// that is to be ignored.
+// traceOf reads the traceparent of a request. It returns false if it is missing, repeated, or malformed, which means to
+// ignore it.
 //
 // Source: W3C Trace Context, section 3.2.
 func traceOf(h capture.Fields) (trace traceID, span spanID, ok bool) {

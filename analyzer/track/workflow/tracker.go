@@ -1,14 +1,14 @@
-// Package workflow tracks what caused what: it groups the exchanges of one request of a user, through all the agents
-// that work on it.
+// Package workflow tracks causes: it groups the exchanges of one request of a user, through all the agents that work on
+// it.
 //
-// An exchange is caused by another one where that is proved: it names a task that the other made, or it carries the
-// trace or the context of a call that its client was answering. Where nothing proves it, a cause is likely if there is
-// only one that it can be; the link then says that it is not proved, and why it is thought. Where two causes are as
-// likely, the exchange begins a workflow of its own: nothing is guessed.
+// An exchange has a proved cause if it names a task that the other exchange created, or carries the trace or the
+// context of a call that its client was answering. Without proof, a cause is likely if it is the only possible one; the
+// link then says that it is not proved, and gives the reason. If two causes are equally likely, the exchange begins a
+// workflow of its own: nothing is guessed.
 //
-// Links are known when a request has been read, in one pass, and are the same live and offline. What is learned later
-// can prove a link that was likely, and can put an exchange under its cause where several were possible; it never moves
-// one from a cause to another.
+// Links are known when a request has been read, in one pass, and are the same live and offline. Later facts can prove a
+// likely link, and can put an exchange under its cause if several were possible. They never move an exchange from one
+// cause to another.
 package workflow
 
 import (
@@ -22,7 +22,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Bounds of what is remembered. What goes beyond is forgotten, least recently used first.
+// Bounds of memory. Anything beyond is forgotten, least recently used first.
 const (
 	maxTasks    = 5_000
 	maxAgents   = 10_000
@@ -35,8 +35,8 @@ const (
 // Tracker remembers which calls are worked on, and which call made each task.
 var Tracker = &analysis.Tracker{
 	Name:  "workflow",
-	Doc:   "what caused what: the exchanges that belong to one request of a user",
-	Needs: []*analysis.Tracker{push.Tracker}, // which recognises notifications
+	Doc:   "causes: the exchanges that belong to one request of a user",
+	Needs: []*analysis.Tracker{push.Tracker}, // which recognizes notifications
 	On: analysis.RequestRead | analysis.TaskSeen | analysis.AnswerDone | analysis.StreamEnded | analysis.MessageSeen |
 		analysis.ExchangeDone,
 	New: func(s *analysis.Setup) analysis.State {
@@ -50,6 +50,7 @@ var Tracker = &analysis.Tracker{
 			contents: recent.NewHashed[digest.Digest, *frames](maxDigests, digest.Digest.Low),
 			cards:    recent.New[fetchedOn, []*call](maxCards),
 			notified: analysis.RecentByTask[*notified](maxTasks),
+			asked:    newAsked(),
 			call:     analysis.NewSlot[*call](s),
 		}
 		for _, given := range s.Given() {
@@ -61,7 +62,7 @@ var Tracker = &analysis.Tracker{
 	},
 }
 
-// Memory is what is remembered of workflows.
+// Memory remembers workflows.
 type Memory struct {
 	tell     []func(Link)
 	tasks    *recent.Map[analysis.TaskKey, task]
@@ -73,13 +74,14 @@ type Memory struct {
 	contents *recent.Map[digest.Digest, *frames]
 	cards    *recent.Map[fetchedOn, []*call]
 	notified *recent.Map[analysis.TaskKey, *notified]
+	asked    *recent.Map[digest.Digest, []*ask]
 	call     analysis.Slot[*call]
-	sent     frames // messages, whoever asks whom
+	sent     frames // messages between any programs
 	lost     int64  // exchanges, so far
 	hole     uint64 // arrival number up to which something may be missing
 }
 
-// A task is a task as far as it matters who made it and who waits for it.
+// A task has the facts about a task that matter for causes: its creator and its owner.
 type task struct {
 	maker *call // the call that made it, or else the first that showed it
 	owner *call // the last that gave it work
@@ -87,26 +89,26 @@ type task struct {
 	over  bool
 }
 
-// A shared is what has to do with one context.
+// A shared has the calls that share one context.
 type shared struct {
 	frames
-	waiting []*call // that named it before it was known whose it is
+	waiting []*call // that named it before its owner was known
 }
 
-// A trace is what was seen of one trace.
+// A trace has the calls of one trace.
 type trace struct {
 	frames
 	first    *call
-	constant bool // one traceparent stands in calls that have nothing to do with each other: it says nothing
+	constant bool // unrelated calls have the same traceparent: it proves nothing
 }
 
-// fetchedOn is where a card was fetched: in which trace, or else from which agent.
+// fetchedOn identifies where a card was fetched: in which trace, or else from which agent.
 type fetchedOn struct {
 	trace traceID
 	agent string
 }
 
-// LinkOf returns where an exchange belongs, as far as is known; the zero Link if its request was not read.
+// LinkOf returns the known link of an exchange; the zero Link if its request was not read.
 func (m *Memory) LinkOf(x *analysis.Exchange) (l Link) {
 	if c := m.call.Of(x); c != nil {
 		l = c.link()
@@ -121,7 +123,10 @@ func (m *Memory) Take(p *analysis.Pass) {
 		m.lost, m.hole = lost, max(p.Arrival, x.Opened)
 	}
 	if p.Kind == analysis.RequestRead {
-		if x.Judged() && !x.InBatch() {
+		switch {
+		case x.Neighbor != nil:
+			m.neighborBegan(x, p.Arrival)
+		case x.Judged() && !x.InBatch():
 			m.begin(x, p.Arrival)
 		}
 		return
@@ -145,14 +150,18 @@ func (m *Memory) Take(p *analysis.Pass) {
 			m.end(c, p.Arrival)
 		}
 	case analysis.StreamEnded, analysis.ExchangeDone:
-		m.end(c, p.Arrival)
+		if c.neighbor {
+			m.neighborEnded(x, c, p.Arrival)
+		} else {
+			m.end(c, p.Arrival)
+		}
 	}
 }
 
 // Forgotten implements analysis.State. Nothing is counted: no rule asks for what may be forgotten.
 func (m *Memory) Forgotten() int { return 0 }
 
-// end notes that a call was answered, or is over.
+// end records that a call was answered, or has ended.
 func (m *Memory) end(c *call, arrival uint64) {
 	if c.ended > 0 {
 		return
@@ -166,7 +175,7 @@ func (m *Memory) end(c *call, arrival uint64) {
 	}
 }
 
-// begin finds out what caused an exchange, and notes what may follow from it.
+// begin determines the cause of an exchange, and records its possible effects.
 func (m *Memory) begin(x *analysis.Exchange, arrival uint64) {
 	c := &call{
 		n: x.Seq, client: x.Link.Client, agent: x.Link.Agent, anonymous: x.Anonymous, conn: x.Conn,
@@ -195,7 +204,7 @@ func (m *Memory) begin(x *analysis.Exchange, arrival uint64) {
 	m.prelude(x, c)
 }
 
-// report tells where a call belongs.
+// report reports the link of a call.
 func (m *Memory) report(c *call) {
 	l := c.link()
 	l.Before, c.told = c.told, l.Parent
@@ -204,7 +213,7 @@ func (m *Memory) report(c *call) {
 	}
 }
 
-// remember notes what a call may cause.
+// remember records the possible effects of a call.
 func (m *Memory) remember(x *analysis.Exchange, c *call) {
 	if x.Call.Operation == a2a.Webhook {
 		return // who is notified is not asked for anything
@@ -217,7 +226,7 @@ func (m *Memory) remember(x *analysis.Exchange, c *call) {
 		m.traced(c)
 	}
 	if !c.sends && x.Call.Operation != a2a.NoOperation {
-		return // answering it takes no work
+		return // answering it needs no calls
 	}
 	(*at).add(c)
 	if t := m.named(x); t != nil && c.sends {
@@ -236,7 +245,7 @@ func (m *Memory) remember(x *analysis.Exchange, c *call) {
 	}
 }
 
-// traced notes the trace that a call is in.
+// traced records the trace of a call.
 func (m *Memory) traced(c *call) {
 	t, ok := m.traces.Get(c.trace)
 	if !ok {
@@ -269,7 +278,7 @@ func (t *task) pass(to *call) {
 	t.owner = to
 }
 
-// see takes note of a task in an answer, an event or a notification.
+// see records a task in an answer, an event or a notification.
 func (m *Memory) see(x *analysis.Exchange, c *call, seen *analysis.TaskObservation) {
 	if x.Agent == "" {
 		return
@@ -315,7 +324,7 @@ func (m *Memory) see(x *analysis.Exchange, c *call, seen *analysis.TaskObservati
 	}
 }
 
-// madeBy notes which call made a task.
+// madeBy records which call created a task.
 func (m *Memory) madeBy(id string, c *call) {
 	same, _ := m.byID.At(idKey(id))
 	if same.more = same.more || same.n == maxMakers; !same.more {

@@ -22,8 +22,8 @@ import (
 //	2 ?python>hotel send
 //	1 answer task=t state=completed context=c
 //
-// The number is that of the exchange, and who is named by a User-Agent has a question mark. Requests are send, get,
-// card, hook and cancel; an exchange ends with its answer, its last event ("event ... end"), "fault" or "killed".
+// The number is the exchange's. A client named by its User-Agent has a question mark. Requests are send, get, card,
+// hook, cancel, model (whose answer asks=TOOL city=CITY) and tool (name=TOOL city=CITY). An exchange ends with its answer, its last event ("event ... end"), "fault" or "killed".
 func play(t *testing.T, story string) []capture.Step {
 	t.Helper()
 	var steps []capture.Step
@@ -88,6 +88,8 @@ func opened(client, agent, asks string, value func(string) string) capture.Opene
 		head = "GET /.well-known/" + cmp.Or(value("path"), "agent-card.json") + " HTTP/1.1\r\n"
 	case "hook":
 		head = "POST /hook HTTP/1.1\r\n"
+	case "model":
+		head = "POST /v1/chat/completions HTTP/1.1\r\n"
 	}
 	head += "Host: " + agent + ":9000\r\nContent-Type: application/json\r\n"
 	if id := value("trace"); id != "" {
@@ -122,6 +124,11 @@ func requestBody(asks string, value func(string) string) string {
 	case "hook":
 		return fmt.Sprintf(`{"statusUpdate":{"taskId":%q,"contextId":"c","status":{"state":"TASK_STATE_WORKING"}}}`,
 			value("task"))
+	case "model":
+		return `{"model":"m","messages":[]}`
+	case "tool":
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{"city":%q}}}`,
+			value("name"), value("city"))
 	case "send":
 		text := value("text")
 		if text == "" {
@@ -153,6 +160,9 @@ func answerBody(asks string, value func(string) string) string {
 		return `{"name":"x","supportedInterfaces":[]}`
 	case "hook":
 		return ""
+	case "model":
+		return fmt.Sprintf(`{"choices":[{"message":{"tool_calls":[{"id":"c1","function":{"name":%q,"arguments":%q}}]}}]}`,
+			value("asks"), fmt.Sprintf(`{"city": %q}`, value("city")))
 	}
 	id := value("task")
 	if id == "" {
@@ -203,7 +213,7 @@ func linksOf(t *testing.T, story string) []string {
 }
 
 func TestLinks(t *testing.T) {
-	for _, tt := range slices.Concat(stories, sideBySide, unknownCallers) {
+	for _, tt := range slices.Concat(stories, sideBySide, unknownCallers, neighbors) {
 		t.Run(tt.name, func(t *testing.T) {
 			var want []string
 			for line := range strings.Lines(tt.want) {

@@ -57,7 +57,7 @@ func Run(ctx context.Context, e cli.Env, o Options, names []string) error {
 	}, paths...)
 }
 
-// listen says where the agents of these names and paths listen, and serves them until it is interrupted.
+// listen prints the addresses of the agents with these names and paths, and serves them until it is interrupted.
 func (o *Options) listen(
 	ctx context.Context, e cli.Env, names []string, serve func(context.Context, net.Listener) error, paths ...string,
 ) error {
@@ -75,7 +75,7 @@ func (o *Options) listen(
 	for i, name := range names {
 		fmt.Fprintf(&lines, "%s http://%s%s\n", name, l.Addr(), paths[i])
 	}
-	io.WriteString(e.Out, lines.String()) // who does not read it can read the ready file
+	io.WriteString(e.Out, lines.String()) // readers can also use the ready file
 	if err := cli.WriteReady(o.ReadyFile, lines.String()); err != nil {
 		l.Close()
 		return err
@@ -83,26 +83,26 @@ func (o *Options) listen(
 	return serve(ctx, l)
 }
 
-// check refuses flags that make no sense, by themselves or for these agents.
+// check rejects flags that are invalid, alone or for these agents.
 func (o *Options) check(names []string) error {
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
-			return cli.Usage("agent %s is named twice; name each agent once", name)
+			return cli.Usage("agent %s is given twice; name each agent once", name)
 		}
 	}
 	switch {
 	case len(names) > 1 && o.Fault != "":
-		return cli.Usage("--fault fits one agent, and %s are %d; start the one with the fault by itself",
+		return cli.Usage("--fault is for one agent, and %s are %d; start the one with the fault separately",
 			strings.Join(names, ", "), len(names))
 	case len(names) > 1 && slices.Contains(names, hostile.Name):
-		return cli.Usage("agent %s runs by itself; start the others apart", hostile.Name)
+		return cli.Usage("agent %s runs alone; start the others separately", hostile.Name)
 	case len(names) > 1 && o.Card != "":
-		return cli.Usage("--card fits one agent, and %s are %d; start the one with the card by itself",
+		return cli.Usage("--card is for one agent, and %s are %d; start the one with the card separately",
 			strings.Join(names, ", "), len(names))
 	case len(o.Skills) > 0 && o.Card == "":
-		return cli.Usage("--skill needs --card, whose skills it is about")
+		return cli.Usage("--skill needs --card, which has the skills")
 	case o.WebhookCA != "" && !o.Push:
-		return cli.Usage("--webhook-ca needs --push: without it the agent sends nothing to webhooks")
+		return cli.Usage("--webhook-ca needs --push: without it the agent sends no notifications")
 	case o.MaxTasks < 0:
 		return cli.Usage("--max-tasks %d: use a number above 0", o.MaxTasks)
 	case o.Delay < 0:

@@ -14,7 +14,7 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// agentAuth returns the credentials that --auth of an agent asks for, of one user or of several; nil for none.
+// agentAuth returns the credentials that --auth of an agent requires, of one user or of several; nil for none.
 func agentAuth(e cli.Env, values []string) (*refagent.Credentials, error) {
 	var all []refagent.Credentials
 	for _, value := range values {
@@ -25,7 +25,7 @@ func agentAuth(e cli.Env, values []string) (*refagent.Credentials, error) {
 		for i := range all {
 			switch {
 			case !all[i].SameKind(c):
-				return nil, cli.Usage("--auth is given for %s and for %s; all users bring the same", &all[i], c)
+				return nil, cli.Usage("--auth is given for %s and for %s; all users need the same kind of credentials", &all[i], c)
 			case c.Verify == nil && all[i].User() == c.User():
 				return nil, cli.Usage("--auth is given twice for the same user, or with the same secret")
 			}
@@ -39,7 +39,7 @@ func agentAuth(e cli.Env, values []string) (*refagent.Credentials, error) {
 	return &all[0], nil
 }
 
-// userAuth reads the credentials of one user. The whole text, or only its secret, may come from a file or a variable.
+// userAuth parses the credentials of one user. The whole text, or only its secret, may come from a file or a variable.
 func userAuth(e cli.Env, value string) (*refagent.Credentials, error) {
 	resolve := func(text string) (string, error) { return e.Secret("--auth", text) }
 	if strings.HasPrefix(value, "@") || strings.HasPrefix(value, "env:") {
@@ -74,9 +74,9 @@ func userAuth(e cli.Env, value string) (*refagent.Credentials, error) {
 			ok = false
 			break
 		}
-		keys, err := readTokenKeys(strings.TrimPrefix(rest, "@"))
+		file, err := openKeyFile(strings.TrimPrefix(rest, "@"))
 		c.Scheme, c.Verify = refagent.BearerAuth, func(token string, now time.Time) (string, error) {
-			return verifyToken(keys, token, now)
+			return verifyToken(file.current(), token, now)
 		}
 		return &c, err
 	default:
@@ -105,8 +105,8 @@ func userAuth(e cli.Env, value string) (*refagent.Credentials, error) {
 	return &c, nil
 }
 
-// webhookRoots returns the authorities that an agent trusts at webhooks: the system's, and those of a file in PEM. An
-// empty name leaves the system's alone.
+// webhookRoots returns the authorities that an agent trusts at webhooks: the system's, and those in a PEM file. With an
+// empty name it returns nil, for the system's only.
 func webhookRoots(name string) (*x509.CertPool, error) {
 	if name == "" {
 		return nil, nil
@@ -120,7 +120,7 @@ func webhookRoots(name string) (*x509.CertPool, error) {
 		roots = x509.NewCertPool()
 	}
 	if !roots.AppendCertsFromPEM(text) {
-		return nil, cli.Usage("--webhook-ca %s: there is no certificate in it; give a file in PEM, which has lines "+
+		return nil, cli.Usage("--webhook-ca %s: it contains no certificate; give a PEM file, which has lines "+
 			"BEGIN CERTIFICATE and END CERTIFICATE", name)
 	}
 	return roots, nil

@@ -54,7 +54,7 @@ func TestAgentAuthOfSeveral(t *testing.T) {
 		"basic:alice:1 basic:bob:1":            "",
 		"oauth2:a:1 oauth2:b:1 oauth2:c:1":     "",
 		"header:X-Key=a header:x-key=b":        "",
-		"bearer:a basic:u:p":                   "for a bearer token and for user and password (basic); all users bring the same",
+		"bearer:a basic:u:p":                   "for a bearer token and for user and password (basic); all users need the same kind of credentials",
 		"query:key=a query:k=b":                "parameter key and for an API key in the query parameter k",
 		"bearer:s3cret bearer:b bearer:s3cret": "given twice for the same user",
 		"basic:alice:s3cret basic:alice:2":     "given twice for the same user",

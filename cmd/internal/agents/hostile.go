@@ -18,11 +18,11 @@ func (o *Options) hostileAgent() (*hostile.Agent, error) {
 	b, ok := hostile.Named(o.Fault)
 	switch {
 	case o.Fault == "":
-		return nil, cli.Usage("agent %s needs --fault NAME, what it does; --fault list prints the names", hostile.Name)
+		return nil, cli.Usage("agent %s needs --fault NAME; --fault list prints the names", hostile.Name)
 	case !ok:
-		return nil, cli.Usage("agent %s has no fault %q; --fault list prints those that it has", hostile.Name, o.Fault)
+		return nil, cli.Usage("agent %s has no fault %q; --fault list prints its faults", hostile.Name, o.Fault)
 	case !reflect.DeepEqual(*o, only):
-		return nil, cli.Usage("agent %s takes only --fault, --listen, --allow-remote, --allow-host and --ready-file", hostile.Name)
+		return nil, cli.Usage("agent %s accepts only --fault, --listen, --allow-remote, --allow-host and --ready-file", hostile.Name)
 	}
 	return hostile.New(b), nil
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"a2atap/analyzer/jws"
@@ -26,6 +27,52 @@ func readTokenKeys(name string) (jws.KeySet, error) {
 		return nil, cli.Usage("--auth jwt:%s: %w", name, err)
 	}
 	return keys, nil
+}
+
+// A keyFile is a JWK Set in a file, which is read again when it has changed. It is safe for concurrent use.
+type keyFile struct {
+	name string
+
+	mu    sync.Mutex // guards the fields below
+	keys  jws.KeySet
+	state fileState // at the last read of keys
+}
+
+// A fileState shows whether a file has changed.
+type fileState struct {
+	modified time.Time
+	size     int64
+}
+
+func stateOf(name string) fileState {
+	info, err := os.Stat(name)
+	if err != nil {
+		return fileState{}
+	}
+	return fileState{info.ModTime(), info.Size()}
+}
+
+// openKeyFile reads the keys in a file for the first time.
+func openKeyFile(name string) (*keyFile, error) {
+	state := stateOf(name)
+	keys, err := readTokenKeys(name)
+	if err != nil {
+		return nil, err
+	}
+	return &keyFile{name: name, keys: keys, state: state}, nil
+}
+
+// current returns the keys. If the file has changed to something that cannot be read, they are the previous ones.
+func (f *keyFile) current() jws.KeySet {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if state := stateOf(f.name); state != f.state {
+		f.state = state
+		if keys, err := readTokenKeys(f.name); err == nil {
+			f.keys = keys
+		}
+	}
+	return f.keys
 }
 
 // A numericDate is a time in seconds since 1970 (RFC 7519 §2).
@@ -81,7 +128,7 @@ func verifyToken(keys jws.KeySet, token string, now time.Time) (user string, err
 	return strings.TrimSpace(claims.Issuer + " " + claims.Subject), nil
 }
 
-// signed reports whether a key of the set made a signature. Without an id any key may have.
+// signed reports whether a key of the set made a signature. If the signature names no key, any key may match.
 func signed(keys jws.KeySet, alg, id, input string, signature []byte) bool {
 	if id != "" {
 		keys = keys.Find(id)

@@ -75,8 +75,8 @@ func (i issuer) token(claims, header string) string {
 	return input + "." + b64(i.sign([]byte(input)))
 }
 
-// keyFile writes the keys of issuers as a JWK Set, and returns the name of the file.
-func keyFile(t testing.TB, list []issuer) string {
+// writeKeys writes the keys of issuers as a JWK Set, and returns the name of the file.
+func writeKeys(t testing.TB, list []issuer) string {
 	t.Helper()
 	var keys []map[string]string
 	for _, i := range list {
@@ -90,7 +90,7 @@ func keyFile(t testing.TB, list []issuer) string {
 
 func TestVerifyToken(t *testing.T) {
 	list := issuers(t)
-	keys := must.Get(readTokenKeys(keyFile(t, list)))(t)
+	keys := must.Get(readTokenKeys(writeKeys(t, list)))(t)
 	now := time.Unix(1000, 0)
 	const alice = `{"sub":"alice","iss":"https://issuer","exp":1001,"nbf":1000,"aud":["x"]}`
 	for _, i := range list {
@@ -128,15 +128,47 @@ func TestVerifyToken(t *testing.T) {
 	for _, other := range issuers(t) {
 		expect.ErrorHas(t, "another key of the same id", "no key of the set", expect.Err(verifyToken(keys, other.token(alice, ""), now)))
 	}
-	c, err := agentAuth(cli.Env{}, []string{"jwt:" + keyFile(t, list), "bearer:static"})
+	c, err := agentAuth(cli.Env{}, []string{"jwt:" + writeKeys(t, list), "bearer:static"})
 	if err != nil || c.Verify == nil || len(c.Others) != 1 {
 		t.Errorf("got %+v, %v", c, err)
 	}
 }
 
+// S4-I5: keys are rotated in the file while the agent runs: a new key counts at once, a removed one no longer, and a file
+// that cannot be read changes nothing.
+func TestRotatedTokenKeys(t *testing.T) {
+	list := issuers(t)
+	name := writeKeys(t, list[:1])
+	c := must.Get(agentAuth(cli.Env{}, []string{"jwt:" + name}))(t)
+	verify := func(i issuer) error {
+		_, err := c.Verify(i.token(`{"sub":"alice"}`, ""), time.Unix(1000, 0))
+		return err
+	}
+	for turn, step := range []struct {
+		file     string
+		old, now bool // whether the first and the second key count
+	}{
+		{"", true, false},
+		{writeKeys(t, list[:2]), true, true},
+		{writeKeys(t, list[1:2]), false, true},
+		{"{}", false, true},
+	} {
+		if step.file != "" {
+			text := []byte(step.file)
+			if step.file != "{}" {
+				text = must.Get(os.ReadFile(step.file))(t)
+			}
+			must.Do(t, os.WriteFile(name, text, 0o600))
+		}
+		if old, now := verify(list[0]) == nil, verify(list[1]) == nil; old != step.old || now != step.now {
+			t.Errorf("turn %d: the keys count: %v, %v; want %v, %v", turn, old, now, step.old, step.now)
+		}
+	}
+}
+
 func FuzzVerifyToken(f *testing.F) {
 	i := issuers(f)[0]
-	var keys jws.KeySet = must.Get(readTokenKeys(keyFile(f, []issuer{i})))(f)
+	var keys jws.KeySet = must.Get(readTokenKeys(writeKeys(f, []issuer{i})))(f)
 	f.Add(i.token(`{"sub":"a","exp":1e300,"nbf":-1e300}`, ""))
 	f.Add("e30.e30.")
 	f.Fuzz(func(t *testing.T, token string) {

@@ -14,16 +14,17 @@ import (
 
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/program"
+	"a2atap/proxy/safetext"
 	"a2atap/replay/refagent"
 )
 
-// leaveTime is how long a program may take to end once it has been told to.
+// leaveTime is how long a program may continue after the signal to end.
 const leaveTime = time.Second
 
-// maxLine bounds a line that a program writes, in bytes.
+// maxLine is the maximum length of a program's output line in bytes.
 const maxLine = 1 << 20
 
-// skills reads the flags --skill: what each skill's program is.
+// skills parses the flags --skill: the program of each skill.
 func skills(flags []string) (map[string]refagent.Skill, error) {
 	list := make(map[string]refagent.Skill, len(flags))
 	for _, flag := range flags {
@@ -43,7 +44,7 @@ func skills(flags []string) (map[string]refagent.Skill, error) {
 	return list, nil
 }
 
-// A task is the line that a program reads when it is started.
+// A task is the line that a program reads at its start.
 type task struct {
 	Skill     string `json:"skill"`
 	TaskID    string `json:"taskId"`
@@ -66,8 +67,8 @@ type content struct {
 	More bool            `json:"more"`
 }
 
-// work runs a program for a message, and does to the task what the program says. A program is told to end when the task
-// is canceled, and when it goes on after its turn; one that does not is killed.
+// work runs a program for a message, and applies its output to the task. It asks the program to end when the task is
+// canceled or its turn is over, and kills it if it does not.
 func work(ctx context.Context, args []string, in refagent.Assignment, t *refagent.Turn) {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
@@ -91,18 +92,18 @@ func work(ctx context.Context, args []string, in refagent.Assignment, t *refagen
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(append(asked, '\n')), said, complaint
 	err = cmd.Run()
 	if goesOn {
-		said.on(said.rest) // nothing need end the last line
+		said.on(said.rest) // the last line needs no line end
 	}
 	switch {
 	case ctx.Err() != nil: // canceled, or the agent ends
 	case cmp.Or(wrong, said.long) != nil:
-		t.Status("failed", "the program of skill "+in.Skill+" wrote something that is not a step: "+cmp.Or(wrong, said.long).Error())
+		t.Status("failed", "the program of skill "+in.Skill+" wrote a line that is not a step: "+cmp.Or(wrong, said.long).Error())
 	case err != nil && goesOn:
 		t.Status("failed", complaint.last("the program of skill "+in.Skill+": "+program.Cause(err).Error()))
 	}
 }
 
-// do does what a line says, and reports whether the turn goes on.
+// do executes a line of output, and reports whether the turn continues.
 func do(line []byte, t *refagent.Turn) (goesOn bool, err error) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return true, nil
@@ -111,10 +112,10 @@ func do(line []byte, t *refagent.Turn) (goesOn bool, err error) {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&s); err != nil {
-		return false, fmt.Errorf("%q: %w", cut(line), err)
+		return false, fmt.Errorf("%q: %w", safetext.Short(string(line), mostQuoted), err)
 	}
 	if d.More() {
-		return false, fmt.Errorf("%q: more than one object in a line", cut(line))
+		return false, fmt.Errorf("%q: more than one object in a line", safetext.Short(string(line), mostQuoted))
 	}
 	if s.State == "" && s.Artifact == nil {
 		s.Artifact = &content{Text: s.Text}
@@ -130,20 +131,15 @@ func do(line []byte, t *refagent.Turn) (goesOn bool, err error) {
 	case s.State == "":
 		return true, nil
 	case !slices.Contains(refagent.States(), s.State):
-		return false, fmt.Errorf("%q: no state %q; use %s", cut(line), s.State, strings.Join(refagent.States(), ", "))
+		return false, fmt.Errorf("%q: no state %q; use %s", safetext.Short(string(line), mostQuoted), s.State, strings.Join(refagent.States(), ", "))
 	}
 	return t.Status(s.State, s.Text), nil
 }
 
-func cut(line []byte) string {
-	const most = 200
-	if len(line) > most {
-		return string(line[:most]) + "…"
-	}
-	return string(line)
-}
+// mostQuoted is the maximum number of bytes of a line that an error quotes.
+const mostQuoted = 200
 
-// lines cuts what is written into lines. A line that is too long is an error to who writes it.
+// lines cuts output into lines. Writing a line that is too long returns an error.
 type lines struct {
 	on   func(line []byte)
 	rest []byte
@@ -168,7 +164,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A tail keeps the last line that is written, as far as that is not long.
+// A tail stores the last line written, up to a limit.
 type tail struct{ kept []byte }
 
 // Write implements [io.Writer].
@@ -179,7 +175,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// last returns the last line; otherwise if there is none.
+// last returns the last line, or otherwise without one.
 func (t *tail) last(otherwise string) string {
 	text := strings.TrimSpace(string(t.kept))
 	if text = strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:]); text == "" {

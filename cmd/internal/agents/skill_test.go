@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 			`{"artifact":{"name":"price","data":{"eur":90}}}` + "\n" + `{"state":"completed","text":"booked"}`)
 		signals := make(chan os.Signal, 1)
 		signal.Notify(signals, syscall.SIGTERM)
-		<-signals // who goes on after the end is told to end
+		<-signals // programs that continue after the end get a signal
 	case "ask":
 		fmt.Println(`{"state":"input-required","text":"when?"}`)
 	case "wait":
@@ -84,9 +84,9 @@ func TestSkillPrograms(t *testing.T) {
 	for text, want := range map[string][]string{
 		"at once":  {"TASK_STATE_COMPLETED", `"book for `},
 		"fail":     {"TASK_STATE_FAILED", `"no seats"`},
-		"babble":   {"TASK_STATE_FAILED", "the program of skill book wrote something that is not a step", "booking…"},
+		"babble":   {"TASK_STATE_FAILED", "the program of skill book wrote a line that is not a step", "booking…"},
 		"misspell": {"TASK_STATE_FAILED", `no state \"done\"; use working, completed`},
-		"long":     {"TASK_STATE_FAILED", "wrote something that is not a step: a line of more than 1048576 bytes"},
+		"long":     {"TASK_STATE_FAILED", "wrote a line that is not a step: a line of more than 1048576 bytes"},
 		"later":    {"TASK_STATE_COMPLETED", `"booked"`, `{"text":"12"},{"text":"A"}`, `{"data":{"eur":90}}`},
 	} {
 		r := must.Get(c.Send(t.Context(), client.Text("book "+text), client.SendOptions{}))(t)

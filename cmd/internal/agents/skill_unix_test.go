@@ -9,7 +9,7 @@ import (
 	"a2atap/replay/client"
 )
 
-// A program whose task is canceled is told to end.
+// A program whose task is canceled gets a signal to end.
 func TestSkillProgramIsCanceled(t *testing.T) {
 	told := t.TempDir() + "/told"
 	c, end := startBooking(t, told)

@@ -57,7 +57,8 @@ func readCardFile(name string) ([]byte, error) {
 	return text, nil
 }
 
-// start makes the agents, and returns what ends them and closes their store. On an error none is left.
+// start creates the agents, and returns a function that ends them and closes their store. On an error, it leaves none
+// running.
 func (o *Options) start(e cli.Env, names []string) (agents []*refagent.Agent, end func(), err error) {
 	options := refagent.Options{
 		Fault: o.Fault, Push: o.Push, StepTime: o.Step, Tenants: o.Tenants, MaxTasks: o.MaxTasks, Delay: o.Delay,
@@ -101,7 +102,7 @@ func (o *Options) start(e cli.Env, names []string) (agents []*refagent.Agent, en
 	return agents, end, nil
 }
 
-// because says which flag an agent could not be made with.
+// because adds to an error the flag that prevents an agent from starting.
 func (o *Options) because(err error) error {
 	var card *refagent.CardError
 	var stored *refagent.StoreError

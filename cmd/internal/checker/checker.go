@@ -1,6 +1,6 @@
-// Package checker checks captures: it reads what judging them came to, or judges them, keeps the findings that flags
-// choose, and writes the report and the exit status. A capture that is being recorded can be followed. Accepted
-// findings are in a baseline.
+// Package checker checks captures. It loads stored results or runs the rules, keeps the findings that flags select, and
+// returns the report and the exit status. It can follow a capture that is being recorded. A baseline lists accepted
+// findings.
 package checker
 
 import (
@@ -23,7 +23,6 @@ import (
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/source"
-	"a2atap/proxy/capture"
 	"a2atap/tui/terminal"
 )
 
@@ -40,6 +39,7 @@ type Options struct {
 	Baseline    judged.BaselineFlags
 	Follow      bool
 	JWKS        []string
+	Brief       bool
 	Coverage    bool
 	AllowEmpty  bool
 	Again       bool
@@ -55,13 +55,16 @@ type checker struct {
 	known *judged.Baseline
 	keys  []engine.Option
 	page  *pageTraffic // nil if the report is not a page
-	again bool         // what judging came to before is not read
+	again bool         // stored results are ignored
 	took  durations
 }
 
 func (o *Options) checker(e cli.Env) (c checker, err error) {
 	if err := cli.ChooseFormat("format", &o.Format, o.Output, report.Formats()...); err != nil {
 		return c, err
+	}
+	if o.Brief && (o.Format != "text" || o.Follow) {
+		return c, cli.Usage("--brief shortens the text of a finished check; leave out --format and --follow")
 	}
 	if c.gate, err = present.ParseGate(o.FailOn); err != nil {
 		return c, err
@@ -84,7 +87,7 @@ func (o *Options) checker(e cli.Env) (c checker, err error) {
 	return c, err
 }
 
-// Run checks captures, and writes a report on all of them.
+// Run checks captures and writes one report on all of them.
 func Run(ctx context.Context, e cli.Env, o Options, names []string) error {
 	defer e.LimitMemory()()
 	c, err := o.checker(e)
@@ -114,7 +117,7 @@ func Run(ctx context.Context, e cli.Env, o Options, names []string) error {
 	return c.conclude(ctx, e, o, total, unread)
 }
 
-// conclude writes the report on what was checked, and returns what the command ends with.
+// conclude writes the report on the checked captures, and returns the command's error.
 func (c *checker) conclude(ctx context.Context, e cli.Env, o Options, total *judgment.Result, unread error) error {
 	total.Explain()
 	verdict := total.Judge(c.gate)
@@ -123,10 +126,10 @@ func (c *checker) conclude(ctx context.Context, e cli.Env, o Options, total *jud
 	if err != nil {
 		return err
 	}
-	r.Coverage = o.Coverage
+	r.Brief, r.Coverage = o.Brief, o.Coverage
 	into := cli.WriteOutput
 	if o.Format != "text" && terminal.Is(e.Out) {
-		into = cli.WriteAnyway // nobody reads that there, and the capture has it all
+		into = cli.WriteAnyway // the capture keeps everything, so a failed write loses nothing
 	}
 	err = into(e, o.Output, func(w io.Writer) error {
 		r.Paint = present.PaintReport(e, w)
@@ -148,7 +151,7 @@ func (c *checker) conclude(ctx context.Context, e cli.Env, o Options, total *jud
 	return present.VerdictExit(verdict.Exit)
 }
 
-// report returns the report on what was checked.
+// report returns the report on the checked captures.
 func (c *checker) report(ctx context.Context, e cli.Env, total *judgment.Result) (*report.Report, error) {
 	r := report.Under(c.gate, total)
 	r.Rules, r.Tool, r.Now, r.Directions, r.Took = c.rules.list, cli.Tool(), e.Now(), report.Directions(total), c.took.of
@@ -175,10 +178,15 @@ func (c *checker) addCapture(ctx context.Context, e cli.Env, name string, total 
 			return fmt.Errorf("check %s: %w", name, err)
 		}
 	}
-	err = c.addJudged(ctx, e, name, src, c.again, total)
-	if judged.DamagedReading(err) {
-		e.Tell("check: %s: %v; it is judged again", name, err)
-		err = c.addJudged(ctx, e, name, src, true, total)
+	how := judged.How{Again: c.again, Engine: c.keys}
+	j, err := judged.Open(ctx, e, "check", name, src, how)
+	if err == nil {
+		if c.page == nil {
+			defer j.Close()
+		} else {
+			c.page.open = append(c.page.open, j)
+		}
+		err = j.Try(ctx, func(j *judged.Capture) error { return c.addJudged(ctx, j, total) })
 	}
 	if err != nil {
 		return fmt.Errorf("check %s: %w", name, err)
@@ -186,26 +194,19 @@ func (c *checker) addCapture(ctx context.Context, e cli.Env, name string, total 
 	return nil
 }
 
-// addJudged adds the selected findings of a capture to total. Unless it is to be judged again, what judging it came to
-// before is read; then its blocks are looked at all the same, since a reading must not hide that they are damaged.
-func (c *checker) addJudged(
-	ctx context.Context, e cli.Env, name string, src capture.Source, again bool, total *judgment.Result,
-) (err error) {
-	var j *judged.Capture
-	if len(c.keys) > 0 {
-		j, err = judged.OpenWith(ctx, e, "check", name, src, c.keys)
-	} else {
-		j, err = judged.Open(ctx, e, "check", name, src, again)
-	}
-	if err != nil {
-		return err
-	}
-	defer j.Close()
-	if store := source.StoreOf(src); store != nil && j.WasRead() {
+// addJudged adds the selected findings of a capture to total. If the results were stored, it verifies the capture's
+// blocks first, since stored results must not hide damage.
+func (c *checker) addJudged(ctx context.Context, j *judged.Capture, total *judgment.Result) error {
+	if store := source.StoreOf(j.Source); store != nil && j.Stored {
 		if err := store.Sound(ctx, nil); err != nil {
 			return err
 		}
 	}
+	return c.add(ctx, j, total)
+}
+
+// add adds the selected findings of a capture to total.
+func (c *checker) add(ctx context.Context, j *judged.Capture, total *judgment.Result) error {
 	result, err := j.Complete(ctx, j.Source)
 	if err != nil {
 		return err
@@ -233,7 +234,7 @@ func (c *checker) addJudged(
 	return nil
 }
 
-// hideMinor removes findings below --min-severity from what is printed, not from the counts, and returns how many.
+// hideMinor removes findings below --min-severity from the output, not from the counts, and returns their number.
 func (c *checker) hideMinor(r *judgment.Result) int {
 	before := len(r.Findings)
 	r.Findings = slices.DeleteFunc(r.Findings, func(f analysis.Finding) bool { return f.Severity < c.least })
@@ -247,10 +248,10 @@ func (c *checker) remarks(r *judgment.Result, hidden int) []string {
 		return []string{r.Nothing}
 	}
 	if !c.keep.All() {
-		remarks = append(remarks, "only what --filter and --agent select is counted")
+		remarks = append(remarks, "counts only what --filter and --agent select")
 	}
 	if !c.rules.all() {
-		remarks = append(remarks, fmt.Sprintf("only %d of %d rules are reported on", len(c.rules.list), len(rules.All)))
+		remarks = append(remarks, fmt.Sprintf("reports only %d of %d rules", len(c.rules.list), len(rules.All)))
 	}
 	if hidden > 0 {
 		remarks = append(remarks, fmt.Sprintf("%s below --min-severity not shown", analysis.Plural(hidden, "finding")))
@@ -263,17 +264,17 @@ func (c *checker) remarks(r *judgment.Result, hidden int) []string {
 
 // A pageTraffic is the captures whose exchanges a page shows. They stay open until it is written.
 type pageTraffic struct {
-	open     []capture.Source
+	open     []io.Closer
 	captures []exchanges.Capture
 }
 
 func (p *pageTraffic) close() {
-	for _, src := range p.open {
-		src.Close()
+	for _, c := range slices.Backward(p.open) {
+		c.Close()
 	}
 }
 
-// show returns what a page shows of a capture, given all that was found in it.
+// show returns a page's data about a capture, given all findings in it.
 func (c *checker) show(ctx context.Context, j *judged.Capture, result *judgment.Result) (shown exchanges.Capture, err error) {
 	if c.page == nil {
 		return shown, nil

@@ -11,7 +11,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A durations knows how long exchanges with findings took. The zero value knows none.
+// A durations records how long exchanges with findings took. The zero value is empty.
 type durations struct{ took map[exchange]time.Duration }
 
 type exchange struct {
@@ -19,8 +19,8 @@ type exchange struct {
 	seq     uint64
 }
 
-// learn reads how long exchanges with findings of a capture took. Of the findings of one rule against one agent that are
-// alike in severity and side, a report shows the first.
+// learn reads how long exchanges with findings of a capture took. Findings of one rule against one agent with the same
+// severity and side share a report entry, which shows the first.
 func (d *durations) learn(ctx context.Context, j *judged.Capture, result *judgment.Result) {
 	type alike struct {
 		rule, agent string
@@ -46,7 +46,7 @@ func (d *durations) learn(ctx context.Context, j *judged.Capture, result *judgme
 	}
 }
 
-// of returns how long the exchange of a finding took; capture.NotKnown if it did not learn that.
+// of returns how long the exchange of a finding took; capture.NotKnown if learn did not read it.
 func (d *durations) of(f *analysis.Finding) time.Duration {
 	if took, known := d.took[exchange{f.Capture, f.Place.Exchange}]; known {
 		return took

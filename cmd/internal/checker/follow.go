@@ -1,24 +1,23 @@
 package checker
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
-	"slices"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/kept"
-	"a2atap/analyzer/reading"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
-	"a2atap/analyzer/track/workflow"
+	"a2atap/analyzer/view"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/source"
-	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 
@@ -26,9 +25,9 @@ import (
 func (c *checker) follow(ctx context.Context, e cli.Env, o Options, names []string) error {
 	switch {
 	case len(names) != 1:
-		return cli.Usage("--follow takes one capture, not %d", len(names))
+		return cli.Usage("--follow accepts one capture, not %d", len(names))
 	case names[0] == "-":
-		return cli.Usage("--follow reads a capture file, not standard input, which is read to its end first")
+		return cli.Usage("--follow needs a capture file: standard input is read to its end first")
 	case o.Output != "-":
 		return cli.Usage("--follow prints to standard output; leave out --follow to write a report with -o")
 	}
@@ -40,46 +39,28 @@ func (c *checker) follow(ctx context.Context, e cli.Env, o Options, names []stri
 		return err
 	}
 	defer src.Close()
-	ctx, cancel := cli.UntilInterrupted(ctx, e)
+	until, cancel := cli.UntilInterrupted(ctx, e)
 	defer cancel()
-	links := &workflow.Index{}
-	shelf := &capture.MemoryShelf{}
-	written := kept.NewWriter(rules.All, shelf.Put)
-	options := slices.Concat(c.keys, workflow.Into(links.Put), written.Options())
-	c.keep.Links = links
-	f := &follower{checker: c, src: src, w: e.Out, json: o.Format == "json"}
-	each := func(found analysis.Finding) {
-		written.Found(found)
-		judged.InWorkflow(links, &found)
-		f.take(context.WithoutCancel(ctx), found)
-	}
-	result, err := engine.Follow(ctx, rules.All, src, each, options...)
-	if err != nil {
-		return fmt.Errorf("check %s: %w", names[0], err)
-	}
 	ctx = context.WithoutCancel(ctx)
-	written.Finish(result, nil) //nolint:errcheck // memory takes all
-	read, err := kept.Open(ctx, shelf, rules.All)
+	v := judged.View(names[0], src, rules.All, c.keys...)
+	defer v.Close()
+	f := &follower{checker: c, src: src, w: e.Out, json: o.Format == "json"}
+	j, err := f.run(ctx, until, v)
+	total := &judgment.Result{}
 	if err == nil {
-		j := judged.Growing(read, src)
-		j.Know(links, nil)
-		err = c.keep.Apply(ctx, j, result)
+		err = c.add(ctx, j, total)
+	}
+	if errors.Is(err, kept.ErrNone) { // interrupted before anything was checked
+		total.Live, err = true, nil
 	}
 	if err != nil {
 		return fmt.Errorf("check %s: %w", names[0], err)
 	}
-	result.Baselined = f.baselined
-	result.Accept(c.known.KnowsCalls)
-	c.rules.apply(result)
-	result.Found, result.Critical = f.kept.Found, f.kept.Critical
-	if err := c.known.Finish(e, result.Coverage, result.Calls, nil); err != nil {
+	if err := c.known.Finish(e, total.Coverage, total.Calls, nil); err != nil {
 		return err
 	}
-	verdict := result.Judge(c.gate)
-	present.PrintVerdict(e, "check", verdict, c.remarks(result, f.hidden)...)
-	if f.err != nil {
-		return f.err
-	}
+	verdict := total.Judge(c.gate)
+	present.PrintVerdict(e, "check", verdict, c.remarks(total, f.hidden)...)
 	return present.VerdictExit(verdict.Exit)
 }
 
@@ -89,64 +70,98 @@ type follower struct {
 	src    capture.Source
 	w      io.Writer
 	json   bool
-	kept   judgment.Ledger // counts of the selected findings
-	hidden int             // how many of them are below --min-severity
-	err    error           // the first
-
-	baselined int // findings that are known
+	seen   []uint32 // checksums of the printed or skipped findings, by number
+	again  uint64   // how many findings had replaced others at the last complete pass
+	hidden int      // number of selected findings below --min-severity
 }
 
-func (f *follower) take(ctx context.Context, found analysis.Finding) {
-	one := &judgment.Result{Findings: []analysis.Finding{found}}
-	one.Found[found.Severity]++
-	if !f.keep.All() {
-		chosen, err := f.chosen(ctx, &found)
-		f.fail(err)
-		one.Keep(func(*analysis.Finding) bool { return chosen })
+// run prints findings until the recording ends or until is over, and returns the capture with its results.
+func (f *follower) run(ctx, until context.Context, v *view.View) (*judged.Capture, error) {
+	for {
+		state, changed := v.Now()
+		over := state.Whole || until.Err() != nil
+		switch {
+		case state.Results != nil:
+			j := judged.With(state.Results, f.src)
+			if err := f.print(ctx, j); err != nil || over {
+				return j, err
+			}
+		case state.Err != nil || over:
+			return nil, cmp.Or(state.Err, kept.ErrNone)
+		}
+		select {
+		case <-changed:
+		case <-until.Done():
+		}
 	}
+}
+
+// print prints the selected findings that are new or have replaced others.
+func (f *follower) print(ctx context.Context, j *judged.Capture) error {
+	info, err := f.src.Info(ctx)
+	if err != nil {
+		return err
+	}
+	from := uint64(len(f.seen))
+	if replaced := j.Head().Replaced; replaced != f.again {
+		from, f.again = 0, replaced
+	}
+	for found, err := range j.Findings(ctx, from) {
+		if err != nil {
+			return err
+		}
+		for uint64(len(f.seen)) <= found.Number {
+			f.seen = append(f.seen, 0)
+		}
+		sum := crc32.ChecksumIEEE([]byte(found.Rule.ID + found.Place.String() + found.Seen))
+		if f.seen[found.Number] == sum {
+			continue
+		}
+		found.Revises, f.seen[found.Number] = f.seen[found.Number] != 0, sum
+		if err := f.one(ctx, j, &info, found.Finding); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *follower) one(ctx context.Context, j *judged.Capture, info *capture.Info, found *analysis.Finding) error {
+	found.Capture = info.Name
+	one := &judgment.Result{}
+	if row, err := j.Row(ctx, found.Place.Exchange); err != nil {
+		return err
+	} else if row != nil {
+		found.ExchangeID = row.ID
+		if found.Workflow, err = j.Workflow(ctx, row.Seq); err != nil {
+			return err
+		}
+		chosen, err := j.Match(ctx, f.keep, row)
+		if err != nil || !chosen {
+			return err
+		}
+	}
+	one.Findings = append(one.Findings, *found)
+	one.Found[found.Severity]++
 	if !f.rules.all() {
 		one.Keep(f.rules.keeps)
 	}
 	f.known.Apply(one)
-	f.baselined += one.Baselined
 	for i := range one.Findings {
-		f.kept.Add(&one.Findings[i])
-		f.print(&one.Findings[i])
+		if err := f.line(&one.Findings[i]); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
-// chosen reports whether a finding stands in an exchange that is chosen, as far as that has come.
-func (f *follower) chosen(ctx context.Context, found *analysis.Finding) (bool, error) {
-	x, err := f.src.Exchange(ctx, found.Place.Exchange)
-	if err != nil {
-		return false, err
-	}
-	reader, err := source.NewReader(ctx, f.src)
-	if err != nil {
-		return false, err
-	}
-	sum := engine.Summarise(x, engine.Knowing(reader.Known))
-	return f.keep.Match(x, reading.Facts{
-		Reading: reader.Read(x), Findings: []analysis.Finding{*found}, Failed: sum.Failed(),
-		Notification: found.Operation == a2a.Webhook,
-	}), nil
-}
-
-func (f *follower) print(found *analysis.Finding) {
-	if found.Severity < f.least {
+func (f *follower) line(found *analysis.Finding) error {
+	switch {
+	case found.Severity < f.least:
 		f.hidden++
-		return
-	}
-	if f.json {
-		f.fail(report.FindingLine(f.w, found))
-		return
+		return nil
+	case f.json:
+		return report.FindingLine(f.w, found)
 	}
 	_, err := io.WriteString(f.w, report.Line(found)+"\n")
-	f.fail(err)
-}
-
-func (f *follower) fail(err error) {
-	if f.err == nil {
-		f.err = err
-	}
+	return err
 }

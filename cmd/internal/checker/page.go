@@ -12,7 +12,7 @@ import (
 	"a2atap/cmd/internal/source"
 )
 
-// Page checks a capture, and writes the exchanges that are chosen as a page.
+// Page checks a capture and writes the selected exchanges as a page.
 func Page(ctx context.Context, e cli.Env, from *source.Flags, output, name string, keep judged.Selection) error {
 	defer e.LimitMemory()()
 	c := &checker{
@@ -28,7 +28,7 @@ func Page(ctx context.Context, e cli.Env, from *source.Flags, output, name strin
 	if err := c.addCapture(ctx, e, name, total); err != nil {
 		return err
 	}
-	if err := source.TellGaps(ctx, e, "export", c.page.open[0]); err != nil {
+	if err := source.TellGaps(ctx, e, "export", c.page.captures[0].Source); err != nil {
 		return err
 	}
 	total.Explain()

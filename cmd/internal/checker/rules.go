@@ -9,17 +9,18 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
+	"a2atap/proxy/spelling"
 )
 
-// A ruleSelection is the rules that --rule and --no-rule select. All rules run nevertheless: a rule that is left out
-// still suppresses the findings that it covers.
+// A ruleSelection is the rules that --rule and --no-rule select. All rules run nevertheless: an excluded rule still
+// suppresses the findings that it covers.
 type ruleSelection struct {
 	list []*analysis.Rule // in reading order
 	ids  map[string]bool
 }
 
-// selectRules returns the rules that match a pattern of only, or all if there is none, without those that match one of
-// not.
+// selectRules returns the rules that match a pattern of only, or all rules if only is empty, without those that match a
+// pattern of not.
 func selectRules(only, not []string) (ruleSelection, error) {
 	s := ruleSelection{ids: make(map[string]bool)}
 	for _, pattern := range slices.Concat(only, not) {
@@ -50,7 +51,7 @@ func matchesRule(pattern string) error {
 		found = found || ok
 	}
 	if !found {
-		return cli.Usage("unknown rule %q; a2atap rules lists them%s", pattern, cli.Nearest(pattern, judged.RuleIDs()))
+		return cli.Usage("unknown rule %q; a2atap rules lists the rules%s", pattern, spelling.Hint(pattern, judged.RuleIDs()))
 	}
 	return nil
 }
@@ -69,10 +70,11 @@ func (s ruleSelection) keeps(f *analysis.Finding) bool {
 	return s.ids[f.Rule.ID] || s.isNarrow() && slices.ContainsFunc(f.Also, func(id string) bool { return s.ids[id] })
 }
 
-// isNarrow reports whether few rules are selected: then a finding that covers one of them is reported, too.
+// isNarrow reports whether few rules are selected. In that case, the report includes findings that cover a selected
+// rule.
 func (s ruleSelection) isNarrow() bool { return len(s.list) < len(rules.All)/2 }
 
-// apply removes from the result what does not belong to the selected rules.
+// apply removes everything from the result that does not belong to the selected rules.
 func (s ruleSelection) apply(r *judgment.Result) {
 	if s.all() {
 		return
@@ -80,6 +82,6 @@ func (s ruleSelection) apply(r *judgment.Result) {
 	r.Keep(s.keeps)
 	r.Coverage = slices.DeleteFunc(r.Coverage, func(c judgment.Coverage) bool { return !s.ids[c.Rule.ID] })
 	if len(r.Coverage) == 0 {
-		r.Counts.Judged = 0 // none of them was observed
+		r.Counts.Judged = 0 // none of the selected rules was observed
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"a2atap/analyzer/report"
 )
 
-// A Build says what this program is and what it was built of, as the version command prints it.
+// A Build has the program's version and build information, as the version command prints it.
 type Build struct {
 	Name         string `json:"name"`
-	Version      string `json:"version"`          // the module's, or devel for a build that knows none
+	Version      string `json:"version"`          // the module's version, or devel if the build has none
 	Commit       string `json:"commit,omitempty"` // empty without version control
 	Date         string `json:"date,omitempty"`   // of the commit, RFC 3339
 	Modified     bool   `json:"modified"`         // files were changed after the commit
@@ -19,13 +19,13 @@ type Build struct {
 	Architecture string `json:"arch"`
 }
 
-// Built returns what the Go toolchain has put into this program.
+// Built returns the build information that the Go toolchain has put into this program.
 func Built() Build {
 	info, _ := debug.ReadBuildInfo()
 	return builtOf(info)
 }
 
-// builtOf reads the information of a build; nil stands for none.
+// builtOf reads build information, which may be nil.
 func builtOf(info *debug.BuildInfo) Build {
 	b := Build{
 		Name: "a2atap", Version: "devel", Go: runtime.Version(), System: runtime.GOOS, Architecture: runtime.GOARCH,

@@ -1,9 +1,9 @@
-// Package cli is what all commands share of the process that they run in: its streams, clock and environment (Env), exit
-// statuses, signals, progress, the files that are written, and the grammar of flags: sizes, sets, secrets, hosts, words.
+// Package cli has what all commands share: the streams, clock and environment of the process (Env), exit statuses,
+// signals, progress, output files, and the syntax of flags: sizes, sets, secrets, hosts, words.
 //
-// It stands on nothing else below cmd, and everything there stands on it. Results go to Env.Out, what is said about them
-// to Env.Err; no other package looks at the process for either. An error that is to end the program with a status of its
-// own is an Exit; Usage makes one about how the program was called. Errors name no secret that a flag has brought.
+// It imports no other package below cmd, and all of those import it. Results go to Env.Out, messages to Env.Err; no
+// other package uses the process's standard output and error. An error with a specific exit status is an Exit; Usage
+// makes one for wrong command lines. Errors never contain secrets from flags.
 package cli
 
 import (
@@ -22,8 +22,8 @@ import (
 	"a2atap/tui/terminal"
 )
 
-// Colours reports whether what is written to w is coloured: w is a terminal, and nobody asked for no colour, be it by
-// --no-color, by NO_COLOR (https://no-color.org) or by a terminal that says it is dumb.
+// Colours reports whether to use color on w: w is a terminal, and color is not disabled by --no-color, by NO_COLOR
+// (https://no-color.org) or by TERM=dumb.
 func (e Env) Colours(w io.Writer) bool {
 	if e.Common != nil && e.Common.NoColor || e.Getenv("NO_COLOR") != "" || e.Getenv("TERM") == "dumb" {
 		return false
@@ -31,7 +31,8 @@ func (e Env) Colours(w io.Writer) bool {
 	return terminal.Is(w)
 }
 
-// Env is what a command uses of the process: its streams, clock and environment, and the flags of all commands.
+// Env is the part of the process that a command uses: its streams, clock and environment, and the flags of all
+// commands.
 type Env struct {
 	In     io.Reader
 	Out    io.Writer // results
@@ -40,11 +41,11 @@ type Env struct {
 	Getenv func(string) string
 
 	Program string       // how the user calls this program; empty for a2atap
-	Alone   bool         // the process does nothing else, and ends with the command
-	Common  *CommonFlags // nil stands for the defaults
+	Alone   bool         // the process runs only this command, and ends with it
+	Common  *CommonFlags // nil means the defaults
 }
 
-// Called returns how the user calls this program, for commands that are suggested to be typed.
+// Called returns the program name for commands that messages suggest.
 func (e Env) Called() string {
 	if e.Program == "" {
 		return "a2atap"
@@ -52,11 +53,11 @@ func (e Env) Called() string {
 	return e.Program
 }
 
-// ShellSigns are characters that a shell does not take as they are.
+// ShellSigns are characters with a special meaning in a shell.
 const ShellSigns = " \t\n'\"$&;|<>()*?[]{}!#~\\`"
 
-// CalledAs returns how a program was called whose first argument this is: by its name, by its path, or from source,
-// where what go run has built is gone as soon as it ends.
+// CalledAs returns the program name for this first argument: its name, its path, or the command that runs it from
+// source, since the binary of go run is gone as soon as it ends.
 func CalledAs(arg0 string) string {
 	path := filepath.ToSlash(arg0)
 	switch {
@@ -73,17 +74,16 @@ func CalledAs(arg0 string) string {
 // CommonFlags are the flags that all commands share.
 type CommonFlags struct {
 	Quiet    bool   // only errors and verdicts on standard error
-	NoColor  bool   // no colour even on a terminal
+	NoColor  bool   // no color even on a terminal
 	Progress string // auto, always or never
 
-	Interruptible bool // the command takes interrupts from its beginning
+	Interruptible bool // the command handles interrupts from its beginning
 
 	temporary temporaries
-	done      atomic.Value // how far the command was when that was shown last, such as "2 of 10 exchanges": a string
+	done      atomic.Value // the progress last shown, such as "2 of 10 exchanges": a string
 }
 
-// SoFar says how far a command was when its progress was shown last, as in " after 2 of 10 exchanges"; "" if it was not
-// shown.
+// SoFar returns the command's progress last shown, as in " after 2 of 10 exchanges"; "" if none was shown.
 func (c *CommonFlags) SoFar() string {
 	if done, shown := c.done.Load().(string); shown {
 		return " after " + done
@@ -102,15 +102,16 @@ func (e Env) Tell(format string, args ...any) {
 	fmt.Fprintln(e.Err, credential.WithoutUserinfo(fmt.Sprintf(format, args...)))
 }
 
-// Notice prints a message in which foreign text may be: nothing that a terminal would obey, and no password of a URL.
+// Notice prints a message that may contain foreign text. It escapes control sequences, and omits passwords in URLs.
 func (e Env) Notice(text string) {
 	fmt.Fprintf(e.Err, "a2atap: %s\n", analysis.Clean(credential.WithoutUserinfo(text)))
 }
 
-// UsualWidth is the width of a terminal that does not say how wide it is.
+// UsualWidth is the assumed width of a terminal of unknown width.
 const UsualWidth = 80
 
-// ColumnsOf returns how many columns the terminal w has; 0 if w is not a terminal, so that no line has to be cut.
+// ColumnsOf returns the width of the terminal w in columns; 0 if w is not a terminal, which means that lines are not
+// cut.
 func ColumnsOf(w io.Writer) int {
 	if !terminal.Is(w) {
 		return 0

@@ -11,11 +11,11 @@ const (
 	ExitFindings     = 1 // findings at or above the gate, or differences
 	ExitUsage        = 2
 	ExitFailed       = 3   // unreadable capture, unreachable agent, address in use
-	ExitInconclusive = 4   // nothing was judged, sent or compared, or traffic was lost
+	ExitInconclusive = 4   // nothing was checked, sent or compared, or traffic was lost
 	ExitInterrupted  = 130 // a second interrupt
 )
 
-// An Exit is an error with an exit code. Its error may be nil: then there is nothing more to print.
+// An Exit is an error with an exit code. Its error may be nil, which means that everything has been printed.
 type Exit struct {
 	Code int
 	Err  error
@@ -29,15 +29,15 @@ func (e *Exit) Error() string {
 	return e.Err.Error()
 }
 
-// Unwrap returns the error that the exit is about; it may be nil.
+// Unwrap returns the cause; it may be nil.
 func (e *Exit) Unwrap() error { return e.Err }
 
-// Usage returns an error about how the program was called.
+// Usage returns an error about the command line.
 func Usage(format string, args ...any) error {
 	return &Exit{ExitUsage, fmt.Errorf(format, args...)}
 }
 
-// WithoutStatus returns the error in an exit, which may be nil, or else the error itself.
+// WithoutStatus returns the error inside an Exit, which may be nil, or other errors unchanged.
 func WithoutStatus(err error) error {
 	if x, ok := errors.AsType[*Exit](err); ok {
 		return x.Err
@@ -45,7 +45,7 @@ func WithoutStatus(err error) error {
 	return err
 }
 
-// AsUsage makes an error one about usage, unless it knows better.
+// AsUsage returns an error as a usage error, unless it already has a status.
 func AsUsage(err error) error {
 	var known *Exit
 	var inFile interface{ Timeout() bool } // an *fs.PathError

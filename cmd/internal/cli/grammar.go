@@ -16,31 +16,15 @@ import (
 	"a2atap/proxy/spelling"
 )
 
-// AgentName is what the name of an agent can look like: one that a user gave, or a host and a port.
+// AgentName matches the names of agents: names given by the user, and HOST:PORT.
 var AgentName = regexp.MustCompile(`^[A-Za-z0-9._:\[\]%-]+$`)
 
-// CheckScheme refuses what is given as the URL of an agent and has no scheme.
+// CheckScheme returns an error if the URL of an agent has no scheme.
 func CheckScheme(agent string) error {
 	if strings.Contains(agent, "://") {
 		return nil
 	}
 	return Usage("%q has no scheme; write http://%s", credential.WithoutUserinfo(agent), credential.WithoutUserinfo(agent))
-}
-
-// Nearest returns "; did you mean ...?" with up to three of the known words that come close to word, else "".
-func Nearest(word string, known []string) string {
-	near := spelling.Near(word, known, 3)
-	for i := range near {
-		near[i] = fmt.Sprintf("%q", near[i])
-	}
-	switch n := len(near); n {
-	case 0:
-		return ""
-	case 1:
-		return fmt.Sprintf("; did you mean %s?", near[0])
-	default:
-		return fmt.Sprintf("; did you mean %s or %s?", strings.Join(near[:n-1], ", "), near[n-1])
-	}
 }
 
 // Choose returns an error that lists the known words unless word is one of them.
@@ -50,27 +34,33 @@ func Choose(what, word string, known ...string) error {
 			return nil
 		}
 	}
-	return Usage("unknown %s %q; use one of %s%s", what, word, strings.Join(known, ", "), Nearest(word, known))
+	return Usage("unknown %s %q; use one of %s%s", what, word, strings.Join(known, ", "), spelling.Hint(word, known))
 }
 
-// endings are the formats of reports that the ending of a file's name stands for.
+// endings maps the endings of file names to formats of reports.
 var endings = map[string]string{
 	".html": "html", ".htm": "html", ".md": "markdown", ".json": "json", ".xml": "junit", ".sarif": "sarif",
 }
 
-// ChooseFormat is Choose for a format; one that is empty becomes that of the output file's ending, if it is known, else
-// text.
+// ChooseFormat is Choose for a format. It sets an empty format by the output file's extension, if that stands for a
+// format, else to text. An extension of a format that the command does not write is an error.
 func ChooseFormat(what string, format *string, output string, known ...string) error {
 	if *format == "" {
-		*format = "text"
-		if name := endings[strings.ToLower(filepath.Ext(output))]; slices.Contains(known, name) {
+		ending := strings.ToLower(filepath.Ext(output))
+		switch name := endings[ending]; {
+		case name == "":
+			*format = "text"
+		case !slices.Contains(known, name):
+			return Usage("-o %s: this command does not write %s; use another ending, or choose --format: %s",
+				output, name, strings.Join(known, ", "))
+		default:
 			*format = name
 		}
 	}
 	return Choose(what, *format, known...)
 }
 
-// SizeWords says how many bytes there are.
+// SizeWords formats a number of bytes.
 func SizeWords(n int64) string {
 	for _, u := range units[:3] {
 		if u.name == "KiB" && n < 1<<20 && n >= 1<<10 || u.name == "MiB" && n < 1<<30 && n >= 1<<20 ||
@@ -96,7 +86,7 @@ var units = []struct {
 	{"B", 1},
 }
 
-// ParseSize reads a number of bytes such as 4096, 64kB or 16MiB. The empty text is 0.
+// ParseSize parses a number of bytes such as 4096, 64kB or 16MiB. The empty text is 0.
 func ParseSize(flag, text string) (int64, error) {
 	if text == "" {
 		return 0, nil
@@ -118,9 +108,9 @@ func ParseSize(flag, text string) (int64, error) {
 // maxSecret is the size in bytes of the longest secret that a file may hold.
 const maxSecret = 64 << 10
 
-// Secret returns what the value of a flag stands for that takes a secret: @FILE for the line in a file, env:NAME for
-// the value of a variable, and everything else for itself. So the secret need not stand in a list of processes, or in
-// the history of a shell. No message repeats what was read.
+// Secret returns the secret that a flag's value denotes: @FILE is the line in a file, env:NAME the value of a variable,
+// anything else the secret itself. It keeps secrets out of process lists and shell histories. No message repeats the
+// secret.
 func (e Env) Secret(flag, value string) (string, error) {
 	if name, ok := strings.CutPrefix(value, "env:"); ok {
 		text := e.Getenv(name)
@@ -135,7 +125,7 @@ func (e Env) Secret(flag, value string) (string, error) {
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return "", fmt.Errorf("%s @FILE: %w; a secret that begins with @ goes into a file", flag, err)
+		return "", fmt.Errorf("%s @FILE: %w; put a secret that begins with @ into a file", flag, err)
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
@@ -153,11 +143,11 @@ func (e Env) Secret(flag, value string) (string, error) {
 	return string(text), nil
 }
 
-// SecretHelp is the part of the help of a flag that says what Secret reads.
-const SecretHelp = "@FILE or env:NAME to keep it out of the list of processes"
+// SecretHelp is the part of a flag's help about the forms that Secret accepts.
+const SecretHelp = "@FILE or env:NAME to keep it out of the process list"
 
-// Beside returns the name of a capture beside which files of the user's own stand: notes, and what was sent again. Of a
-// stream they are in the current folder, and called after it and its server.
+// Beside returns the base name for the user's files next to a capture: notes, and requests that were sent again. For a
+// stream, they are in the current folder, named after the stream and its server.
 func Beside(capture string) string {
 	if !fleet.IsAddress(capture) {
 		return capture
@@ -170,8 +160,7 @@ func Beside(capture string) string {
 	return a.Stream() + "@" + strings.NewReplacer(":", "-", "[", "", "]", "").Replace(server)
 }
 
-// ShownName is how a capture is called in messages: without credentials, also where it is not an address that can be
-// read.
+// ShownName returns the name of a capture for messages. It removes credentials, even from invalid addresses.
 func ShownName(capture string) string {
 	if a, err := fleet.ParseAddress(capture); err == nil {
 		return a.String()
@@ -182,13 +171,13 @@ func ShownName(capture string) string {
 	return capture
 }
 
-// LikeAnAddress is what was probably meant as one, with something before its host.
+// LikeAnAddress matches texts that were probably meant as an address with user information.
 var LikeAnAddress = regexp.MustCompile(`^((?i:nats|tls|https?)[:/]+).*@([^@]*)$`)
 
-// NotAStream returns an error if what a command writes is called like a stream.
+// NotAStream returns an error if the name of an output is a stream's address.
 func NotAStream(output string) error {
 	if fleet.IsAddress(output) {
-		return Usage("%s is a stream, not a file; name a file, and publish it with --ship %[1]s where it is recorded, or later "+
+		return Usage("%s is a stream, not a file; name a file, and publish it with --ship %[1]s while recording, or later "+
 			"with a2atap ship FILE %[1]s", ShownName(output))
 	}
 	return nil

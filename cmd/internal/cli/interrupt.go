@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// secondAfter is how long after the first interrupt another one counts as the second. An earlier one repeats the first:
-// timeout and service managers signal the process and then its group, which is the process again, and so does a key
-// that is held down.
+// secondAfter is the minimum time between the first interrupt and the second. An earlier interrupt counts as a
+// repetition of the first: timeout and service managers signal the process and then its group, which includes the
+// process, and a key that is held down repeats, too.
 const secondAfter = time.Second
 
-// Interrupts tells a second interrupt from a repetition of the first. It is for one goroutine.
+// Interrupts distinguishes a second interrupt from a repetition of the first. It is not safe for concurrent use.
 type Interrupts struct {
 	Now   func() time.Time
-	first time.Time // zero while there was none
+	first time.Time // zero before the first
 }
 
-// second takes an interrupt that has just come, and reports whether it is a second one.
+// second records an interrupt, and reports whether it is a second one.
 func (i *Interrupts) second() bool {
 	now := i.Now()
 	if i.first.IsZero() {
@@ -30,9 +30,9 @@ func (i *Interrupts) second() bool {
 	return now.Sub(i.first) >= secondAfter
 }
 
-// UntilInterrupted returns a context that ends with the first SIGINT, SIGTERM or SIGHUP. The second ends the process. The
-// caller calls cancel when it has nothing left to do: from then on signals do what they did before, unless the process is
-// to end anyway, with a status that says more than a signal.
+// UntilInterrupted returns a context that ends with the first SIGINT, SIGTERM or SIGHUP. The second ends the process.
+// The caller calls cancel when it is done. From then on, signals have their earlier effect, unless the process is about
+// to end with a status that is more specific than a signal.
 func UntilInterrupted(ctx context.Context, e Env) (_ context.Context, cancel context.CancelFunc) {
 	ctx, end := context.WithCancel(ctx)
 	over, finish := context.WithCancel(context.Background())
@@ -53,8 +53,8 @@ func UntilInterrupted(ctx context.Context, e Env) (_ context.Context, cancel con
 	}
 }
 
-// Endings are the signals that end a command in good order. Whoever starts it with nohup wants it to go on when the
-// terminal is closed.
+// Endings returns the signals that end a command in an orderly way. Under nohup, the command continues after its
+// terminal closes.
 func Endings() []os.Signal {
 	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -63,8 +63,8 @@ func Endings() []os.Signal {
 	return list
 }
 
-// twice takes signals until it was a second interrupt, and then returns true, or until the context ends. It calls
-// interrupted for each that is not.
+// twice handles signals until a second interrupt, and then returns true, or until the context ends. It calls
+// interrupted for each signal but the second interrupt.
 func (i *Interrupts) twice(ctx context.Context, signals <-chan os.Signal, interrupted func()) bool {
 	for {
 		select {
@@ -79,21 +79,22 @@ func (i *Interrupts) twice(ctx context.Context, signals <-chan os.Signal, interr
 	}
 }
 
-// endAtOnce ends the process, whatever it is doing.
+// endAtOnce ends the process immediately.
 func (e Env) endAtOnce() {
 	fmt.Fprintln(e.Err, "a2atap: interrupted twice; what was not yet stored is lost")
 	e.Exit(ExitInterrupted)
 }
 
-// A SignalRelay passes signals on to the program until it has ended. After that they interrupt the work that is left.
+// A SignalRelay passes signals on to the child program until it has ended. After that, signals interrupt the remaining
+// work.
 type SignalRelay struct {
 	Signals    chan os.Signal
 	Interrupts Interrupts
-	passed     map[os.Signal]time.Time // when the program last got one
+	passed     map[os.Signal]time.Time // when the program last received each
 }
 
-// Passes takes a signal that has just come, and reports whether the program is to get it. An interrupt that repeats one
-// within a second is not passed on: many programs exit at once, without cleaning up, when they get a second one.
+// Passes records a signal, and reports whether to pass it on. An interrupt within a second of another one is not passed
+// on: many programs exit at once, without cleaning up, on a second one.
 func (r *SignalRelay) Passes(s os.Signal) bool {
 	if s == syscall.SIGHUP {
 		return true
@@ -110,8 +111,7 @@ func (r *SignalRelay) Passes(s os.Signal) bool {
 	return true
 }
 
-// TakeOver lets a second interrupt end the process, now that the program has ended, until the function that it returns
-// is called.
+// TakeOver makes a second interrupt end this process, once the program has ended. The returned function undoes that.
 func (r *SignalRelay) TakeOver(e Env) (stop func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	go func() {

@@ -39,7 +39,7 @@ func TestSecondInterruptComesASecondAfterTheFirst(t *testing.T) {
 	}
 }
 
-// Each interrupt but the second is told; hanging up is one.
+// Each interrupt but the second is reported; a hangup counts as an interrupt.
 func TestTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		signals := make(chan os.Signal, 1)

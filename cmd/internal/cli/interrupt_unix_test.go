@@ -19,7 +19,7 @@ func TestSignalAfterTheEnd(t *testing.T) {
 		_, cancel := UntilInterrupted(context.Background(), Env{Err: os.Stderr, Now: time.Now, Alone: true})
 		cancel()
 		for range 20_000 {
-			runtime.Gosched() // to whoever would let go of signals now
+			runtime.Gosched() // lets code run that would release signals now
 		}
 		syscall.Kill(os.Getpid(), syscall.SIGTERM)
 		os.Exit(status)

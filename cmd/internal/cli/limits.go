@@ -9,14 +9,14 @@ import (
 	"a2atap/replay/limits"
 )
 
-// RegisterLimits adds the flags that say how much an agent may answer. The list of pages is only for commands that read
-// one.
+// RegisterLimits adds the flags that limit an agent's responses. The limit of pages is only for commands that read
+// lists.
 func RegisterLimits(f *pflag.FlagSet, l *limits.Limits, pages bool) {
 	*l = l.OrDefaults()
 	f.Var(sizeValue{&l.Answer, "--" + limits.AnswerFlag}, limits.AnswerFlag, "give up on an answer or a stream of more than `SIZE`")
 	f.Var(countValue{&l.Events}, limits.EventsFlag, "give up on a stream of more than `N` events")
 	f.Var(countValue{&l.Skills}, limits.SkillsFlag, "give up on a card of more than `N` skills")
-	f.DurationVar(&l.Idle, limits.IdleFlag, l.Idle, "give up on a stream that brings no event for `D`")
+	f.DurationVar(&l.Idle, limits.IdleFlag, l.Idle, "give up on a stream without an event for `D`")
 	if pages {
 		f.Var(countValue{&l.Pages}, limits.PagesFlag, "with --list: give up on a list of more than `N` pages")
 	}

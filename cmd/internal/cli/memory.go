@@ -2,7 +2,7 @@ package cli
 
 import "runtime/debug"
 
-// Memory may grow by memoryGrowth percent of what is in use before a collection, and up to about memoryLimit bytes before
+// Before a collection, memory may grow by memoryGrowth percent of the memory in use. Beyond about memoryLimit bytes,
 // the collector works harder. GOGC and GOMEMLIMIT take precedence.
 const (
 	memoryGrowth = 60
@@ -10,11 +10,14 @@ const (
 )
 
 // LimitMemory keeps the memory of a command small, and returns a function that lifts the limit.
-func (e Env) LimitMemory() (restore func()) {
+func (e Env) LimitMemory() (restore func()) { return e.LimitMemoryTo(memoryLimit) }
+
+// LimitMemoryTo is LimitMemory with another limit, in bytes, for commands that may need more than memoryLimit.
+func (e Env) LimitMemoryTo(bytes int64) (restore func()) {
 	if e.Getenv("GOMEMLIMIT") != "" || e.Getenv("GOGC") != "" {
 		return func() {}
 	}
-	limit, growth := debug.SetMemoryLimit(memoryLimit), debug.SetGCPercent(memoryGrowth)
+	limit, growth := debug.SetMemoryLimit(bytes), debug.SetGCPercent(memoryGrowth)
 	return func() {
 		debug.SetMemoryLimit(limit)
 		debug.SetGCPercent(growth)

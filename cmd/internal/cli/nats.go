@@ -12,8 +12,8 @@ import (
 	"a2atap/proxy/outbound"
 )
 
-// NATSFlags are the flags of commands that connect to a NATS server: who they are there, and whom they trust. What no
-// flag says, a variable of the environment may.
+// NATSFlags are the flags of commands that connect to a NATS server: credentials and trusted authorities. Environment
+// variables are the defaults.
 type NATSFlags struct {
 	creds string
 	user  string
@@ -23,7 +23,7 @@ type NATSFlags struct {
 	key   string
 }
 
-// The variables of the environment that stand for the flags, so that readers and sidecars need none.
+// These environment variables replace the flags, so that readers and sidecars need none.
 const (
 	natsCreds = "A2ATAP_NATS_CREDS"
 	natsUser  = "A2ATAP_NATS_USER"
@@ -33,10 +33,10 @@ const (
 	natsKey   = "A2ATAP_NATS_KEY"
 )
 
-// NATSHelp is the part of the help that says how a NATS server is told who we are.
-const NATSHelp = `One of --nats-creds, --nats-user and --nats-token, or what stands before @ in the URL, logs in to the
-NATS server. tls:// asks for TLS; the server is verified by the system's authorities and those of
---nats-ca. Instead of each flag a variable of the environment may be set: ` + natsCreds + ` for
+// NATSHelp is the part of the help about authentication at a NATS server.
+const NATSHelp = `One of --nats-creds, --nats-user and --nats-token, or the user information in the URL, logs in to the
+NATS server. tls:// requires TLS; the server is verified with the system's authorities and those of --nats-ca. Each flag
+can be replaced by an environment variable: ` + natsCreds + ` for
 --nats-creds, and so on.`
 
 // Register adds the flags to a command.
@@ -49,14 +49,14 @@ func (o *NATSFlags) Register(f *pflag.FlagSet) {
 	f.StringVar(&o.key, "nats-key", "", "the key of --nats-cert is in `FILE` (PEM)")
 }
 
-// Options says how to connect to an address. Errors are about how the command was called; no secret is in them.
+// Options returns the connection options for an address. Its errors are usage errors and contain no secrets.
 func (o *NATSFlags) Options(e Env, a fleet.Address) (fleet.Options, error) {
 	var c fleet.Options
 	f := *o
 	fill := func(value *string, name string) {
 		*value = cmp.Or(*value, e.Getenv(name))
 	}
-	if f.creds == "" && f.user == "" && f.token == "" && !a.HasCredentials() { // what is said here goes first, as a whole
+	if f.creds == "" && f.user == "" && f.token == "" && !a.HasCredentials() { // flags replace the whole environment
 		fill(&f.creds, natsCreds)
 		fill(&f.user, natsUser)
 		fill(&f.token, natsToken)
@@ -74,7 +74,7 @@ func (o *NATSFlags) Options(e Env, a fleet.Address) (fleet.Options, error) {
 	}
 	if kinds > 1 {
 		return c, Usage("%s: several kinds of credentials are given; choose one of --nats-creds, --nats-user, --nats-token "+
-			"and what stands in the URL", a)
+			"and the URL's user information", a)
 	}
 	if f.creds != "" {
 		if err := readable(f.creds); err != nil {
@@ -109,7 +109,7 @@ func (o *NATSFlags) Options(e Env, a fleet.Address) (fleet.Options, error) {
 			return c, Usage("--nats-cert: %w", err)
 		}
 	case f.key != "":
-		return c, Usage("--nats-key is the key of --nats-cert FILE, which is missing")
+		return c, Usage("--nats-key needs --nats-cert FILE")
 	}
 	return c, nil
 }

@@ -14,8 +14,8 @@ import (
 	"a2atap/replay/client/setup"
 )
 
-// Serve serves HTTP/1.1 and, to those who begin with it, HTTP/2 until the context ends, then closes open connections,
-// streams included.
+// Serve serves HTTP/1.1, and HTTP/2 with prior knowledge, until the context ends. It then closes open connections,
+// including streams.
 func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -49,7 +49,7 @@ func ParseAllowedHosts(flags []string) ([]hostname.Pattern, error) {
 	return ParseAll(flags, hostname.ParseAllowed)
 }
 
-// ParseAll reads the values of a flag that is repeatable. One that cannot be read is a wrong usage.
+// ParseAll parses the values of a repeatable flag. An invalid value is a usage error.
 func ParseAll[T any](values []string, parse func(string) (T, error)) (all []T, err error) {
 	for _, value := range values {
 		v, err := parse(value)
@@ -61,12 +61,12 @@ func ParseAll[T any](values []string, parse func(string) (T, error)) (all []T, e
 	return all, nil
 }
 
-// CheckHosts keeps requests for hosts that are not the listener's away from a server.
+// CheckHosts returns a handler that rejects requests for hosts other than the listener's and the allowed ones.
 func CheckHosts(e Env, h http.Handler, asked string, l net.Listener, allowed []hostname.Pattern) http.Handler {
 	return listener.CheckHosts(h, asked, l.Addr(), allowed, e.Notice)
 }
 
-// LocalOnly refuses an address that other machines can reach, unless that was asked for.
+// LocalOnly returns an error for an address that other machines can reach, unless allowed is set.
 func LocalOnly(addr string, allowed bool) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -76,15 +76,15 @@ func LocalOnly(addr string, allowed bool) error {
 	if allowed || host == "localhost" || ip != nil && ip.IsLoopback() {
 		return nil
 	}
-	return Usage("%s can be reached from other machines; listen on 127.0.0.1, or give --allow-remote", addr)
+	return Usage("other machines can reach %s; listen on 127.0.0.1, or add --allow-remote", addr)
 }
 
-// World is what flags of clients are read in.
+// World returns the environment for parsing the flags of clients.
 func (e Env) World(d *outbound.Dialer) setup.World {
 	return setup.World{Getenv: e.Getenv, Secret: e.Secret, Version: Tool().Version, Dialer: d}
 }
 
-// Dialer returns what the flags say about connecting to agents, and warns of what is dangerous.
+// Dialer returns the dialer for the flags about connecting to agents. It prints warnings about dangerous flags.
 func (e Env) Dialer(f *setup.ReachFlags) (*outbound.Dialer, error) {
 	d, err := f.Dialer(e.World(nil), e.Now)
 	var path *fs.PathError
@@ -96,7 +96,7 @@ func (e Env) Dialer(f *setup.ReachFlags) (*outbound.Dialer, error) {
 		return nil, Usage("%w", err)
 	}
 	if f.Insecure {
-		e.Notice("INSECURE: agents on TLS are not verified: anybody on the way can answer in their place")
+		e.Notice("INSECURE: agents on TLS are not verified: anyone on the network path can impersonate them")
 	}
 	return d, nil
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// WriteAnyway calls write with a file, or with standard output for "-". The capture has it all: nothing is lost where
-// the file cannot be written.
+// WriteAnyway calls write with a file, or with standard output for "-". If the file cannot be written, nothing is lost,
+// since the capture has everything.
 func WriteAnyway(e Env, output string, write func(io.Writer) error) error {
 	if output == "-" {
 		return write(e.Out)
@@ -19,7 +19,7 @@ func WriteAnyway(e Env, output string, write func(io.Writer) error) error {
 	return WriteFile(output, write)
 }
 
-// NotOver returns an error if an output would take the place of what it is made of.
+// NotOver returns an error if an output would overwrite one of its inputs.
 func NotOver(output string, inputs ...string) error {
 	to, err := os.Stat(output)
 	if err != nil || !to.Mode().IsRegular() {
@@ -43,14 +43,14 @@ func WriteOutput(e Env, name string, write func(io.Writer) error) error {
 	if err == nil {
 		return nil
 	}
-	fmt.Fprintf(e.Err, "a2atap: %v; it follows on standard output\n", err)
+	fmt.Fprintf(e.Err, "a2atap: %v; the output follows on standard output\n", err)
 	if writeErr := write(e.Out); writeErr != nil {
 		return writeErr
 	}
 	return &Exit{Code: ExitFailed}
 }
 
-// WriteFile writes a file, which appears complete or not at all. It writes over no capture.
+// WriteFile writes a file, which appears complete or not at all. It never overwrites a capture.
 func WriteFile(name string, write func(io.Writer) error) error {
 	if err := NotAStream(name); err != nil {
 		return err
@@ -58,11 +58,11 @@ func WriteFile(name string, write func(io.Writer) error) error {
 	switch info, err := os.Stat(name); {
 	case err != nil:
 	case info.IsDir():
-		return fmt.Errorf("write %s: it is a folder; name a file in it", name)
+		return fmt.Errorf("write %s: it is a directory; name a file in it", name)
 	case !info.Mode().IsRegular():
 		return writeDevice(name, write)
 	case info.Size() > 0 && strings.HasSuffix(name, ".a2atap"):
-		return fmt.Errorf("write %s: there is a capture of that name, which would be lost; choose another", name)
+		return fmt.Errorf("write %s: a capture of that name exists and would be lost; choose another name", name)
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {
@@ -106,8 +106,8 @@ func Cause(err error) error {
 	return err
 }
 
-// RemoveReady removes the ready file of an earlier run, so that its addresses are not taken for those of this one. It
-// is called before a command listens. An empty name does nothing.
+// RemoveReady removes the ready file of an earlier run, so that its addresses are not mistaken for this run's. Call it
+// before the command listens. An empty name does nothing.
 func RemoveReady(name string) error {
 	if name == "" {
 		return nil
@@ -120,7 +120,7 @@ func RemoveReady(name string) error {
 		err = os.Remove(name)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove the ready file %s of an earlier run: %w; choose another name", name, Cause(err))
+		return fmt.Errorf("remove the ready file %s from an earlier run: %w; choose another name", name, Cause(err))
 	}
 	return nil
 }

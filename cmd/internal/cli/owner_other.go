@@ -4,5 +4,5 @@ package cli
 
 import "io/fs"
 
-// OnlyOurs reports true: on this system access lists that files inherit from the user's folders guard them.
+// OnlyOurs returns true: on this system, files inherit access lists from the user's folders, which protect them.
 func OnlyOurs(fs.FileInfo) bool { return true }

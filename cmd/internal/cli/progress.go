@@ -15,7 +15,7 @@ import (
 	"a2atap/tui/text"
 )
 
-// ShowsProgress reports whether commands that take long show their progress.
+// ShowsProgress reports whether long commands show their progress.
 func (e Env) ShowsProgress() bool {
 	if e.Common == nil || e.Common.Quiet {
 		return false
@@ -34,8 +34,8 @@ const (
 	ProgressEvery = 200 * time.Millisecond
 )
 
-// A Progress is a source that shows the progress of its reader on standard error, from the first second on. It is for one
-// goroutine.
+// A Progress is a source that shows the progress of its reader on standard error, after the first second. It is not
+// safe for concurrent use.
 type Progress struct {
 	capture.Source
 	W     io.Writer
@@ -43,11 +43,11 @@ type Progress struct {
 	Began time.Time
 
 	total  uint64 // exchanges of the source
-	read   uint64 // of these
-	base   uint64 // units that were done when they were counted first
+	read   uint64 // number of them read
+	base   uint64 // units done at the first count
 	since  time.Time
 	last   time.Time
-	width  int // of what is shown; 0 if nothing is
+	width  int // of the shown line; 0 without one
 	common *CommonFlags
 }
 
@@ -127,14 +127,14 @@ func (p *Progress) columns() int {
 	return 100
 }
 
-// longestBar is how many columns a bar has at most, leastBar at least.
+// These are the maximum and minimum widths of a bar in columns.
 const (
 	longestBar = 30
 	leastBar   = 8
 )
 
-// progressLine is the line that says how far something is: what it is, a bar, and in numbers how much is done, how much in
-// a second, and how long the rest will take. It is no wider than so many columns; what helps least goes first.
+// progressLine returns a progress line: a name, a bar, the amount done, the rate, and the remaining time. If it does
+// not fit into the columns, the least useful parts are dropped first.
 func progressLine(what, counted string, done, left uint64, part float64, took time.Duration, columns int) string {
 	words := []string{fmt.Sprintf("%3.0f%%", 100*part), counted}
 	if rate := float64(done) / took.Seconds(); done > 0 && took > 0 {
@@ -153,14 +153,14 @@ func progressLine(what, counted string, done, left uint64, part float64, took ti
 	return what + "  [" + strings.Repeat("=", full) + strings.Repeat(" ", length-full) + "]  " + end
 }
 
-// Show shows how far it has come, in words.
+// Show shows the progress as text.
 func (p *Progress) Show(words string) {
 	if p.due() {
 		p.write(text.Clip(p.What+": "+words, p.columns()))
 	}
 }
 
-// due reports whether there is something to show now: at most five times a second.
+// due reports whether to show progress now: at most five times a second.
 func (p *Progress) due() bool {
 	now := time.Now()
 	if now.Sub(p.Began) < progressAfter || now.Sub(p.last) < ProgressEvery {
@@ -170,7 +170,7 @@ func (p *Progress) due() bool {
 	return true
 }
 
-// write puts a line in the place of the one before.
+// write replaces the current line.
 func (p *Progress) write(line string) {
 	width := text.Columns(line)
 	fmt.Fprintf(p.W, "\r%s%s", line, strings.Repeat(" ", max(p.width-width, 0)))

@@ -8,7 +8,7 @@ import (
 )
 
 // Quote quotes a word for a shell: in plain quotes, or as $'…' if it has bytes that a terminal would obey, or that are
-// no text. POSIX has known the latter since 2024, and bash, zsh and ksh for long.
+// not text. POSIX has had the latter since 2024; bash, zsh and ksh have had it for long.
 func Quote(word string) string {
 	if !strings.ContainsFunc(word, Obeyed) {
 		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
@@ -42,8 +42,7 @@ func Quote(word string) string {
 	return b.String()
 }
 
-// Obeyed reports whether a terminal does something for a character instead of showing it, or may not be able to show
-// it.
+// Obeyed reports whether a terminal acts on a character instead of showing it, or may be unable to show it.
 func Obeyed(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) || r == utf8.RuneError
 }

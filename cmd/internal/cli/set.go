@@ -1,7 +1,7 @@
 package cli
 
-// A Set is a set of exchanges, by their numbers: a bit for each, in pages, since numbers in files of other programs may
-// be far apart. The zero set is empty.
+// A Set is a set of exchange numbers: one bit each, in pages, since numbers in files of other programs may be far
+// apart. The zero value is empty.
 type Set struct{ pages map[uint64]*[1 << 10]uint64 }
 
 const setPage = 1 << 16

@@ -6,13 +6,14 @@ import (
 	"sync"
 )
 
-// temporaries are files that are not to outlive the process.
+// temporaries are files to remove before the process ends.
 type temporaries struct {
 	mu    sync.Mutex
 	paths map[string]bool
 }
 
-// Temporary has a file removed when an interrupt ends the process at once. Forget is called when it was removed.
+// Temporary registers a file to be removed if an interrupt ends the process at once. Call forget once the file has been
+// removed.
 func (e Env) Temporary(path string) (forget func()) {
 	if e.Common == nil {
 		return func() {}
@@ -31,10 +32,10 @@ func (e Env) Temporary(path string) (forget func()) {
 	}
 }
 
-// Exit ends the process at once with a status, and leaves no temporary file behind.
+// Exit removes temporary files and ends the process at once with a status.
 func (e Env) Exit(status int) {
 	if e.Common != nil {
-		e.Common.temporary.mu.Lock() // for good: no file is to be made any more
+		e.Common.temporary.mu.Lock() // permanently: no more files may be created
 		for path := range e.Common.temporary.paths {
 			os.Remove(path)
 		}
@@ -42,8 +43,8 @@ func (e Env) Exit(status int) {
 	os.Exit(status)
 }
 
-// ExitWhenInterrupted has an interrupt end the process, until stop is called: for what a command waits for before it takes
-// interrupts itself. Where it does so already, it changes nothing.
+// ExitWhenInterrupted makes an interrupt end the process until stop is called. It is for waits before a command handles
+// interrupts itself. If the command already does, it has no effect.
 func (e Env) ExitWhenInterrupted() (stop func()) {
 	if e.Common == nil || e.Common.Interruptible {
 		return func() {}

@@ -1,5 +1,5 @@
-// Package cmdtest has what tests of commands share: clients and agents that fill a recording, a capture of one exchange,
-// and the wait for the end of a recording.
+// Package cmdtest has helpers for tests of commands: clients and agents that fill a recording, a capture of one
+// exchange, and a wait for the end of a recording.
 package cmdtest
 
 import (
@@ -54,7 +54,7 @@ func Stop(t testing.TB, r interface {
 	}
 }
 
-// GetTask asks an agent of A2A 1.0 for a task, and reads the answer, whatever it is.
+// GetTask asks an A2A 1.0 agent for a task, and reads any answer.
 func GetTask(client *http.Client, to string) error {
 	body := `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}`
 	request, err := http.NewRequest(http.MethodPost, to, strings.NewReader(body))
@@ -71,7 +71,7 @@ func GetTask(client *http.Client, to string) error {
 	return errors.Join(err, answer.Body.Close())
 }
 
-// NoiseAgent starts an agent whose answers nobody can compress, and returns its URL.
+// NoiseAgent starts an agent with incompressible answers, and returns its URL.
 func NoiseAgent(t testing.TB) string {
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		answer := make([]byte, 2000)
@@ -82,7 +82,7 @@ func NoiseAgent(t testing.TB) string {
 	return agent.URL
 }
 
-// A Crowd of clients counts what it sends, and what is answered.
+// A Crowd of clients counts its requests and their responses.
 type Crowd struct {
 	URL             string
 	Tried, Answered atomic.Int64

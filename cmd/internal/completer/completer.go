@@ -1,5 +1,5 @@
-// Package completer says what a shell may complete: words of flags, names of captures, and what a filter can ask of the
-// capture that a command line names. It opens captures as any reader does, reads little of them, and says nothing.
+// Package completer provides shell completions: values of flags, names of captures, and filter terms for the capture on
+// the command line. It opens captures like any reader, reads little of them, and prints no messages.
 package completer
 
 import (
@@ -27,10 +27,10 @@ import (
 	differences "a2atap/replay/report"
 )
 
-// sampled is how many exchanges are read for names.
+// sampled is the number of exchanges read for names.
 const sampled = 500
 
-// endings are those of files that can be read as captures.
+// endings are the file name endings of readable captures.
 var endings = []string{"a2atap", "jsonl", "har", "txtar"}
 
 // Add gives all commands beneath root their completions.
@@ -59,7 +59,7 @@ func Add(root *cobra.Command, e cli.Env) {
 	cobra.CheckErr(root.RegisterFlagCompletionFunc("progress", words("auto", "always", "never")))
 }
 
-// plain takes the marks out of a flag's usage, which shells show as it is.
+// plain removes the marks from a flag's usage, since shells show it unchanged.
 func plain(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "`", "") }
 
 type completion = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
@@ -129,7 +129,7 @@ func completeColumns(_ *cobra.Command, _ []string, text string) ([]string, cobra
 	return beginning(text, each(before, present.ColumnNames(), "")), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// beginning returns the words that begin with what is there of one.
+// beginning returns the words with a prefix.
 func beginning(text string, list []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(word string) bool { return !strings.HasPrefix(word, text) })
 }
@@ -168,12 +168,12 @@ func completeFilter(ctx context.Context, e cli.Env, args []string, text string) 
 	return beginning(text, each(before+key+":", values, "")), directive
 }
 
-// A names has what stands in a capture, by key of the filter language.
+// A names has the values in a capture, by key of the filter language.
 type names map[string]map[string]bool
 
 func (n names) of(key string) []string { return slices.Sorted(maps.Keys(n[key])) }
 
-// sample reads the first exchanges of the capture that a command line names; what cannot be read has no names.
+// sample reads the first exchanges of the capture on the command line. An unreadable capture has no names.
 func sample(ctx context.Context, e cli.Env, args []string) names {
 	found := names{"agent": {}, "client": {}, "task": {}, "context": {}}
 	if len(args) == 0 || args[0] == "-" || strings.Contains(args[0], "://") {

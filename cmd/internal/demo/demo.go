@@ -1,5 +1,5 @@
-// Package demo is a demonstration: reference agents, taps, and a client whose request makes them call each other, one of
-// them at fault.
+// Package demo is a demonstration: reference agents, taps, and a client whose request makes the agents call each other,
+// a model and a tool. One of the agents is at fault.
 package demo
 
 import (
@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,7 +21,6 @@ import (
 	"a2atap/cmd/internal/recorder"
 	"a2atap/cmd/internal/source"
 	"a2atap/proxy"
-	"a2atap/proxy/outbound"
 	"a2atap/proxy/recording"
 	"a2atap/proxy/webhook"
 	"a2atap/replay/refagent"
@@ -32,7 +30,7 @@ import (
 // Fault is the rule that the demo's agent for flights breaks.
 const Fault = "stream-closed-on-terminal"
 
-// Run records the demonstration into a capture, a temporary one if no name is given, and prints what is in it.
+// Run records the demonstration into a capture, or a temporary one without a name, and prints its contents.
 func Run(ctx context.Context, e cli.Env, output string) error {
 	if output == "" {
 		dir, err := os.MkdirTemp("", "a2atap-demo-")
@@ -62,9 +60,17 @@ func Run(ctx context.Context, e cli.Env, output string) error {
 		defer a.Stop()
 		taps = append(taps, a.Tap)
 	}
+	for _, service := range [...]struct{ name, answer string }{{"llm", modelAsks}, {"weather", toolSay}} {
+		a, err := StartService(service.name, service.answer)
+		if err != nil {
+			return err
+		}
+		defer a.Stop()
+		taps = append(taps, a.Tap)
+	}
 	key := make([]byte, 32)
 	rand.Read(key)
-	// All of them are in one process: who calls, only the User-Agent says.
+	// All of them are in one process: only the User-Agent identifies callers.
 	var clients []recording.ClientPattern
 	for _, name := range []string{"traveller", "planner"} {
 		pattern, err := recording.ParseClient(name + "=" + name)
@@ -86,6 +92,7 @@ func Run(ctx context.Context, e cli.Env, output string) error {
 		reached[t.Name()] = t.URL()
 	}
 	planner.Flights, planner.Hotels = reached["flights"], reached["hotels"]
+	planner.Model, planner.Tools = reached["llm"], reached["weather"]
 	trafficErr := askPlanner(ctx, reached["planner"])
 	result, _, err := r.Stop()
 	if trafficErr != nil {
@@ -97,14 +104,14 @@ func Run(ctx context.Context, e cli.Env, output string) error {
 	return showDemo(ctx, e, output, result)
 }
 
-// showDemo prints what the request has caused, the ladder, the findings, and commands to look closer.
+// showDemo prints the effects of the request, the ladder, the findings, and commands for a closer look.
 func showDemo(ctx context.Context, e cli.Env, output string, result *judgment.Result) error {
 	src, err := source.Open(e, output)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	j, err := judged.Open(ctx, e, "demo", output, src, false)
+	j, err := judged.Open(ctx, e, "demo", output, src, judged.How{})
 	if err != nil {
 		return err
 	}
@@ -129,7 +136,7 @@ func showDemo(ctx context.Context, e cli.Env, output string, result *judgment.Re
 			return err
 		}
 	}
-	fmt.Fprintln(e.Out, "\nWhat the request of traveller has caused:")
+	fmt.Fprintln(e.Out, "\nWhat traveller's request caused:")
 	if err := tree.End(); err != nil {
 		return err
 	}
@@ -142,7 +149,7 @@ func showDemo(ctx context.Context, e cli.Env, output string, result *judgment.Re
 	if strings.ContainsAny(output, cli.ShellSigns) {
 		output = cli.Quote(output)
 	}
-	fmt.Fprintln(e.Out, "\nWhat to look at next:")
+	fmt.Fprintln(e.Out, "\nNext steps:")
 	for _, next := range [][]string{
 		{"rules", Fault},
 		{"tui", output},
@@ -156,37 +163,4 @@ func showDemo(ctx context.Context, e cli.Env, output string, result *judgment.Re
 	}
 	present.PrintVerdict(e, "demo", result.Verdict(analysis.Error))
 	return nil
-}
-
-// A Agent is a running reference agent, and the tap to open in front of it.
-type Agent struct {
-	Tap  proxy.TapSpec
-	Stop func()
-}
-
-// Start starts a reference agent of a name.
-func Start(name string, o refagent.Options) (*Agent, error) {
-	o.StepTime = 20 * time.Millisecond
-	a, err := refagent.New("spec", o)
-	if err != nil {
-		return nil, err
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		a.Close()
-		return nil, fmt.Errorf("listen for agent %s: %w", name, outbound.Cause(err))
-	}
-	spec, err := proxy.ParseTap(name + "=http://" + l.Addr().String() + a.Path())
-	if err != nil {
-		a.Close()
-		l.Close()
-		return nil, err
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		cli.Serve(ctx, l, a) //nolint:errcheck // it ends with the context
-	}()
-	return &Agent{Tap: spec, Stop: func() { cancel(); <-ended; a.Close() }}, nil
 }

@@ -1,5 +1,5 @@
-// Package differ compares two captures and reports the differences. Its flags of noise and its way to print differences
-// are those of package replayer too.
+// Package differ compares two captures and reports the differences. Package replayer also uses its flags for noise and
+// its output of differences.
 package differ
 
 import (
@@ -32,7 +32,7 @@ type Options struct {
 	AllowEmpty bool
 }
 
-// Run compares two captures, and writes a report on what differs.
+// Run compares two captures, and writes a report on the differences.
 func Run(ctx context.Context, e cli.Env, o Options, names []string) error {
 	options, err := o.diff()
 	if err != nil {
@@ -61,7 +61,7 @@ func Run(ctx context.Context, e cli.Env, o Options, names []string) error {
 		return fmt.Errorf("diff %s: %w", names[1], err)
 	}
 	options.Sides = sidesOf(names)
-	options.Rules = nil // what they find is known
+	options.Rules = nil // their findings are loaded
 	if options.FoundWas, err = judged.FindingsIn(ctx, e, "diff", names[0], sources[0]); err != nil {
 		return fmt.Errorf("diff %s: %w", names[0], err)
 	}
@@ -72,7 +72,7 @@ func Run(ctx context.Context, e cli.Env, o Options, names []string) error {
 	if err != nil {
 		return fmt.Errorf("diff %s %s: %w", names[0], names[1], err)
 	}
-	r.Tool = report.Tool(cli.Tool())
+	r.Tool = cli.Tool()
 	err = cli.WriteOutput(e, o.Output, func(w io.Writer) error { return report.Write(w, o.Format, r) })
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func Run(ctx context.Context, e cli.Env, o Options, names []string) error {
 	return nil
 }
 
-// diff turns flags into what the package takes, but for the choice of exchanges.
+// diff turns flags into options of package diff, except for the choice of exchanges.
 func (o *Options) diff() (diff.Options, error) {
 	out := diff.Options{Rules: rules.All, Agents: map[string]string{}, Late: o.Noise.Tolerance, Texts: o.Texts}
 	if err := cli.ChooseFormat("format", &o.Format, o.Output, report.Formats()...); err != nil {
@@ -100,7 +100,7 @@ func (o *Options) diff() (diff.Options, error) {
 		}
 		for _, name := range []string{was, now} {
 			if !cli.AgentName.MatchString(name) {
-				return out, cli.Usage("--agent %q: write NAME, or NAME=OTHER for an agent that is called OTHER in B", text)
+				return out, cli.Usage("--agent %q: write NAME, or NAME=OTHER for an agent that is named OTHER in B", text)
 			}
 		}
 		if out.Agents[was] != "" {
@@ -116,7 +116,8 @@ func (o *Options) diff() (diff.Options, error) {
 	return out, err
 }
 
-// chooser returns which exchanges of a capture are compared. Name says what an agent of --agent is called in it.
+// chooser returns a function that selects the exchanges of a capture to compare. name maps an agent of --agent to its
+// name in the capture.
 func (o *Options) chooser(
 	ctx context.Context, e cli.Env, file string, src capture.Source, name func(string) string,
 ) (func(*capture.Exchange) bool, error) {
@@ -136,8 +137,7 @@ func (o *Options) chooser(
 	return func(x *capture.Exchange) bool { return chosen[x.Agent.Name] && matches(x) }, nil
 }
 
-// sidesOf returns what the captures are called in a report: their files without the ending, where that tells them
-// apart.
+// sidesOf returns the names of the captures in a report: their file names without the extension, if these differ.
 func sidesOf(names []string) report.Sides {
 	short := func(name string) string { return strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)) }
 	if a, b := short(names[0]), short(names[1]); a != b && a != "-" && b != "-" && a != "" && b != "" {

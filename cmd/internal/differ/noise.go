@@ -13,7 +13,7 @@ import (
 	"a2atap/replay/noise"
 )
 
-// learning reads the rules that are in the file of --learn-noise already: they hold while more are learnt.
+// learning reads the rules that the file of --learn-noise already has. They apply while more are learned.
 func (o *Noise) learning() ([]noise.Rule, error) {
 	if o.Learn == "" {
 		return nil, nil
@@ -25,7 +25,7 @@ func (o *Noise) learning() ([]noise.Rule, error) {
 	return rules, err
 }
 
-// Noise say what may differ between two runs. The commands that compare share them.
+// Noise has the flags for accepted differences between two runs. All comparing commands share them.
 type Noise struct {
 	ignore    []string
 	match     []string
@@ -36,17 +36,17 @@ type Noise struct {
 
 // Register adds the flags to a command.
 func (o *Noise) Register(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.ignore, "ignore", nil, "do not compare what is at `[OPERATION:]POINTER` in answers, such as "+
-		"GetTask:/metadata/took; * stands for any name; repeatable")
-	f.StringArrayVar(&o.match, "match", nil, "whatever was recorded, what is there now has to match the whole of REGEXP: "+
+	f.StringArrayVar(&o.ignore, "ignore", nil, "do not compare the value at `[OPERATION:]POINTER` in answers, such as "+
+		"GetTask:/metadata/took; * matches any name; repeatable")
+	f.StringArrayVar(&o.match, "match", nil, "whatever was recorded, the live value has to match REGEXP entirely: "+
 		"`[OPERATION:]POINTER=REGEXP`; repeatable")
 	f.StringArrayVar(&o.files, "noise", nil,
-		"take the rules in `FILE`: one a line, spelt as for --ignore or --match, and # before comments; repeatable")
+		"read such rules from `FILE`: one per line, written as for --ignore or --match, # begins a comment; repeatable")
 	f.DurationVar(&o.Tolerance, "time-tolerance", 0,
-		"what takes more than `D` longer than recorded differs: an answer, or the next event of a stream (default: no limit)")
+		"an answer, or the next event of a stream, differs if it takes more than `D` longer than recorded (default: no limit)")
 }
 
-// Rules reads the rules of all flags; nil if there are none.
+// Rules parses the rules of all flags; nil without rules.
 func (o *Noise) Rules() (*noise.Rules, error) {
 	if o.Tolerance < 0 {
 		return nil, cli.Usage("--time-tolerance %s: it cannot be negative", o.Tolerance)
@@ -83,10 +83,10 @@ func (o *Noise) Rules() (*noise.Rules, error) {
 	return noise.New(list...), nil
 }
 
-// RegisterLearning adds the flag that only those have who can run a workflow again.
+// RegisterLearning adds the flag for commands that can run a workflow again.
 func (o *Noise) RegisterLearning(f *pflag.FlagSet) {
-	f.StringVar(&o.Learn, "learn-noise", "", "replay twice, and add rules for what differs from one live run to the other "+
-		"to `FILE`, to be reviewed; nothing that the protocol is about is learnt")
+	f.StringVar(&o.Learn, "learn-noise", "", "replay twice, and write rules for values that differ between the live runs "+
+		"to `FILE`, for you to review; never for what the protocol defines")
 }
 
 // readNoise reads the file of rules that a flag names.

@@ -1,5 +1,5 @@
-// Package doctor examines the files of a capture for damage, compares what judging it came to with what it comes to now,
-// and makes a new capture of what can be read of a damaged one.
+// Package doctor examines the files of a capture for damage, compares its stored results with new ones, and salvages
+// the readable part of a damaged capture into a new one.
 package doctor
 
 import (
@@ -28,7 +28,7 @@ type Options struct {
 	Output string
 }
 
-// Run examines the files of a capture, and repairs it if that is asked for.
+// Run examines the files of a capture, and repairs it if requested.
 func Run(ctx context.Context, e cli.Env, o Options, name string) error {
 	if err := cli.Choose("format", o.Format, "text", "json"); err != nil {
 		return err
@@ -70,7 +70,7 @@ func Run(ctx context.Context, e cli.Env, o Options, name string) error {
 	}
 	fmt.Fprintf(e.Err, "doctor: %s\n", diagnosis(found))
 	if second.Difference != "" {
-		fmt.Fprintf(e.Err, "doctor: the kept findings are not those of judging it again; a2atap check --again %s replaces them\n",
+		fmt.Fprintf(e.Err, "doctor: the stored findings differ from a new check; a2atap check --again %s replaces them\n",
 			cli.ShownName(name))
 		return &cli.Exit{Code: cli.ExitFindings}
 	}
@@ -97,7 +97,7 @@ func diagnosis(c *bolt.Checkup) string {
 	if c.Sound() {
 		return "sound: " + looked
 	}
-	return fmt.Sprintf("damaged: %s in %s; --repair makes a new capture of what can be read",
+	return fmt.Sprintf("damaged: %s in %s; --repair copies the readable part into a new capture",
 		analysis.Plural(len(c.Problems)+c.More, "problem"), looked)
 }
 
@@ -132,10 +132,10 @@ func doctorText(w io.Writer, c *bolt.Checkup) error {
 	return nil
 }
 
-// doctorKeys prints with which keys secrets are hidden.
+// doctorKeys prints the keys with which secrets are hidden.
 func doctorKeys(w io.Writer, c *bolt.Checkup) error {
 	if len(c.Keys) > 0 {
-		_, err := fmt.Fprintf(w, "secrets are hidden with %s that the capture does not hold: %s\n",
+		_, err := fmt.Fprintf(w, "secrets are hidden with %s that the capture does not contain: %s\n",
 			analysis.Plural(len(c.Keys), "key"), analysis.Clean(strings.Join(c.Keys, ", ")))
 		if err != nil {
 			return err
@@ -143,8 +143,8 @@ func doctorKeys(w io.Writer, c *bolt.Checkup) error {
 	}
 	if c.KeyInside {
 		_, err := fmt.Fprintln(w,
-			"the capture holds the key with which secrets are hidden, as those of format 1 do: whoever has it "+
-				"can try short secrets; record more into it, which takes the key out, before you give it away")
+			"the capture contains the key that hides its secrets, as all captures of format 1 do: anyone who has it "+
+				"can guess short secrets; record more into it, which removes the key, before you pass it on")
 		if err != nil {
 			return err
 		}
@@ -158,10 +158,10 @@ type (
 		Capture  string          `json:"capture"`
 		Verdict  doctorVerdict   `json:"verdict"`
 		Files    []doctorFile    `json:"files"`
-		Keys     []string        `json:"keys"`      // fingerprints of those that secrets are hidden with
+		Keys     []string        `json:"keys"`      // fingerprints of the keys that hide secrets
 		Inside   bool            `json:"keyInside"` // the capture holds such a key
 		Problems []doctorProblem `json:"problems"`
-		Reading  secondReading   `json:"reading"` // what judging it again came to
+		Reading  secondReading   `json:"reading"` // comparison with the results of a second check
 	}
 	doctorVerdict struct {
 		Status    string `json:"status"` // sound or damaged
@@ -207,7 +207,7 @@ func doctorJSON(w io.Writer, name string, c *bolt.Checkup, second secondReading)
 	return safetext.NewEncoder(w, "  ").Encode(out)
 }
 
-// repaired makes a new capture of what can be read of a damaged one, and says what that is.
+// repaired makes a new capture from the readable parts of a damaged one, and reports them.
 func (o *Options) repaired(ctx context.Context, e cli.Env, name string) error {
 	to := o.Output
 	if to == "" {
@@ -216,7 +216,7 @@ func (o *Options) repaired(ctx context.Context, e cli.Env, name string) error {
 	if _, err := os.Lstat(to); err == nil {
 		return fmt.Errorf("repair into %s: the file already exists; remove it or choose another with -o", to)
 	}
-	// What was recorded is redacted already; the keys by which exchanges are found are described anew.
+	// The recording is already redacted; only the index keys of exchanges are computed again.
 	kept := redacted.Options{Keep: true}
 	r, err := bolt.Rebuild(ctx, name, to, kept.Sink)
 	if err != nil {
@@ -230,13 +230,13 @@ func (o *Options) repaired(ctx context.Context, e cli.Env, name string) error {
 		said += fmt.Sprintf("; missing: %s, and all of %s", analysis.Plural(r.LostSteps, "step"),
 			analysis.Plural(r.LostExchanges, "exchange"))
 		if r.EndUnknown {
-			said += ", and what came after them, if anything did"
+			said += ", and anything after them"
 		}
 		fmt.Fprintln(e.Err, said)
 	}
 	if r.Anonymous {
-		e.Tell("doctor: what the capture says of itself could not be read: the new one has another id, and counts as " +
-			"one that holds secrets")
+		e.Tell("doctor: the capture's own description could not be read: the new one has another id, and counts as " +
+			"containing secrets")
 	}
 	if r.Crash != "" {
 		e.Tell("doctor: %s", r.Crash)

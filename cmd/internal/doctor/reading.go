@@ -7,42 +7,37 @@ import (
 	"io"
 
 	"a2atap/analyzer/kept"
-	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
 )
 
-// A secondReading is what came of judging a capture again whose reading is kept.
+// A secondReading is the result of checking a capture again and comparing the result with its stored reading.
 type secondReading struct {
 	Kept       bool   `json:"kept"`                 // there was one to compare with
-	Difference string `json:"difference,omitempty"` // where the two differ first; empty if they do not
+	Difference string `json:"difference,omitempty"` // first difference; empty if they are equal
 }
 
-// readAgain judges a capture again, if its reading is kept, and compares the two.
+// readAgain checks a capture again, if it has a stored reading, and compares the results.
 func readAgain(ctx context.Context, e cli.Env, name string) (second secondReading, err error) {
 	src, err := source.OpenFile(name)
 	if err != nil {
 		return second, err
 	}
 	defer src.Close()
-	k := judged.KeeperOf(ctx, e, "doctor", name, src)
-	was := k.Read(ctx)
+	was := judged.Stored(ctx, name, src)
 	if was == nil {
 		return second, nil
 	}
 	defer was.Close()
 	second.Kept = true
-	shelf := &capture.MemoryShelf{}
-	if _, _, err := k.Run(ctx, shelf.Put); err != nil {
-		return second, err
-	}
-	now, err := kept.Open(ctx, shelf, rules.All)
+	now, err := judged.Open(ctx, e, "doctor", name, src, judged.How{Again: true, Quiet: true, Volatile: true})
 	if err != nil {
 		return second, err
 	}
-	second.Difference, err = kept.Compare(ctx, was.Reading, now)
+	defer now.Close()
+	second.Difference, err = kept.Compare(ctx, was.Reading, now.Reading)
 	if errors.Is(err, capture.ErrDamagedEntry) {
 		second.Difference, err = err.Error(), nil
 	}
@@ -54,9 +49,9 @@ func (s secondReading) text(w io.Writer) error {
 	case !s.Kept:
 		return nil
 	case s.Difference != "":
-		_, err := fmt.Fprintf(w, "what judging it came to was kept, and differs from what it comes to now: %s\n", s.Difference)
+		_, err := fmt.Fprintf(w, "the stored check result differs from a new check: %s\n", s.Difference)
 		return err
 	}
-	_, err := fmt.Fprintln(w, "what judging it came to was kept, and is what it comes to now")
+	_, err := fmt.Fprintln(w, "the stored check result equals a new check")
 	return err
 }

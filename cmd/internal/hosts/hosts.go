@@ -1,4 +1,4 @@
-// Package hosts lists the recorders that have shipped to a stream: what has come, how far behind each is, what is lost.
+// Package hosts lists the recorders that have shipped to a stream: what has arrived, the lag of each, and losses.
 package hosts
 
 import (
@@ -55,7 +55,7 @@ func Run(ctx context.Context, e cli.Env, o *Options, name string) error {
 		err = printHosts(e, found)
 	}
 	if err == nil && len(found.Hosts) == 0 {
-		e.Tell("hosts: nobody has published to %s yet; a2atap record … --ship %[1]s does", address)
+		e.Tell("hosts: no recorder has published to %s yet; start one with a2atap record … --ship %[1]s", address)
 		return &cli.Exit{Code: cli.ExitInconclusive}
 	}
 	return err
@@ -81,7 +81,7 @@ func printHosts(e cli.Env, found *fleet.Fleet) error {
 	var b strings.Builder
 	line := func(text string) {
 		if columns > 0 {
-			text = present.InColumns(text, columns)
+			text = present.InColumns(text, columns, false)
 		}
 		b.WriteString(strings.TrimRight(analysis.Clean(text), " ") + "\n")
 	}
@@ -117,11 +117,7 @@ func hostRow(cells []string) string {
 		if i > 0 {
 			b.WriteString("  ")
 		}
-		text := present.InColumns(cells[i], c.width)
-		if c.right {
-			text = fmt.Sprintf("%*s", c.width, strings.TrimRight(text, " "))
-		}
-		b.WriteString(text)
+		b.WriteString(present.InColumns(cells[i], c.width, c.right))
 	}
 	return b.String()
 }
@@ -135,7 +131,7 @@ func streamTimes(s *fleet.StreamState) string {
 }
 
 func streamLimits(s *fleet.StreamState) string {
-	keeps := []string{"without a time limit", "whatever its size"}
+	keeps := []string{"without a time limit", "of any size"}
 	if s.MaxAge > 0 {
 		keeps[0] = ageWords(s.MaxAge)
 	}
@@ -152,7 +148,7 @@ func streamLimits(s *fleet.StreamState) string {
 	return text
 }
 
-// hostRemarks are what is not in every line.
+// hostRemarks returns the facts that not every line has.
 func hostRemarks(h *fleet.HostState) []string {
 	remarks := []string{fmt.Sprintf("capture %s, by %s, format %d", h.Capture, h.Tool, h.Format)}
 	add := func(format string, args ...any) { remarks = append(remarks, fmt.Sprintf(format, args...)) }
@@ -172,7 +168,7 @@ func hostRemarks(h *fleet.HostState) []string {
 		add("it cannot ship: %s", h.Error)
 	}
 	if h.State == fleet.StateSilent && h.Committed == h.Shipped {
-		add("it may have recorded more since: it has not ended, and does not answer")
+		add("it may have recorded more since: it has not reported its end, and does not answer")
 	}
 	const noticed = 0.01
 	if c := h.ClockOffset; c != nil && (*c > noticed || *c < -noticed) {
@@ -204,7 +200,7 @@ func agoWords(now, then time.Time) string {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// ageWords says in one number how long something is.
+// ageWords formats a duration with one number.
 func ageWords(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {

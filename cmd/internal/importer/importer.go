@@ -1,5 +1,5 @@
-// Package importer writes new captures of files in other formats, and of several captures of the same traffic. Secrets
-// are hidden as in a recording.
+// Package importer writes new captures from files in other formats, and from several captures of the same traffic. It
+// hides secrets as a recording does.
 package importer
 
 import (
@@ -36,7 +36,7 @@ func Run(ctx context.Context, e cli.Env, o Options, name string) error {
 			return cli.Usage("import from standard input needs -o FILE")
 		}
 		if strings.HasSuffix(name, ".a2atap") {
-			return cli.Usage("%s is called a capture already; to copy it into a new one, name that with -o FILE", name)
+			return cli.Usage("%s already has the name of a capture; to copy it into a new one, use -o FILE", name)
 		}
 		output = strings.TrimSuffix(name, ".har")
 		output = strings.TrimSuffix(strings.TrimSuffix(output, ".jsonl"), ".txtar") + ".a2atap"
@@ -62,13 +62,13 @@ func Run(ctx context.Context, e cli.Env, o Options, name string) error {
 	if err != nil {
 		return fmt.Errorf("import %s: %w", name, err)
 	}
-	judged.KeepReading(ctx, e, "import", output)
+	judged.Keep(ctx, e, "import", output)
 	e.Tell("import: %s from %s into %s", analysis.Plural(n, "exchange"), name, output)
 	return nil
 }
 
 // copyCapture writes all steps of a source into a new capture, in order, and returns the number of exchanges. After an
-// error the capture holds what was read before it.
+// error, the capture has everything read before the error.
 func copyCapture(ctx context.Context, src capture.Source, output string, hidden redacted.Options) (int, error) {
 	info, err := src.Info(ctx)
 	if err != nil {

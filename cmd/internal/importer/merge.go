@@ -24,7 +24,7 @@ type MergeOptions struct {
 	Hide   redacted.Flags
 }
 
-// Merge writes one capture of several.
+// Merge writes one capture from several.
 func Merge(ctx context.Context, e cli.Env, o MergeOptions, names []string) error {
 	hidden, err := o.Hide.Options()
 	if err != nil {
@@ -35,7 +35,7 @@ func Merge(ctx context.Context, e cli.Env, o MergeOptions, names []string) error
 		return err
 	}
 	if o.Output == "" {
-		return cli.Usage("merge needs -o FILE, where the merged capture goes")
+		return cli.Usage("merge needs -o FILE for the merged capture")
 	}
 	if _, err := os.Stat(o.Output); err == nil {
 		return fmt.Errorf("merge into %s: the file already exists; remove it or choose another with -o", o.Output)
@@ -63,19 +63,19 @@ func Merge(ctx context.Context, e cli.Env, o MergeOptions, names []string) error
 	if err != nil {
 		return err
 	}
-	judged.KeepReading(ctx, e, "merge", o.Output)
+	judged.Keep(ctx, e, "merge", o.Output)
 	e.Tell("merge: %s from %d captures into %s", analysis.Plural(done.Exchanges, "exchange"), len(names), o.Output)
 	if done.Seen > 0 {
-		e.Tell("merge: besides, %s of exchanges that another recorder saw too; each became a note",
+		e.Tell("merge: another recorder also saw %s of these exchanges; each is added as a note",
 			analysis.Plural(done.Seen, "view"))
 	}
 	if done.Lost > 0 {
-		e.Tell("merge: %s left out, whose beginning is in no capture", analysis.Plural(done.Lost, "exchange"))
+		e.Tell("merge: left out %s whose beginning is in no capture", analysis.Plural(done.Lost, "exchange"))
 	}
 	return nil
 }
 
-// mergeInto merges recordings into a new capture. If that fails, none is left.
+// mergeInto merges recordings into a new capture. On an error, it removes the new capture.
 func mergeInto(ctx context.Context, e cli.Env, output string, recordings []merge.Recording, hidden redacted.Options,
 ) (merge.Summary, error) {
 	gaps, err := merge.GapsOf(ctx, recordings...)
@@ -99,7 +99,7 @@ func mergeInto(ctx context.Context, e cli.Env, output string, recordings []merge
 	return m.Summary(), nil
 }
 
-// hostsOf returns the host of each capture: as --host says, else after the file.
+// hostsOf returns the host of each capture: from --host, or else from the file name.
 func hostsOf(names, flags []string) ([]string, error) {
 	hosts := make([]string, len(names))
 	for _, flag := range flags {
@@ -121,7 +121,7 @@ func hostsOf(names, flags []string) ([]string, error) {
 			continue
 		}
 		hosts[i] = withoutEnding(filepath.Base(name))
-		for j, other := range names { // two of one name in different folders
+		for j, other := range names { // files with the same name in different folders
 			if i != j && withoutEnding(filepath.Base(other)) == hosts[i] {
 				hosts[i] = cli.ShownName(name)
 				break

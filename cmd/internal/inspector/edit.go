@@ -11,19 +11,19 @@ import (
 	"a2atap/proxy/capture/transcript"
 )
 
-// editHelp stands above a request that is edited.
-const editHelp = `Save this and leave the editor to send it: you are asked once more. Without a change nothing is sent.
-Content-Length and Host are set again. Where a secret was, write what is to be sent.
+// editHelp precedes a request in the editor.
+const editHelp = `Save and leave the editor to send this; you will be asked to confirm. Without a change nothing is
+sent. Content-Length and Host are set automatically. Replace the placeholders of secrets by their values.
 `
 
-// requestText returns the request of an exchange for an editor: as a transcript, with the body laid out if it is JSON.
+// requestText returns the request of an exchange for an editor: as a transcript, with the body formatted if it is JSON.
 func requestText(x *capture.Exchange) ([]byte, error) {
 	head := capture.ParseRequestHead(x.Request.Head)
 	body, err := x.Request.Body.Decode(&head)
 	if err != nil {
 		return nil, fmt.Errorf("the body of exchange %d cannot be decoded: %w", x.Seq, err)
 	}
-	if _, is := head.GRPC(); is { // a transcript has messages as JSON
+	if _, is := head.GRPC(); is { // transcripts have messages as JSON
 		body = x.Request.Body.Data
 	} else if laid := jsontext.Value(bytes.Clone(body)); len(body) > 0 && laid.Indent() == nil {
 		body = append(laid, '\n')
@@ -42,8 +42,8 @@ func requestText(x *capture.Exchange) ([]byte, error) {
 	return sections, nil
 }
 
-// bodyFlags leaves of the section meta what says how the body of a request or a response is held; nothing if that is as it
-// stands.
+// bodyFlags returns the lines of the section meta about the form of a request's or response's body. It returns nothing
+// for a plain body.
 func bodyFlags(meta []byte, of string) []byte {
 	first, rest, _ := bytes.Cut(meta, []byte("\n"))
 	for l := range bytes.Lines(rest) {
@@ -54,7 +54,7 @@ func bodyFlags(meta []byte, of string) []byte {
 	return nil
 }
 
-// withoutFields returns a head without the fields of these names. All other bytes stay.
+// withoutFields returns a head without the fields with these names. All other bytes stay.
 func withoutFields(head []byte, names ...string) []byte {
 	var out []byte
 	for l := range bytes.Lines(head) {
@@ -70,14 +70,14 @@ func withoutFields(head []byte, names ...string) []byte {
 	return out
 }
 
-// readRequest reads what came of requestText: the exchange with the edited request in it. Errors name the line.
+// readRequest parses the edited requestText, and returns the exchange with the edited request. Errors name the line.
 func readRequest(text []byte, x *capture.Exchange) (*capture.Exchange, error) {
 	t, err := transcript.Parse("request", text)
 	if err != nil {
 		return nil, err
 	}
 	if len(t.Exchanges) != 1 || t.Exchanges[0].Request.Head == nil {
-		return nil, fmt.Errorf("request:1: there has to be one section, %d.request, and nothing else is sent", x.Seq)
+		return nil, fmt.Errorf("request:1: expected one section, %d.request; nothing else is sent", x.Seq)
 	}
 	edited := *x
 	edited.Request = t.Exchanges[0].Request

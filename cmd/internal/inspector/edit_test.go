@@ -1,21 +1,18 @@
 package inspector
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"a2atap/analyzer/rulestest"
 	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/transcript"
 	"a2atap/proxy/must"
 )
 
-// A message of gRPC is edited as the JSON that it stands for, and sent as a message.
+// A gRPC message is edited as JSON, and sent as a gRPC message.
 func TestEditMessageOfGRPC(t *testing.T) {
-	script, err := transcript.ReadFile(filepath.Join("..", "..", "..", "analyzer", "rules", "testdata", "grpcstatus",
-		"grpc-ended-fails.txtar"))
-	must.Do(t, err)
-	x := script.Exchanges[len(script.Exchanges)-1]
+	exchanges := rulestest.Exchanges(t, "grpcstatus/grpc-ended-fails")
+	x := exchanges[len(exchanges)-1]
 	text := must.Get(requestText(x))(t)
 	head := capture.ParseRequestHead(x.Request.Head)
 	was, err := x.Request.Body.Decode(&head)
@@ -28,7 +25,7 @@ func TestEditMessageOfGRPC(t *testing.T) {
 		t.Errorf("it becomes %q, which is %s, %v", edited.Request.Body.Data, now, err)
 	}
 	_, err = readRequest([]byte(strings.Replace(string(text), `"messageId"`, `messageId`, 1)), x)
-	if err == nil || !strings.Contains(err.Error(), `section "3.request": read messages of gRPC`) {
-		t.Errorf("what is no JSON is refused with %v", err)
+	if err == nil || !strings.Contains(err.Error(), `section "3.request": read gRPC messages`) {
+		t.Errorf("what is not JSON is refused with %v", err)
 	}
 }

@@ -14,16 +14,16 @@ import (
 	"a2atap/tui"
 )
 
-// exportFormats are the forms in which the inspector exports.
+// exportFormats are the inspector's export formats.
 var exportFormats = []tui.ExportFormat{
-	{Key: "h", Name: "har", Words: "HAR, which browsers and other tools read", Ending: ".har"},
+	{Key: "h", Name: "har", Words: "HAR, for browsers and other tools", Ending: ".har"},
 	{Key: "t", Name: "txtar", Words: "transcript, HTTP as text", Ending: ".txtar"},
 	{Key: "j", Name: "jsonl", Words: "JSON Lines, one exchange per line", Ending: ".jsonl"},
 	{Key: "c", Name: "curl", Words: "curl commands that send the requests", Ending: ".sh"},
-	{Key: "b", Name: "body", Words: "body of the answer, else of the request", Ending: ".body", Single: true},
+	{Key: "b", Name: "body", Words: "body of the answer, or of the request if there is no answer", Ending: ".body", Single: true},
 }
 
-// newExporter returns what the inspector exports with.
+// newExporter returns the inspector's exporter.
 func newExporter(src capture.Source) *tui.Exporter {
 	return &tui.Exporter{
 		Formats: exportFormats,
@@ -33,14 +33,14 @@ func newExporter(src capture.Source) *tui.Exporter {
 	}
 }
 
-// exportTo writes the exchanges of these numbers, all if they are nil, into a file. It appears complete or not at all.
+// exportTo writes the exchanges with these numbers, or all if nil, into a file, which appears complete or not at all.
 func exportTo(
 	ctx context.Context, src capture.Source, file, format string, seqs []uint64, overwrite bool,
 ) (int64, error) {
 	switch there, err := os.Stat(file); {
 	case err != nil:
 	case there.IsDir():
-		return 0, fmt.Errorf("%s is a folder; name a file in it", file)
+		return 0, fmt.Errorf("%s is a directory; name a file in it", file)
 	case isCaptureOf(ctx, src, there):
 		return 0, fmt.Errorf("%s is the capture itself; choose another name", file)
 	}
@@ -80,7 +80,7 @@ func exportTo(
 	return counted.n, err
 }
 
-// byteCount counts what is written through it.
+// A byteCount counts the bytes written through it.
 type byteCount struct {
 	w io.Writer
 	n int64

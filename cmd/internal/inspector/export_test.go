@@ -44,7 +44,7 @@ func TestExporter(t *testing.T) {
 		if info, err := again.Info(t.Context()); err != nil || info.Exchanges != 2 {
 			t.Errorf("%s holds %d exchanges, %v", f.Name, info.Exchanges, err)
 		}
-		for where, want := range map[string]string{file: "is the capture itself", dir: "is a folder"} {
+		for where, want := range map[string]string{file: "is the capture itself", dir: "is a directory"} {
 			if _, err := newExporter(again).Write(t.Context(), where, f, nil, true); err == nil ||
 				!strings.Contains(err.Error(), want) {
 				t.Errorf("written over %s: %v", where, err)

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -25,14 +26,24 @@ import (
 	"a2atap/tui"
 )
 
-// A holder holds messages of a recording for the inspector, which sees them without secrets.
+// A holder holds messages of a recording for the inspector, which receives them without secrets.
 type holder struct {
 	desk   *hold.Desk
-	hidden func(*capture.Exchange) (*capture.Exchange, error) // an exchange without its secrets
+	hidden func(*capture.Exchange) (*capture.Exchange, error) // returns an exchange without its secrets
 	reader *reading.Reader
+
+	reads     sync.Mutex // held while one message is read: many at once would need unbounded memory
+	describes sync.Mutex
+	described map[uint64]described // held messages at the last call of state
 }
 
-// holderOf holds what passes the taps of a recording; nil if nothing can be held there.
+// A described is a held message with its description.
+type described struct {
+	tui.HeldMessage
+	agentLeft bool
+}
+
+// holderOf returns the holder for the taps of a recording; nil if it cannot hold messages.
 func holderOf(r *recorder.Recording, editor func(string) (*exec.Cmd, error)) *tui.Holder {
 	if r.Desk() == nil {
 		return nil
@@ -44,12 +55,12 @@ func holderOf(r *recorder.Recording, editor func(string) (*exec.Cmd, error)) *tu
 	}
 }
 
-// ofRequest are the keys of the filter that a request answers.
+// ofRequest are the filter keys that a request can answer.
 var ofRequest = []string{
 	"op", "method", "path", "host", "agent", "client", "link", "binding",
 }
 
-// ofRecord are those that are known of an exchange when it was recorded, and judged.
+// ofRecord are the filter keys known only after an exchange was recorded and checked.
 var ofRecord = []string{"n", "id", "rule", "severity", "side", "workflow", "dur", "gap"}
 
 // hold holds messages of exchanges that match a filter.
@@ -60,10 +71,12 @@ func (h *holder) hold(requests, answers bool, expr string) error {
 	}
 	for _, key := range ofRecord {
 		if f.Asks(key) {
-			return fmt.Errorf("%s: is not known yet of a message on its way", key)
+			return fmt.Errorf("%s: not yet known for a message in transit", key)
 		}
 	}
 	matches := func(f *filter.Filter, x *capture.Exchange) bool {
+		h.reads.Lock()
+		defer h.reads.Unlock()
 		facts := reading.Facts{Reading: h.reader.Read(x)}
 		if f.Asks("is") {
 			s := engine.Summarise(x)
@@ -82,28 +95,39 @@ func (h *holder) hold(requests, answers bool, expr string) error {
 	return nil
 }
 
-// state says what is held.
+// state returns the held messages.
 func (h *holder) state() tui.HeldState {
-	now := h.desk.State()
+	h.describes.Lock()
+	defer h.describes.Unlock()
+	now, before := h.desk.State(), h.described
 	s := tui.HeldState{Passed: now.Passed}
+	h.described = make(map[uint64]described, len(now.Held))
 	for _, m := range now.Held {
-		s.Held = append(s.Held, h.describe(&m))
+		d, ok := before[m.ID]
+		if !ok || d.agentLeft != m.AgentLeft {
+			d = described{h.describe(&m), m.AgentLeft}
+		}
+		h.described[m.ID] = d
+		s.Held = append(s.Held, d.HeldMessage)
 	}
 	return s
 }
 
-// previewed is how many lines of a message are shown: as many as a small terminal has room for.
+// previewed is the maximum number of lines of a message that are shown: a small terminal has room for as many.
 const previewed = 14
 
-// describe says what a message is.
+// maxPreviewed is the maximum length of each line in bytes.
+const maxPreviewed = 4 << 10
+
+// describe describes a message.
 func (h *holder) describe(m *hold.Message) tui.HeldMessage {
 	x := m.Exchange
 	told := tui.HeldMessage{ID: m.ID, What: what(m), Since: m.Since}
 	head := capture.ParseRequestHead(x.Request.Head)
 	asked := head.Method
-	if call := h.reader.Read(x).Call; call.Operation != a2a.NoOperation {
+	if call := h.read(x).Call; call.Operation != a2a.NoOperation {
 		asked = summary.CallWords(&call)
-	} else if path, _, _ := strings.Cut(head.Target, "?"); path != "" { // a query may hold secrets
+	} else if path, _, _ := strings.Cut(head.Target, "?"); path != "" { // a query may contain secrets
 		asked += " " + path
 	}
 	client := x.Client.Name
@@ -116,19 +140,30 @@ func (h *holder) describe(m *hold.Message) tui.HeldMessage {
 	}
 	_, text, _ = bytes.Cut(text, []byte(" --\n")) // the first section is the message
 	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
-	if end := slices.Index(lines, ""); end > 1 { // what it says matters more than its fields
+	if end := slices.Index(lines, ""); end > 1 { // its contents matter more than its fields
 		lines = slices.Replace(lines, 1, end, "… "+analysis.Plural(end-1, "header field"))
 	}
 	if more := len(lines) - previewed; more > 0 {
 		lines = append(lines[:previewed], "… "+analysis.Plural(more, "more line"))
 	}
 	if m.AgentLeft {
-		told.Words += " (the agent has closed its connection, and is connected to again)"
+		told.Words += " (the agent has closed its connection, and a2atap connects again)"
 	}
 	for _, l := range lines {
-		told.Lines = append(told.Lines, analysis.Clean(strings.ReplaceAll(strings.TrimRight(l, "\r"), "\t", "  ")))
+		if len(l) > maxPreviewed {
+			l = strings.ToValidUTF8(l[:maxPreviewed], "") + "…"
+		}
+		// A part of the text would keep all of it in memory.
+		told.Lines = append(told.Lines, strings.Clone(analysis.Clean(strings.ReplaceAll(strings.TrimRight(l, "\r"), "\t", "  "))))
 	}
 	return told
+}
+
+// read decodes the request of an exchange.
+func (h *holder) read(x *capture.Exchange) *reading.Reading {
+	h.reads.Lock()
+	defer h.reads.Unlock()
+	return h.reader.Read(x)
 }
 
 func what(m *hold.Message) string {
@@ -138,7 +173,7 @@ func what(m *hold.Message) string {
 	return "request"
 }
 
-// find returns a message that is held.
+// find returns a held message.
 func (h *holder) find(id uint64) (*hold.Message, error) {
 	for _, m := range h.desk.State().Held {
 		if m.ID == id {
@@ -158,12 +193,12 @@ func (h *holder) text(id uint64) ([]byte, error) {
 	return text, err
 }
 
-// holdHelp stands above a message that is edited.
-const holdHelp = `Save this and leave the editor, and the message goes on so. Without a change it is still held.
-Content-Length is set again. What begins with "redacted." stands for a secret, which is put in again.
+// holdHelp precedes a message in the editor.
+const holdHelp = `Save and leave the editor to release the changed message. Without a change it stays held.
+Content-Length is set automatically. Values that begin with "redacted." stand for secrets, which are put back.
 `
 
-// hiddenText returns a message for an editor, as a transcript in which its secrets are hidden, and what stands for them.
+// hiddenText returns a message for an editor, as a transcript with hidden secrets, and the secrets by placeholder.
 func (h *holder) hiddenText(m *hold.Message) (text []byte, secrets map[string]string, err error) {
 	hidden, err := h.hidden(m.Exchange)
 	if err != nil {
@@ -179,13 +214,12 @@ func (h *holder) hiddenText(m *hold.Message) (text []byte, secrets map[string]st
 	}
 	secrets, fits := credential.Secrets(string(shown.raw()), string(plain.raw()))
 	if !fits {
-		return nil, nil, errors.New("it cannot be shown, since its secrets cannot be taken out of it; it can be let go")
+		return nil, nil, errors.New("it cannot be shown, since its secrets cannot be removed; you can release it")
 	}
 	return shown.text(), secrets, nil
 }
 
-// A message is one side of an exchange: its head without what frames it, and its body without codings, laid out if that
-// is JSON.
+// A message is one side of an exchange: its head without framing fields, and its decoded body, formatted if it is JSON.
 type message struct {
 	answer     bool
 	head, body []byte
@@ -210,7 +244,7 @@ func part(x *capture.Exchange, answer bool) (*message, error) {
 
 func (m *message) raw() []byte { return append(bytes.Clone(m.head), m.body...) }
 
-// text returns the message as the one section of a transcript.
+// text returns the message as a transcript with one section.
 func (m *message) text() []byte {
 	body := whole(m.body)
 	x := &capture.Exchange{Seq: 1, Ended: capture.NotKnown, Request: capture.Request{Head: m.head, Body: body}}
@@ -228,7 +262,7 @@ func whole(body []byte) capture.Body {
 	return capture.Body{Data: body, Size: int64(len(body)), Complete: true}
 }
 
-// section is what transcripts call a side of an exchange.
+// section returns the transcript's name for a side of an exchange.
 func section(answer bool) string {
 	if answer {
 		return "response"
@@ -236,7 +270,7 @@ func section(answer bool) string {
 	return "request"
 }
 
-// edited lets a message go as a text says.
+// edited releases a message with an edited text.
 func (h *holder) edited(id uint64, text []byte) error {
 	m, err := h.find(id)
 	if err != nil {
@@ -251,7 +285,7 @@ func (h *holder) edited(id uint64, text []byte) error {
 		return err
 	}
 	if len(t.Exchanges) != 1 {
-		return fmt.Errorf("%s:1: there has to be one section, 1.%s", what(m), section(m.Answer))
+		return fmt.Errorf("%s:1: expected one section, 1.%s", what(m), section(m.Answer))
 	}
 	x := t.Exchanges[0]
 	head, body := x.Request.Head, x.Request.Body.Data

@@ -96,8 +96,8 @@ func TestHoldAndEdit(t *testing.T) {
 		t.Errorf("held is\n%s", shown)
 	}
 	for _, c := range []struct{ text, want string }{
-		{strings.Replace(string(text), "POST /", "POST", 1), "is no first line of a request"},
-		{"nothing of it\n", "there has to be one section"},
+		{strings.Replace(string(text), "POST /", "POST", 1), "is not a request line"},
+		{"nothing of it\n", "expected one section"},
 		{strings.Replace(string(text), "Content-Type:", "Content Type", 1), "cannot be sent"},
 	} {
 		if err := h.Edited(m.ID, []byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {

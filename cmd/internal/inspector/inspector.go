@@ -1,5 +1,5 @@
-// Package inspector runs the inspector of package tui over a capture, and gives it what it may not know itself: how
-// requests are sent again, how exchanges are exported, and where all of that is kept.
+// Package inspector runs the inspector of package tui over a capture. It provides the functions that tui must not know:
+// sending requests again, exporting exchanges, and storing the results.
 package inspector
 
 import (
@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/view"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
@@ -23,7 +25,7 @@ import (
 	"a2atap/tui/terminal"
 )
 
-// Recording shows the recording until it is to end, or the user quits, which ends it.
+// Recording shows the recording until it should end, or until the user quits, which ends the recording.
 func Recording(ctx context.Context, r *recorder.Recording, e cli.Env, duration time.Duration, exchanges int64) error {
 	ctx, cancel := context.WithCancel(ctx)
 	waited := make(chan error, 1)
@@ -33,22 +35,23 @@ func Recording(ctx context.Context, r *recorder.Recording, e cli.Env, duration t
 	}()
 	src := r.Source()
 	s, screen := resenderOf(r, e, src), r.Screen()
+	screen.View = judged.View(r.Before().Name, src, screen.Rules, r.Keys()...)
 	screen.Holder = holderOf(r, s.editor())
-	err := runInspector(ctx, e, src, s, screen)
+	err := errors.Join(runInspector(ctx, e, src, s, screen), screen.View.Close())
 	held := 0
-	if desk := r.Desk(); desk != nil { // nobody can let go what is held
+	if desk := r.Desk(); desk != nil { // no one can release held messages after that
 		held = len(desk.State().Held)
 		desk.Close()
 	}
 	cancel()
 	err = errors.Join(err, <-waited)
-	if held > 0 { // what was held gets to where it goes
+	if held > 0 { // held messages reach their destination
 		err = errors.Join(err, r.Wait(context.Background(), heldPatience, 1))
 	}
 	return err
 }
 
-// heldPatience is how long the end of a recording waits for exchanges that were held until then.
+// heldPatience is how long the end of a recording waits for held exchanges.
 const heldPatience = 5 * time.Second
 
 // Options are the flags of tui.
@@ -61,7 +64,8 @@ type Options struct {
 	Mouse  bool
 }
 
-// Run shows a capture, the newest of the folder if none is named, until the user quits or the context ends.
+// Run shows a capture until the user quits or the context ends. Without a name, it shows the newest capture in the
+// folder.
 func Run(ctx context.Context, e cli.Env, o Options, args []string) error {
 	theme, err := chooseTheme(e, o.Theme)
 	if err != nil {
@@ -86,45 +90,25 @@ func Run(ctx context.Context, e cli.Env, o Options, args []string) error {
 	if err != nil {
 		return err
 	}
-	options := tui.Options{Rules: rules.All, Keys: keys, Theme: theme, Filter: filter, Mouse: o.Mouse}
-	var j *judged.Capture
-	if len(keys) == 0 {
-		if j, options.Making = inspected(ctx, e, name, src); j != nil {
-			options.Reading = j.Reading
-		}
-	}
+	options := tui.Options{Rules: rules.All, View: viewOf(ctx, e, name, src, keys), Theme: theme, Filter: filter, Mouse: o.Mouse}
 	if name != "-" {
 		options.Notes = notes.Path(cli.Beside(name))
 	}
 	err = runTUI(ctx, e, src, &resender{e: e, src: src, file: resentFile(cli.Beside(name))}, options)
-	return errors.Join(err, j.Close(), src.Close())
+	return errors.Join(err, options.View.Close(), src.Close())
 }
 
-// judgedFirst is how many exchanges a capture may have that is judged before the inspector opens, which takes half a
-// second. Others are judged while one looks at them.
-const judgedFirst = 3000
+// checkedFirst is the maximum number of exchanges of an ended capture to check before the inspector opens, which takes
+// half a second. Larger captures are checked while the user views them.
+const checkedFirst = 3000
 
-// inspected returns what judging a capture came to, as far as its recorder has written that down if it grows, and, while
-// a finished one is still being judged, what is closed when it was; nil if the inspector has to judge it.
-func inspected(
-	ctx context.Context, e cli.Env, name string, src capture.Source,
-) (j *judged.Capture, making <-chan struct{}) {
-	k := judged.KeeperOf(ctx, e, "tui", name, src)
-	k.Quiet = true // the screen is the inspector's
-	if j := k.Read(ctx); j != nil {
-		return j, nil
+// viewOf opens the View of a capture. It checks a small ended one first.
+func viewOf(ctx context.Context, e cli.Env, name string, src capture.Source, keys []engine.Option) *view.View {
+	v := judged.View(name, src, rules.All, keys...)
+	if info, err := src.Info(ctx); err == nil && !info.Live && info.Exchanges <= checkedFirst {
+		v.Wait(ctx) //nolint:errcheck // the inspector shows the error
 	}
-	if k.Mark == nil {
-		return k.OfRecorder(ctx), nil
-	}
-	if k.Info.Exchanges > judgedFirst {
-		return k.WhileRead(ctx)
-	}
-	j, err := k.Judge(ctx)
-	if err != nil {
-		return nil, nil // the inspector says what is wrong with it
-	}
-	return j, nil
+	return v
 }
 
 // expression returns --filter and --agent as one filter.
@@ -163,7 +147,7 @@ func namedOrNewest(args []string) (string, error) {
 		}
 	}
 	if newest == "" {
-		return "", cli.Usage("tui needs CAPTURE: there is no .a2atap file in this directory; a2atap record makes one")
+		return "", cli.Usage("tui needs CAPTURE: there is no .a2atap file in this directory; a2atap record creates one")
 	}
 	return newest, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"a2atap/analyzer/view"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/redacted"
@@ -18,13 +19,12 @@ import (
 	"a2atap/proxy/must"
 )
 
-// A capture that nobody has judged, and that is too large to be judged before the inspector opens, is judged while one
-// looks at it, and that is kept: who looks next reads it. Whoever leaves early is not made to wait, and nothing is
-// kept.
-func TestJudgedWhileInspected(t *testing.T) {
+// A large capture that was not checked is checked while the user looks at it, and the result is stored for the next
+// inspector. If the user leaves early, nothing is stored.
+func TestCheckedWhileInspected(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "c.a2atap")
 	to := must.Get(redacted.Open(name, redacted.Options{Key: redact.NewKey()}))(t)
-	for n := range uint64(judgedFirst + 1) {
+	for n := range uint64(checkedFirst + 1) {
 		err := to.Append(
 			capture.Step{Seq: n + 1, What: capture.Opened{
 				ID: uuid.New(), Started: time.Unix(1_700_000_000, 0), Head: []byte("GET / HTTP/1.1\r\nHost: a\r\n\r\n"),
@@ -36,48 +36,33 @@ func TestJudgedWhileInspected(t *testing.T) {
 	}
 	must.Do(t, to.Close())
 	e := cli.Env{Out: io.Discard, Err: io.Discard}
-	open := func() (capture.Source, *judged.Capture, <-chan struct{}) {
+	open := func() (capture.Source, *view.View) {
 		src := must.Get((*source.Flags)(nil).Follow(e, name, source.Forever))(t)
-		j, making := inspected(t.Context(), e, name, src)
-		if j == nil {
-			t.Fatal("there is no reading")
-		}
-		return src, j, making
+		return src, viewOf(t.Context(), e, name, src, nil)
 	}
-	end := func(src capture.Source, j *judged.Capture) {
-		expect.OK(t, j.Close())
+	end := func(src capture.Source, v *view.View) {
+		expect.OK(t, v.Close())
 		expect.OK(t, src.Close())
 	}
-	left := func(src capture.Source, j *judged.Capture, making <-chan struct{}) {
-		end(src, j)
-		select {
-		case <-making:
-		default:
-			t.Error("it is judged although nobody looks")
-		}
+	stored := func() bool {
+		src := must.Get(source.OpenFile(name))(t)
+		defer src.Close()
+		j := judged.Stored(t.Context(), name, src)
+		defer j.Close()
+		return j != nil
 	}
-	src, j, making := open()
-	if making == nil {
-		t.Fatal("it was judged before the inspector opened")
+	src, v := open()
+	early, _ := v.Now()
+	end(src, v)
+	if early.Whole || stored() {
+		t.Error("the user left early, and the whole capture was checked")
 	}
-	left(src, j, making)
-
-	src, j, making = open()
-	if making == nil {
-		t.Fatal("what was judged in part was kept as if it were all")
+	src, v = open()
+	if state := must.Get(v.Wait(t.Context()))(t); state.Results.Head().Rows != checkedFirst+1 {
+		t.Errorf("the results are %+v", state.Results.Head())
 	}
-	<-making
-	if grown, err := j.Refresh(t.Context()); !grown || err != nil {
-		t.Errorf("grown: %v, %v", grown, err)
+	end(src, v)
+	if !stored() {
+		t.Error("the result was not stored")
 	}
-	if h := j.Head(); !h.Ended || h.Rows != judgedFirst+1 {
-		t.Errorf("the reading is %+v", h)
-	}
-	end(src, j)
-
-	src, j, making = open()
-	if making != nil || !j.Head().Ended {
-		t.Error("it is judged anew")
-	}
-	end(src, j)
 }

@@ -28,22 +28,22 @@ import (
 	"a2atap/tui"
 )
 
-// A resender sends requests again for the inspector. What comes of them is kept in a capture of its own, beside the one
-// that is looked at, unless that is being recorded by this process: then they go through its taps.
+// A resender sends requests again for the inspector. It records them into a separate capture next to the inspected one.
+// If this process records the inspected capture, requests go through its taps instead.
 type resender struct {
 	e      cli.Env
-	file   string           // where what is sent is kept
-	dialer *outbound.Dialer // nil is one without options
-	taps   map[string]wayIn // this process's taps by the names of their agents; nil if it records nothing
-	src    capture.Source   // that is looked at
+	file   string           // capture of the sent requests
+	dialer *outbound.Dialer // nil for the defaults
+	taps   map[string]wayIn // this process's taps by the names of their agents; nil without a recording
+	src    capture.Source   // the inspected capture
 
 	sending sync.WaitGroup
 }
 
-// A wayIn is a tap, and the agent that it leads to now, which may be another one than that of an earlier recording.
+// A wayIn is a tap and its current agent, which may differ from an earlier recording's.
 type wayIn struct{ tap, agent string }
 
-// resenderOf sends requests of a recording of this process again.
+// resenderOf returns a resender for a recording of this process.
 func resenderOf(r *recorder.Recording, e cli.Env, src capture.Source) *resender {
 	s := &resender{e: e, src: src, file: resentFile(r.Before().Name), dialer: r.Reach(), taps: map[string]wayIn{}}
 	for _, t := range r.Taps() {
@@ -52,20 +52,20 @@ func resenderOf(r *recorder.Recording, e cli.Env, src capture.Source) *resender 
 	return s
 }
 
-// sender returns what the inspector sends with.
+// sender returns the inspector's Sender.
 func (s *resender) sender() *tui.Sender {
 	return &tui.Sender{Request: s.request, Task: s.task, Editor: s.editor()}
 }
 
-// wait waits until nothing is being sent, so that what was is kept.
+// wait waits until all running sends have been recorded.
 func (s *resender) wait() { s.sending.Wait() }
 
-// resentFile returns where what is sent again from a capture is kept.
+// resentFile returns the path of the capture for requests sent again.
 func resentFile(name string) string {
 	return strings.TrimSuffix(name, filepath.Ext(name)) + "-resent.a2atap"
 }
 
-// request says what would be sent for the request of an exchange.
+// request returns the request to send for an exchange.
 func (s *resender) request(_ context.Context, x *capture.Exchange) (*tui.Outgoing, error) {
 	single, err := replay.NewSingle(x)
 	if err != nil {
@@ -109,28 +109,28 @@ func (s *resender) request(_ context.Context, x *capture.Exchange) (*tui.Outgoin
 	return out, nil
 }
 
-// moved says that the tap leads to another agent than that which got an exchange, as a list of remarks.
+// moved returns a remark if the tap leads to a different agent than the one that received the exchange.
 func (in wayIn) moved(x *capture.Exchange) []string {
 	if x.Agent.URL == "" || hostOf(in.agent) == hostOf(x.Agent.URL) {
 		return nil
 	}
-	return []string{fmt.Sprintf("the tap of %s leads to %s now; this went to %s", x.Agent.Name, in.agent, x.Agent.URL)}
+	return []string{fmt.Sprintf("the tap of %s now leads to %s; this request went to %s", x.Agent.Name, in.agent, x.Agent.URL)}
 }
 
-// remarksOn says what is not sent as it was, and why.
+// remarksOn describes which parts are not sent as recorded, and why.
 func remarksOn(single *replay.Single) []string {
 	var remarks []string
 	if len(single.Unsent) > 0 {
 		remarks = append(remarks, strings.Join(single.Unsent, ", ")+
-			": the capture has no secrets, so this is not sent; e can write it in")
+			": the capture has no secrets, so this is not sent; press e to write it")
 	}
 	if single.Placeholders {
-		remarks = append(remarks, "in the body there are placeholders of secrets, which are sent as they stand")
+		remarks = append(remarks, "the body has placeholders of secrets, which are sent unchanged")
 	}
 	return remarks
 }
 
-// sendToAgent sends a request and keeps it in the capture of what is sent again.
+// sendToAgent sends a request, and records it in the capture for requests sent again.
 func (s *resender) sendToAgent(ctx context.Context, single *replay.Single) (sent *tui.Sent, err error) {
 	s.sending.Add(1)
 	defer s.sending.Done()
@@ -144,10 +144,10 @@ func (s *resender) sendToAgent(ctx context.Context, single *replay.Single) (sent
 	return sent, err
 }
 
-// keeping opens the capture of what is sent again, as long as something is sent. Secrets are hidden in it.
+// keeping opens the capture for requests that are sent again, while requests are running. Secrets are hidden in it.
 func (s *resender) keeping(send func(sink capture.Sink, seq uint64) error) error {
 	quiet := s.e
-	quiet.Err = &strings.Builder{} // the screen is the inspector's
+	quiet.Err = &strings.Builder{} // the screen belongs to the inspector
 	names := &redact.Names{}
 	to, err := (&redacted.CaptureFlags{File: s.file}).Open(quiet, names)
 	if err != nil {
@@ -158,15 +158,15 @@ func (s *resender) keeping(send func(sink capture.Sink, seq uint64) error) error
 	}
 	err = send(to, to.Store.Position().Seq)
 	err = errors.Join(err, to.Close())
-	judged.KeepReading(context.Background(), quiet, "send", s.file)
+	judged.Keep(context.Background(), quiet, "send", s.file)
 	return err
 }
 
-// tapPatience is how long an exchange that went through a tap may take until it can be read from the capture.
+// tapPatience is how long to wait until an exchange that passed through a tap can be read from the capture.
 const tapPatience = 5 * time.Second
 
-// sendThroughTap sends a request through a tap of this process, which records it, and finds it in the capture by the
-// address that it was sent from.
+// sendThroughTap sends a request through a tap of this process, which records the request. It finds the exchange in the
+// capture by the client's address.
 func (s *resender) sendThroughTap(ctx context.Context, single *replay.Single) (*tui.Sent, error) {
 	s.sending.Add(1)
 	defer s.sending.Done()
@@ -194,7 +194,7 @@ func (s *resender) sendThroughTap(ctx context.Context, single *replay.Single) (*
 	return &tui.Sent{}, nil
 }
 
-// task says what would be sent for the exchanges of a task.
+// task returns the requests to send for the exchanges of a task.
 func (s *resender) task(ctx context.Context, src capture.Source, seqs []uint64) (*tui.Outgoing, error) {
 	agents, requests := map[string]string{}, 0
 	var remote, moved []string
@@ -204,7 +204,7 @@ func (s *resender) task(ctx context.Context, src capture.Source, seqs []uint64) 
 			return nil, err
 		}
 		if x.Agent.URL == "" {
-			return nil, fmt.Errorf("the capture does not say where the agent of exchange %d is", seq)
+			return nil, fmt.Errorf("the capture has no address for the agent of exchange %d", seq)
 		}
 		to, in, tapped := x.Agent.URL, wayIn{}, false
 		if in, tapped = s.taps[x.Agent.Name]; tapped {
@@ -226,10 +226,10 @@ func (s *resender) task(ctx context.Context, src capture.Source, seqs []uint64) 
 	out := &tui.Outgoing{Remote: remote, File: s.file}
 	out.What, options.Agents = fmt.Sprintf("%s of the task again", analysis.Plural(requests, "request")), agents
 	for name, to := range agents {
-		out.Remarks = append(out.Remarks, fmt.Sprintf("what went to %s goes to %s", name, to))
+		out.Remarks = append(out.Remarks, fmt.Sprintf("requests to %s now go to %s", name, to))
 	}
 	slices.Sort(out.Remarks)
-	out.Remarks = append(append(moved, out.Remarks...), "secrets that the capture lacks are not sent; a2atap replay --auth gives them")
+	out.Remarks = append(append(moved, out.Remarks...), "secrets are not in the capture and are not sent; a2atap replay --auth adds them")
 	if len(s.taps) > 0 && len(missingTaps(agents, s.taps)) == 0 {
 		out.File = ""
 	}
@@ -237,7 +237,7 @@ func (s *resender) task(ctx context.Context, src capture.Source, seqs []uint64) 
 	return out, nil
 }
 
-// missingTaps returns the agents that have no tap.
+// missingTaps returns the agents without a tap.
 func missingTaps(agents map[string]string, taps map[string]wayIn) (names []string) {
 	for name := range agents {
 		if taps[name].tap == "" {
@@ -247,7 +247,7 @@ func missingTaps(agents map[string]string, taps map[string]wayIn) (names []strin
 	return names
 }
 
-// play replays, and keeps the traffic unless taps do.
+// play replays the task, and records the traffic unless taps do.
 func (s *resender) play(
 	ctx context.Context, src capture.Source, options replay.Options, file string,
 ) (*tui.Sent, error) {
@@ -271,7 +271,7 @@ func (s *resender) play(
 	return &tui.Sent{File: file, Report: r}, err
 }
 
-// here reports whether a URL is on this machine, by the spelling of its host alone.
+// here reports whether a URL is on this machine, judged only by its host's spelling.
 func here(agent string) bool {
 	u, err := url.Parse(agent)
 	return err == nil && hostname.IsLoopback(hostname.Normal(u.Hostname()))
@@ -285,7 +285,7 @@ func hostOf(agent string) string {
 	return u.Host
 }
 
-// editor returns how the user's editor is started; nil if the environment names none.
+// editor returns the function that starts the user's editor; nil if the environment does not name one.
 func (s *resender) editor() func(path string) (*exec.Cmd, error) {
 	for _, name := range []string{"VISUAL", "EDITOR"} {
 		words := strings.Fields(s.e.Getenv(name))

@@ -89,7 +89,7 @@ func TestResendToAgent(t *testing.T) {
 	}
 }
 
-// An edited request is sent as it was written; what cannot be is said with its place.
+// An edited request is sent as written. A request that cannot be sent is reported with the place of the error.
 func TestResendEdited(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	x := sentBefore(liveAgent(t), "s")
@@ -97,7 +97,7 @@ func TestResendEdited(t *testing.T) {
 	out := must.Get(s.request(t.Context(), x))(t)
 	text := string(out.Text)
 	for _, words := range []string{
-		"-- 1.request --\nPOST /spec?key=s&a=b HTTP/1.1\n", `"text": "task-lifecycle: two seats"`, "Save this",
+		"-- 1.request --\nPOST /spec?key=s&a=b HTTP/1.1\n", `"text": "task-lifecycle: two seats"`, "Save and leave",
 	} {
 		if !strings.Contains(text, words) {
 			t.Errorf("the editor does not get %q:\n%s", words, text)
@@ -113,7 +113,7 @@ func TestResendEdited(t *testing.T) {
 		t.Fatalf("sent %v, %v", sent, err)
 	}
 	for wrong, why := range map[string]string{
-		"":                          "there has to be one section, 1.request",
+		"":                          "expected one section, 1.request",
 		"-- 1.request --\nPOST\n\n": "is not a request line",
 		"-- 1.requst --\n":          "request:1: ",
 		"-- 1.request --\nGET / HTTP/1.1\nx y\n\n":   "cannot be sent",
@@ -150,7 +150,7 @@ func TestResendThroughTap(t *testing.T) {
 	}
 	task, err := s.task(t.Context(), r.Source(), []uint64{1, 2})
 	if err != nil || task.File != "" || !slices.ContainsFunc(task.Remarks, func(w string) bool {
-		return strings.Contains(w, "booker goes to "+r.Taps()[0].URL())
+		return strings.Contains(w, "requests to booker now go to "+r.Taps()[0].URL())
 	}) {
 		t.Fatalf("the task is sent as %+v, %v", task, err)
 	}
@@ -162,7 +162,7 @@ func TestResendThroughTap(t *testing.T) {
 	}
 }
 
-// What cannot be sent is said before anybody is asked.
+// A request that cannot be sent is reported before the user is asked.
 func TestResendRefuses(t *testing.T) {
 	s := &resender{e: cli.Env{}, file: filepath.Join(t.TempDir(), "r.a2atap"), src: inMemory(t)}
 	for why, change := range map[string]func(*capture.Exchange){
@@ -208,7 +208,7 @@ func TestResendThroughTapOfAnotherAgent(t *testing.T) {
 	task := must.Get(s.task(t.Context(), inMemory(t, x), []uint64{1}))(t)
 	for what, out := range map[string]*tui.Outgoing{"request": one, "task": task} {
 		if !slices.Equal(out.Remote, []string{"prod.example"}) ||
-			!slices.Contains(out.Remarks, "the tap of booker leads to https://prod.example/spec now; this went to "+before) {
+			!slices.Contains(out.Remarks, "the tap of booker now leads to https://prod.example/spec; this request went to "+before) {
 			t.Errorf("%s: other machines are %q, remarks %q", what, out.Remote, out.Remarks)
 		}
 	}

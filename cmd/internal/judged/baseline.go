@@ -16,26 +16,27 @@ import (
 	"a2atap/cmd/internal/cli"
 )
 
-// BaselineFlags are those of what is accepted.
+// BaselineFlags are the flags for accepted findings.
 type BaselineFlags struct {
 	File   string
 	Update bool
 }
 
-// Register adds the flags to those of a command; what says what is accepted.
+// Register adds the flags to a command. what names the things that a baseline accepts.
 func (o *BaselineFlags) Register(f *pflag.FlagSet, what string) {
-	f.StringVar(&o.File, "baseline", "", "accept the "+what+" listed in `FILE`; they are counted")
+	f.StringVar(&o.File, "baseline", "", "accept the "+what+" listed in `FILE`; they are still counted")
 	f.BoolVar(&o.Update, "update-baseline", false, "accept the current "+what+": write them to the baseline")
 }
 
-// A Baseline is what is accepted: the file of --baseline. Without that flag it knows nothing.
+// A Baseline is the accepted findings, failures and failed calls from the file of --baseline. Without that flag it is
+// empty.
 type Baseline struct {
 	file   string
 	update bool
 	base   *baseline.Baseline // nil without --baseline
 }
 
-// Open reads the baseline. With --update-baseline it need not be there.
+// Open reads the baseline. With --update-baseline the file may be missing.
 func (o *BaselineFlags) Open(e cli.Env) (*Baseline, error) {
 	b := &Baseline{file: o.File, update: o.Update}
 	if b.file == "" {
@@ -59,7 +60,7 @@ func (o *BaselineFlags) Open(e cli.Env) (*Baseline, error) {
 	return b, nil
 }
 
-// Knows reports whether a finding is accepted. With --update-baseline all become so.
+// Knows reports whether a finding is accepted. With --update-baseline every finding becomes accepted.
 func (b *Baseline) Knows(f *analysis.Finding) bool {
 	switch {
 	case b.base == nil:
@@ -71,7 +72,8 @@ func (b *Baseline) Knows(f *analysis.Finding) bool {
 	return b.base.Knows(f)
 }
 
-// KnowsFailure reports whether the failure of a test is accepted, and why. With --update-baseline all become so.
+// KnowsFailure reports whether the failure of a test is accepted, and why. With --update-baseline every failure becomes
+// accepted.
 func (b *Baseline) KnowsFailure(t baseline.Test, message string) (reason string, ok bool) {
 	if b.base == nil {
 		return "", false
@@ -82,7 +84,7 @@ func (b *Baseline) KnowsFailure(t baseline.Test, message string) (reason string,
 	return b.base.KnowsFailure(t)
 }
 
-// KnowsCalls reports whether failed calls are accepted. With --update-baseline all become so.
+// KnowsCalls reports whether failed calls are accepted. With --update-baseline all of them become accepted.
 func (b *Baseline) KnowsCalls(f *judgment.FailedCalls) bool {
 	if b.base == nil {
 		return false
@@ -93,15 +95,15 @@ func (b *Baseline) KnowsCalls(f *judgment.FailedCalls) bool {
 	return b.base.KnowsCalls(f)
 }
 
-// Apply removes known findings from the result, and counts them.
+// Apply removes known findings from the result and counts them.
 func (b *Baseline) Apply(r *judgment.Result) {
 	before := len(r.Findings)
 	r.Keep(func(f *analysis.Finding) bool { return !b.Knows(f) })
 	r.Baselined += before - len(r.Findings)
 }
 
-// Finish writes the baseline with --update-baseline, else it names the entries that have expired, or are of no use any
-// more as what was observed, the calls and the tests that passed show.
+// Finish writes the baseline with --update-baseline. Otherwise it lists the entries that have expired, and those that
+// the coverage, the calls and the passed tests show to be obsolete.
 func (b *Baseline) Finish(e cli.Env, coverage []judgment.Coverage, calls []judgment.Calls, passed []baseline.Test) error {
 	if b.base == nil {
 		return nil

@@ -5,17 +5,17 @@ import (
 	"iter"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/track/workflow"
+	"a2atap/analyzer/view"
 	"a2atap/cmd/internal/source"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 
-// Choose calls f with the rows of exchanges from..to, in order, and whether each is chosen, until f returns false. Where
-// an index of the capture knows which exchanges can be chosen, f is not called with others.
+// Choose calls f with the rows of exchanges from..to, in order, and whether each is selected, until f returns false. If
+// the capture has an index for the selection, Choose skips exchanges that the index rules out.
 func (j *Capture) Choose(
 	ctx context.Context, s Selection, from, to uint64, f func(row *kept.Row, chosen bool) bool,
 ) error {
@@ -33,7 +33,7 @@ func (j *Capture) Choose(
 	return nil
 }
 
-// prepare reads what the filter may ask for: the notes on the capture, if nobody has read them yet, and what caused what.
+// prepare loads the data that the filter may need: causes, and the notes on the capture unless they are loaded.
 func (j *Capture) prepare(ctx context.Context, s *Selection) (err error) {
 	if s.Noted && s.Notes == nil {
 		s.Notes, err = source.Notes(ctx, j.Source)
@@ -44,7 +44,7 @@ func (j *Capture) prepare(ctx context.Context, s *Selection) (err error) {
 	return err
 }
 
-// candidates yields the rows of exchanges from one on that can be chosen, as far as that is known, in order.
+// candidates yields the rows of exchanges from..to that may be selected, in order.
 func (j *Capture) candidates(ctx context.Context, s Selection, from, to uint64) iter.Seq2[*kept.Row, error] {
 	seqs, known := s.candidates(ctx, j.Source, from)
 	if from == to {
@@ -69,14 +69,21 @@ func (j *Capture) candidates(ctx context.Context, s Selection, from, to uint64) 
 	}
 }
 
-// Match reports whether an exchange is chosen. It is read only where its row does not tell.
+// Match reports whether an exchange is selected. It reads the exchange only if its row cannot decide.
 func (j *Capture) Match(ctx context.Context, s Selection, row *kept.Row) (bool, error) {
 	if !s.isOf(row.Programs()) {
 		return false, nil
 	}
 	facts := kept.Facts{Row: row, Marked: s.Notes.Of(row.Seq, row.ID).Marked}
-	if s.Links != nil {
+	switch {
+	case s.Links != nil:
 		facts.Workflow = s.Links.Of(row.Seq).Workflow
+	case s.Linked:
+		of, err := j.Workflow(ctx, row.Seq)
+		if err != nil {
+			return false, err
+		}
+		facts.Workflow = of.Number
 	}
 	if match, certain := facts.Decide(s.filter); certain {
 		return match, nil
@@ -86,44 +93,45 @@ func (j *Capture) Match(ctx context.Context, s Selection, row *kept.Row) (bool, 
 		return false, err
 	}
 	whole, err := j.Facts(ctx, x, row)
+	whole.Workflow = facts.Workflow
 	return err == nil && s.Match(x, whole), err
 }
 
-// A Capture is a capture together with what judging it came to.
+// A Capture is a capture with the results of checking it.
 type Capture struct {
 	*kept.Reading
 	Source capture.Source
-	close  func() error     // of what holds the reading, apart from the capture; nil if nothing does
-	reader *reading.Reader  // nil until somebody asks
-	links  *workflow.Index  // the same
-	result *judgment.Result // of judging it now, without findings; nil if it was read
+	Stored bool // this process did not check it
+
+	view   *view.View // nil if the caller owns it
+	end    func() error
+	say    func(format string, args ...any)
+	reader *reading.Reader // nil until needed
+	links  *workflow.Index // nil until needed
 }
 
-// Growing returns a capture that is being judged, with its reading as far as that has come.
-func Growing(r *kept.Reading, src capture.Source) *Capture { return &Capture{Reading: r, Source: src} }
+// With returns a capture with the results that its View has now. Close has nothing to do.
+func With(r *kept.Reading, src capture.Source) *Capture { return &Capture{Reading: r, Source: src} }
 
-// Know takes what has been found out meanwhile: what caused what, and what reads single exchanges. Either may be nil.
+// Know sets the links between exchanges and the reader of single exchanges, once they are available. Either may be nil.
 func (j *Capture) Know(links *workflow.Index, reader *reading.Reader) {
 	j.links, j.reader = links, reader
 }
 
-// WasRead reports whether the reading was kept, so that the capture was not judged now.
-func (j *Capture) WasRead() bool { return j.result == nil }
-
-// Close lets go of the reading, not of the capture.
+// Close ends the use of the results. The capture stays open.
 func (j *Capture) Close() error {
-	if j == nil || j.close == nil {
+	switch {
+	case j == nil:
 		return nil
+	case j.view != nil:
+		return j.view.Close()
+	case j.end != nil:
+		return j.end()
 	}
-	return j.close()
+	return nil
 }
 
-func (j *Capture) with(result *judgment.Result) *Capture {
-	j.result = result
-	return j
-}
-
-// Reader returns what reads single exchanges of the capture, with the cards that it holds.
+// Reader returns a reader of single exchanges that knows the capture's cards.
 func (j *Capture) Reader(ctx context.Context) (*reading.Reader, error) {
 	if j.reader != nil {
 		return j.reader, nil
@@ -146,7 +154,7 @@ func (j *Capture) Reader(ctx context.Context) (*reading.Reader, error) {
 	return reader, nil
 }
 
-// AllLinks returns what caused what.
+// AllLinks returns the links between causes and effects.
 func (j *Capture) AllLinks(ctx context.Context) (*workflow.Index, error) {
 	if j.links != nil {
 		return j.links, nil
@@ -156,7 +164,7 @@ func (j *Capture) AllLinks(ctx context.Context) (*workflow.Index, error) {
 	return j.links, err
 }
 
-// Facts returns what a filter or a printer asks of an exchange that was read.
+// Facts returns the facts about an exchange that filters and printers need.
 func (j *Capture) Facts(ctx context.Context, x *capture.Exchange, row *kept.Row) (reading.Facts, error) {
 	reader, err := j.Reader(ctx)
 	if err != nil {
@@ -169,7 +177,7 @@ func (j *Capture) Facts(ctx context.Context, x *capture.Exchange, row *kept.Row)
 	}, err
 }
 
-// InWorkflow fills in to which workflow a finding belongs, as far as that is known while the recording goes on.
+// InWorkflow sets the workflow of a finding, if it is already known during the recording.
 func InWorkflow(links *workflow.Index, f *analysis.Finding) {
 	if at := f.Place.Exchange; at != 0 {
 		f.Workflow = analysis.Workflow{Number: links.Of(at).Workflow, Caused: links.ByAgent(at)}

@@ -231,7 +231,7 @@ func TestAgentThatReceivesNotifications(t *testing.T) {
 	}
 }
 
-// An opened is a recording that was judged.
+// An opened is a recording that was checked.
 type opened struct {
 	capture *Capture
 	whole   *judgment.Result        // is not to be changed
@@ -245,13 +245,18 @@ func open(t *testing.T, transcript string) opened {
 	e := cli.Env{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Now: time.Now}
 	src := must.Get(source.Open(e, name))(t)
 	t.Cleanup(func() { src.Close() })
+	once := func() *Capture {
+		j := must.Get(Open(t.Context(), e, "check", name, src, How{}))(t)
+		t.Cleanup(func() { j.Close() })
+		return j
+	}
 	again := func() *judgment.Result {
-		j := must.Get(Open(t.Context(), e, "check", name, src, false))(t)
+		j := once()
 		r := must.Get(j.Complete(t.Context(), src))(t)
 		r.Explain()
 		return r
 	}
-	return opened{must.Get(Open(t.Context(), e, "check", name, src, false))(t), again(), again}
+	return opened{once(), again(), again}
 }
 
 // found compares what the agent broke with the one rule that it should have broken.

@@ -29,7 +29,8 @@ func TestSelectedFindings(t *testing.T) {
 		e := cli.Env{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Now: time.Now}
 		src := must.Get(source.Open(e, name))(t)
 		defer src.Close()
-		j := must.Get(Open(t.Context(), e, "check", name, src, false))(t)
+		j := must.Get(Open(t.Context(), e, "check", name, src, How{}))(t)
+		defer j.Close()
 		result := must.Get(j.Complete(t.Context(), src))(t)
 		found := len(result.Findings)
 		keep := must.Get(ParseSelection("op:GetTask", ""))(t)

@@ -1,6 +1,7 @@
 package judged
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -18,8 +19,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Apply leaves in the result what is chosen: findings, and the counts of exchanges and calls. What a filter asks of
-// findings chooses among these alone: that there are none of them is an answer.
+// Apply restricts the result to the selection: findings, and the counts of exchanges and calls. A filter's terms about
+// findings restrict only the findings, since no findings is a valid answer.
 func (s Selection) Apply(ctx context.Context, j *Capture, r *judgment.Result) error {
 	if s.All() {
 		return nil
@@ -36,7 +37,7 @@ func (s Selection) Apply(ctx context.Context, j *Capture, r *judgment.Result) er
 	return s.choose(ctx, j, r)
 }
 
-// findings leaves in the result those findings whose exchange is chosen.
+// findings removes from the result the findings whose exchange is not selected.
 func (s Selection) findings(ctx context.Context, j *Capture, r *judgment.Result) error {
 	if err := j.prepare(ctx, &s); err != nil {
 		return err
@@ -63,10 +64,11 @@ func (s Selection) findings(ctx context.Context, j *Capture, r *judgment.Result)
 		}
 	}
 	r.Keep(func(f *analysis.Finding) bool { return chosen.Has(f.Place.Exchange) })
+	r.Selection = judgment.Selection{By: s.String(), Findings: true, Of: r.Counts.Exchanges}
 	return nil
 }
 
-// choose does so for a filter that asks for no findings.
+// choose applies a selection whose filter has no terms about findings.
 func (s Selection) choose(ctx context.Context, j *Capture, r *judgment.Result) error {
 	var counted judgment.Result
 	var chosen cli.Set
@@ -81,6 +83,7 @@ func (s Selection) choose(ctx context.Context, j *Capture, r *judgment.Result) e
 		return err
 	}
 	r.Keep(func(f *analysis.Finding) bool { return chosen.Has(f.Place.Exchange) })
+	r.Selection = judgment.Selection{By: cmp.Or(r.Selection.By, s.String()), Findings: r.Selection.Findings, Of: r.Counts.Exchanges}
 	r.Counts.Exchanges, r.Counts.Judged = counted.Counts.Exchanges, counted.Counts.Judged
 	r.Choose(counted.Calls, chosen.Has)
 	if s.agent != "" {
@@ -93,7 +96,8 @@ func (s Selection) choose(ctx context.Context, j *Capture, r *judgment.Result) e
 	return nil
 }
 
-// Nothing says that nothing is chosen, and what there is, for a command that does not judge; "" if all is chosen.
+// Nothing returns a message that nothing is selected, with the names that the capture has, for a command that does not
+// check. It returns "" without a selection.
 func (s Selection) Nothing(ctx context.Context, src capture.Source) string {
 	if s.All() {
 		return ""
@@ -121,7 +125,7 @@ func (s Selection) Nothing(ctx context.Context, src capture.Source) string {
 	return "nothing matches " + s.String() + s.suggestion(slices.Sorted(maps.Keys(agents)), slices.Sorted(maps.Keys(clients))) + "; " + there
 }
 
-// namesOf lists names, the first ten of them.
+// namesOf lists up to ten names.
 func namesOf(set map[string]bool) string {
 	const most = 10
 	all := slices.Sorted(maps.Keys(set))
@@ -144,29 +148,28 @@ func (s Selection) String() string {
 	return strings.Join(flags, " and ")
 }
 
-// Chooser returns which exchanges of a source are chosen. Command and name are what is said if it has to be judged.
+// Chooser returns a function that reports selected exchanges of a source. command and name are for the message if the
+// capture has to be checked.
 func (s Selection) Chooser(
 	ctx context.Context, e cli.Env, command, name string, src capture.Source,
 ) (func(*capture.Exchange) bool, error) {
 	if s.All() {
 		return func(*capture.Exchange) bool { return true }, nil
 	}
-	j, err := Open(ctx, e, command, name, src, false)
-	if err != nil {
-		return nil, err
-	}
-	defer j.Close()
 	var chosen cli.Set
-	err = j.Choose(ctx, s, 1, math.MaxUint64, func(row *kept.Row, is bool) bool {
-		if is {
-			chosen.Add(row.Seq)
-		}
-		return true
+	err := Use(ctx, e, command, name, src, How{}, func(j *Capture) error {
+		chosen = cli.Set{}
+		return j.Choose(ctx, s, 1, math.MaxUint64, func(row *kept.Row, is bool) bool {
+			if is {
+				chosen.Add(row.Seq)
+			}
+			return true
+		})
 	})
 	return func(x *capture.Exchange) bool { return chosen.Has(x.Seq) }, err
 }
 
-// candidates returns which exchanges can be chosen, if the capture has an index that knows.
+// candidates returns the exchanges that may be selected, and whether the capture has an index for that.
 func (s Selection) candidates(
 	ctx context.Context, src capture.Source, from uint64,
 ) (seqs iter.Seq2[uint64, error], ok bool) {

@@ -18,8 +18,8 @@ type Selection struct {
 	Linked bool // it asks for workflows, so the links have to be read first
 	Noted  bool // it may ask for marks, so the notes have to be read first
 
-	Links *workflow.Index // nil until they were, or if nobody asks
-	Notes *notes.Notes    // the same
+	Links *workflow.Index // nil until loaded, or if not needed
+	Notes *notes.Notes    // nil until loaded, or if not needed
 }
 
 // ParseSelection reads the values of --filter and --agent. --agent selects the calls to an agent and the notifications
@@ -30,8 +30,8 @@ func ParseSelection(expr, agent string) (Selection, error) {
 		return Selection{}, cli.Usage("--filter %q: %w", expr, err)
 	}
 	if agent != "" && !cli.AgentName.MatchString(agent) {
-		return Selection{}, cli.Usage("--agent %q cannot be the name of an agent, which is made of letters, digits, '.', '_' "+
-			"and '-', or is a host and a port", agent)
+		return Selection{}, cli.Usage("--agent %q is not a valid agent name, which consists of letters, digits, '.', '_' "+
+			"and '-', or is HOST:PORT", agent)
 	}
 	return Selection{
 		filter: f, agent: agent, Judged: f.Asks("rule", "severity", "side"), Linked: f.Asks("workflow"),
@@ -39,10 +39,10 @@ func ParseSelection(expr, agent string) (Selection, error) {
 	}, nil
 }
 
-// All reports whether everything is chosen.
+// All reports whether everything is selected.
 func (s Selection) All() bool { return s.filter.String() == "" && s.agent == "" }
 
-// Match reports whether an exchange that was read is chosen.
+// Match reports whether an exchange that has been read is selected.
 func (s Selection) Match(x *capture.Exchange, facts reading.Facts) bool {
 	if s.Links != nil {
 		facts.Workflow = s.Links.Of(x.Seq).Workflow

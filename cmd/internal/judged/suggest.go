@@ -5,18 +5,19 @@ import (
 	"slices"
 
 	"a2atap/analyzer/rules"
-	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/spelling"
 )
 
-// namedValue is a value of a filter that can be held against names of the protocol, and of the rules.
+// namedValue matches a value in a filter that can be compared with names of the protocol or of the rules.
 var namedValue = regexp.MustCompile(`\b(op|state|rule|binding|dialect|agent|client):([A-Za-z0-9._+/-]+)`)
 
-// suggestion returns what the user has probably meant by a value that matches nothing, as nearest does; "" if each is a
-// name of the protocol or of the capture, or like none. Such values are not errors: agents may use words of their own.
+// suggestion returns the name that the user probably meant by a value that matches nothing, as nearest does. It returns
+// "" if each value is a name of the protocol or of the capture, or resembles none. Such values are not errors: agents
+// may use names of their own.
 func (s Selection) suggestion(agents, clients []string) string {
 	if s.agent != "" && !slices.Contains(agents, s.agent) {
-		if words := cli.Nearest(s.agent, agents); words != "" {
+		if words := spelling.Hint(s.agent, agents); words != "" {
 			return words
 		}
 	}
@@ -30,7 +31,7 @@ func (s Selection) suggestion(agents, clients []string) string {
 			names = clients
 		}
 		if !slices.Contains(names, value) {
-			if words := cli.Nearest(value, names); words != "" {
+			if words := spelling.Hint(value, names); words != "" {
 				return words
 			}
 		}
@@ -38,7 +39,7 @@ func (s Selection) suggestion(agents, clients []string) string {
 	return ""
 }
 
-// ValuesOf returns the names that a key of the filter language is held against.
+// ValuesOf returns the names that a key of the filter language is compared with.
 func ValuesOf(key string) []string {
 	var names []string
 	switch key {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// width is how many columns the help has.
+// width is the width of the help in columns.
 const width = 120
 
 // Help returns what the help of a command says: examples that work, what the command does, how it is called, its flags,
@@ -43,7 +43,7 @@ func Help(cmd *cobra.Command) string {
 	}
 	writeFlags(&b, cmd)
 	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(&b, "\n%s COMMAND --help says more about a command.\n", cmd.CommandPath())
+		fmt.Fprintf(&b, "\nRun %s COMMAND --help for more about a command.\n", cmd.CommandPath())
 	}
 	return b.String()
 }
@@ -114,7 +114,7 @@ func writeFlags(b *strings.Builder, cmd *cobra.Command) {
 	fmt.Fprintf(b, "\nFlags of all commands: %s; see %s --help\n", strings.Join(shared, ", "), cmd.Root().Name())
 }
 
-// writeWords writes words with commas between them, in lines as wide as the help is, behind what stands before them.
+// writeWords writes words with commas, after a prefix, in lines of the help's width.
 func writeWords(b *strings.Builder, before string, words []string) {
 	line := before
 	for i, word := range words {

@@ -56,7 +56,7 @@ Topics of mill help:
 Flags:
   -q, --quiet   say nothing
 
-mill COMMAND --help says more about a command.
+Run mill COMMAND --help for more about a command.
 `},
 		{"grind", `  mill grind rye --coarse 2
 

@@ -31,8 +31,8 @@ func Pages(root *cobra.Command, e Edition) []Page {
 	return pages
 }
 
-// Write writes pages beneath a folder as man looks for them there: man1/a2atap-record.1. Folders that are missing are
-// made, and pages that are there are replaced.
+// Write writes pages beneath a folder, where man looks for them: man1/a2atap-record.1. It creates missing folders and
+// replaces existing pages.
 func Write(dir string, pages []Page) error {
 	for _, p := range pages {
 		folder := filepath.Join(dir, fmt.Sprintf("man%d", p.Section))

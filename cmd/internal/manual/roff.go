@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// An Edition is what stands in the margins of manual pages.
+// An Edition has the texts in the margins of manual pages.
 type Edition struct {
 	Program string // with its version
 	Date    string // of that version, such as 2026-03-01; may be empty
@@ -31,7 +31,7 @@ func begin(p Page, e Edition, short string) *roff {
 	program, _, _ := strings.Cut(e.Program, " ")
 	r.line(fmt.Sprintf(`.TH "%s" "%d" "%s" "%s" "%s manual"`, escaped(strings.ToUpper(p.Name)), p.Section, escaped(e.Date),
 		escaped(e.Program), escaped(program)))
-	r.line(".nh\n.ad l") // what is copied from a page is to be what stood there
+	r.line(".nh\n.ad l") // text copied from a page must be the original
 	r.section("NAME")
 	r.line(escaped(p.Name) + ` \- ` + escaped(short))
 	return r
@@ -41,7 +41,7 @@ func (r *roff) line(text string) { fmt.Fprintln(r, text) }
 
 func (r *roff) section(title string) { r.line(".SH " + title) }
 
-// paragraphs writes a text: what has columns as it is, the rest so that it fills the lines of the screen.
+// paragraphs writes a text: paragraphs with columns unchanged, others rewrapped to the lines of the screen.
 func (r *roff) paragraphs(text string) {
 	for part := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {
 		if columns.MatchString(part) {
@@ -58,7 +58,7 @@ func (r *roff) paragraphs(text string) {
 // columns matches a paragraph with an indented line, or with columns.
 var columns = regexp.MustCompile(`(?m)^ |\S   +\S`)
 
-// asIs writes lines as they are.
+// asIs writes lines unchanged.
 func (r *roff) asIs(text string) {
 	r.line(".PP\n.nf")
 	for line := range strings.SplitSeq(strings.Trim(text, "\n"), "\n") {
@@ -67,7 +67,7 @@ func (r *roff) asIs(text string) {
 	r.line(".fi")
 }
 
-// option writes a flag and what it does.
+// option writes a flag and its description.
 func (r *roff) option(f *pflag.Flag) {
 	value, usage := pflag.UnquoteUsage(f)
 	name := `\fB` + escaped("--"+f.Name) + `\fR`
@@ -86,7 +86,7 @@ func (r *roff) option(f *pflag.Flag) {
 	r.line(prose(usage))
 }
 
-// pages lists pages with what they are about; nothing, if there are none.
+// pages lists pages with their descriptions; nothing without pages.
 func (r *roff) pages(title string, list []*cobra.Command, section int) {
 	for i, cmd := range list {
 		if i == 0 {
@@ -97,7 +97,7 @@ func (r *roff) pages(title string, list []*cobra.Command, section int) {
 	}
 }
 
-// pageName is what the page of a command is called.
+// pageName returns the name of a command's page.
 func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
 // reference names a page.

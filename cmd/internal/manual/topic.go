@@ -1,10 +1,11 @@
-// Package manual explains the commands of a program to its users: by the help of each command, which fits one screen; by
-// topics, which have what several commands share, and the flags that do not fit; and by manual pages, which have all of it.
+// Package manual explains the commands of a program to its users. The help of each command fits on one screen. Topics
+// have the material that several commands share, and the flags that do not fit. Manual pages have everything.
 //
-// What it says is read off the commands: their texts, and the flags that they have registered. It knows none of them.
+// The package derives its output from the commands: their texts, and the flags that they have registered. It knows none
+// of them.
 //
-// Texts are plain: paragraphs with blank lines between them. A paragraph of which a line is indented, or has columns,
-// stays as it is; in others lines may be broken anew.
+// Texts are plain: paragraphs with blank lines between them. A paragraph with an indented line, or with columns, is
+// kept as is; others may be rewrapped.
 package manual
 
 import (
@@ -17,14 +18,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A Topic explains something that several commands have to do with.
+// A Topic explains a subject of several commands.
 type Topic struct {
 	Name  string
-	Short string // what it is about, as a title
+	Short string // its subject, as a title
 	Text  string
 
-	// Flags are those that the topic lists in place of the help of their commands. Each is a list of names with blanks
-	// between them, * standing for any text: of all commands, or of those before a colon, as in "record,run: max-body".
+	// Flags are the flags that the topic lists instead of their commands' help. Each is a list of names separated by
+	// blanks, with * for any text: for all commands, or for those before a colon, as in "record,run: max-body".
 	Flags []string
 }
 
@@ -34,8 +35,8 @@ const (
 	listed  = "a2atap_listed_with" // annotates a flag with the topic that lists it, and root when all are
 )
 
-// Add adds topics beneath root, as commands that only explain, and makes the help of the commands beneath root what Help
-// returns. A flag that two topics list is the first one's.
+// Add adds topics beneath root, as commands that only explain. It sets the help of the commands beneath root to the
+// result of Help. If two topics list a flag, the flag belongs to the first one.
 func Add(root *cobra.Command, topics []Topic) {
 	for i, t := range topics {
 		root.AddCommand(&cobra.Command{
@@ -46,8 +47,8 @@ func Add(root *cobra.Command, topics []Topic) {
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { cmd.Print(Help(cmd)) })
 }
 
-// list takes the flags that topics list out of the help of the commands beneath root. It is done when the first help is
-// asked for: most command lines ask for none. Commands are to have all their flags by then.
+// list removes the flags that topics list from the help of the commands beneath root. It runs at the first request for
+// help, since most command lines request none. By then, commands must have all their flags.
 func list(root *cobra.Command) {
 	if _, done := root.Annotations[listed]; done {
 		return
@@ -107,7 +108,7 @@ func visit(flags *pflag.FlagSet, pattern string, do func(*pflag.Flag)) {
 	})
 }
 
-// topicOf returns the name of the topic that lists a flag, "" for one that stands in the help of its command.
+// topicOf returns the topic that lists a flag, "" if its command's help does.
 func topicOf(f *pflag.Flag) string {
 	if names := f.Annotations[listed]; len(names) > 0 {
 		return names[0]

@@ -3,8 +3,8 @@
 //
 //	go run ./cmd/internal/modulepath example.org/team/a2atap
 //
-// It is run in the root of the module, and changes files there; git shows what it did, and takes it back. What is called
-// a2atap for other reasons stays so: the program, its folders, and the names that it gives itself in traffic and reports.
+// Run it in the root of the module. It changes files there; git shows the changes, and can undo them. Other uses of the
+// name a2atap stay: the program, its folders, and its names in traffic and reports.
 package main
 
 import (
@@ -31,9 +31,9 @@ func run(args []string, dir string, out, errs io.Writer) int {
 		fmt.Fprintf(errs, "modulepath: %v\n", err)
 		return 1
 	case from == args[0]:
-		fmt.Fprintf(out, "the module is %s already\n", from)
+		fmt.Fprintf(out, "the module is already %s\n", from)
 	default:
-		fmt.Fprintf(out, "%s is %s now, in %d files; look at git diff, and then: go vet ./... && go test ./...\n",
+		fmt.Fprintf(out, "%s is now %s, in %d files; check git diff, then run: go vet ./... && go test ./...\n",
 			from, args[0], changed)
 	}
 	return 0

@@ -16,10 +16,10 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// lastBefore is what the path of the module has to come before: package unasked relies on the order of import paths.
+// lastBefore must sort after the path of the module: package unasked relies on the order of import paths.
 const lastBefore = "text/template"
 
-// check returns an error for what cannot be the path of this module.
+// check returns an error if a path cannot be that of this module.
 func check(path string) error {
 	err := module.CheckPath(path)
 	if invalid, ok := errors.AsType[*module.InvalidPathError](err); ok {
@@ -27,15 +27,15 @@ func check(path string) error {
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("%q is no path of a module: %w; write one such as example.org/team/a2atap", path, err)
+		return fmt.Errorf("%q is not a module path: %w; write one such as example.org/team/a2atap", path, err)
 	case path >= lastBefore:
-		return fmt.Errorf("%q comes behind %s in the alphabet, and the terminal would be asked for its colours in every "+
-			"command (tui/internal/unasked); write a path that comes before it", path, lastBefore)
+		return fmt.Errorf("%q sorts after %s, so every command would ask the terminal for its colors "+
+			"(tui/internal/unasked); use a path that sorts before it", path, lastBefore)
 	}
 	return nil
 }
 
-// skipped are folders with nothing that git keeps.
+// skipped are folders without files in git.
 var skipped = []string{".git", "dist", "node_modules", ".venv"}
 
 // move gives the module in a folder another path. It returns the former one and how many files it has changed; if that is
@@ -44,7 +44,7 @@ func move(dir, to string) (from string, changed int, err error) {
 	name := filepath.Join(dir, "go.mod")
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", 0, errors.New("there is no go.mod here; run it in the root of the module")
+		return "", 0, errors.New("go.mod not found; run this in the root of the module")
 	} else if err != nil {
 		return "", 0, err
 	}
@@ -120,20 +120,20 @@ func folders(dir string) ([]string, error) {
 	return names, nil
 }
 
-// packagesOf matches the path of a module where it is that of packages: followed by one of its folders, or by /... for
-// all, and not itself the end of a longer path.
+// packagesOf matches the path of a module in package paths: followed by one of its folders, or by /... for all, and not
+// the end of a longer path.
 func packagesOf(module string, folders []string) *regexp.Regexp {
 	return regexp.MustCompile(`(^|[^\w./$@~-])` + regexp.QuoteMeta(module) +
 		`(/(?:(?:` + strings.Join(folders, "|") + `)\b|\.\.\.))`)
 }
 
-// A renaming is how files are changed.
+// A renaming is the changes to files.
 type renaming struct {
 	packages *regexp.Regexp
 	to       string
 }
 
-// rename returns what a file says afterwards. Files that are not text stay as they are.
+// rename returns the new contents of a file. Files that are not text stay unchanged.
 func (r renaming) rename(file string, text []byte) ([]byte, error) {
 	if bytes.IndexByte(text, 0) >= 0 {
 		return text, nil

@@ -42,10 +42,10 @@ func TestMove(t *testing.T) {
 		to, says string
 		want     map[string]string
 	}{
-		{"example.org/team/mill", "mill is example.org/team/mill now, in 4 files;", after},
-		{"example.org/team/mill", "the module is example.org/team/mill already\n", after},
-		{"a.example/m", "example.org/team/mill is a.example/m now, in 4 files;", nil}, // imports are in another order
-		{"example.org/team/mill", "a.example/m is example.org/team/mill now", after},
+		{"example.org/team/mill", "mill is now example.org/team/mill, in 4 files;", after},
+		{"example.org/team/mill", "the module is already example.org/team/mill\n", after},
+		{"a.example/m", "example.org/team/mill is now a.example/m, in 4 files;", nil}, // imports are in another order
+		{"example.org/team/mill", "a.example/m is now example.org/team/mill", after},
 	} {
 		var out, errs strings.Builder
 		if code := run([]string{step.to}, dir, &out, &errs); code != 0 || !strings.HasPrefix(out.String(), step.says) {
@@ -58,7 +58,7 @@ func TestMove(t *testing.T) {
 	}
 }
 
-// What is no path of a module, or one that cannot be, changes nothing.
+// What is not a module path, or one that cannot be, changes nothing.
 func TestWrongPaths(t *testing.T) {
 	dir := t.TempDir()
 	for _, test := range []struct {
@@ -68,11 +68,11 @@ func TestWrongPaths(t *testing.T) {
 	}{
 		{dir, "needs the new path", nil, 2},
 		{dir, "needs the new path", []string{"a.example/x", "b.example/y"}, 2},
-		{dir, `"a2atap" is no path of a module: missing dot in first path element; write one such as`, []string{"a2atap"}, 2},
-		{dir, `"https://example.org/a2atap" is no path of a module`, []string{"https://example.org/a2atap"}, 2},
-		{dir, `"example.org/a b" is no path of a module`, []string{"example.org/a b"}, 2},
-		{dir, "comes behind text/template in the alphabet", []string{"vcs.example/a2atap"}, 2},
-		{dir, "there is no go.mod here", []string{"example.org/a2atap"}, 1},
+		{dir, `"a2atap" is not a module path: missing dot in first path element; write one such as`, []string{"a2atap"}, 2},
+		{dir, `"https://example.org/a2atap" is not a module path`, []string{"https://example.org/a2atap"}, 2},
+		{dir, `"example.org/a b" is not a module path`, []string{"example.org/a b"}, 2},
+		{dir, "sorts after text/template", []string{"vcs.example/a2atap"}, 2},
+		{dir, "go.mod not found", []string{"example.org/a2atap"}, 1},
 	} {
 		var out, errs strings.Builder
 		if code := run(test.args, test.dir, &out, &errs); code != test.code || !strings.Contains(errs.String(), test.want) || out.Len() > 0 {

@@ -47,43 +47,43 @@ type Flags struct {
 
 // Register adds the flags to the command.
 func (o *Flags) Register(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.listen, "listen", nil, "play at `[NAME=]ADDR`: the agent NAME, or all that are not named; port 0 "+
-		"is a free one; repeatable (default 127.0.0.1:0)")
+	f.StringArrayVar(&o.listen, "listen", nil, "play the agent NAME at `[NAME=]ADDR`, or all remaining agents; port 0 "+
+		"is any free port; repeatable (default 127.0.0.1:0)")
 	f.StringVar(&o.filter, "filter", "", "play the exchanges that match `EXPR`")
-	f.StringVar(&o.agent, "agent", "", "play the agent `NAME`")
+	f.StringVar(&o.agent, "agent", "", "play only the agent `NAME`")
 	f.StringVar(&o.speed, "speed", "1",
 		"play recorded pauses at the speed `FACTOR`: 1 as recorded, 2 twice as fast, max without pauses")
-	f.StringArrayVar(&o.match, "match", nil, "what has to be as recorded: `WHAT` is operation (the default), shape "+
-		"(names and types, too) or exact; beside it, /POINTER is a value in the parameters that has to be; repeatable")
+	f.StringArrayVar(&o.match, "match", nil, "what has to match the recording: `WHAT` is operation (the default), shape "+
+		"(also names and types) or exact; in addition, /POINTER is a value in the parameters; repeatable")
 	f.StringVar(&o.usedUp, "used-up", "repeat",
-		"what to do when the recorded answers run out: `WHAT` is repeat (the last one) or error")
-	f.StringArrayVar(&o.onMiss, "on-miss", nil, "what an unmatched request gets: `[NAME=]WHAT` is error (the default) or "+
-		"forward=URL, the answer of the live agent there; NAME is one of several agents; repeatable")
-	f.StringArrayVar(&o.delay, "delay", nil, "answer `[OP=]D[@WHICH]` later, such as 2s: each request, or those of the "+
+		"what to do after the last recorded answer: `WHAT` is repeat (that answer) or error")
+	f.StringArrayVar(&o.onMiss, "on-miss", nil, "answer to an unmatched request: `[NAME=]WHAT` is error (the default) or "+
+		"forward=URL, the live agent's answer; NAME is one of several agents; repeatable")
+	f.StringArrayVar(&o.delay, "delay", nil, "delay answers by `[OP=]D[@WHICH]`, such as 2s: to all requests, or those of the "+
 		"operation OP, or some of them; repeatable")
 	f.StringArrayVar(&o.fail, "error", nil, "answer the operation with an error: `OP=CODE[@WHICH]`, with a code of "+
 		"JSON-RPC, the name of an error of the protocol, or a status of HTTP; OP may be *; repeatable")
 	f.StringArrayVar(&o.drop, "drop", nil, "close the connection of the operation `OP[@WHICH]` without an answer; "+
 		"repeatable")
-	f.StringVar(&o.binding, "binding", "", "have cards of 1.0 offer the `BINDING` jsonrpc, http+json or grpc alone, for "+
-		"clients that speak another one than was recorded (default as recorded)")
+	f.StringVar(&o.binding, "binding", "", "let 1.0 cards offer only the `BINDING` jsonrpc, http+json or grpc, for "+
+		"clients that use another one than recorded (default as recorded)")
 	f.IntVar(&o.breakAfter, "break-after", 0, "cut each stream after `N` events")
 	o.reach.Register(f, "without it, none is used")
 	o.capture.Register(f, "the traffic into `FILE`")
 	o.ship.Register(f, &o.NATS, "with --capture: ")
 	o.NATS.Register(f)
-	f.StringVar(&o.readyFile, "ready-file", "", "write a line NAME URL for each address to `FILE` once they are listening")
+	f.StringVar(&o.readyFile, "ready-file", "", "write NAME URL for each address to `FILE` once all are listening")
 	f.BoolVar(&o.allowRemote, "allow-remote", false,
 		"allow listening addresses that other machines can reach, and notifications to webhooks on other machines")
 	f.StringArrayVar(&o.allowHosts, "allow-host", nil, cli.AllowHostHelp)
-	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if no request came")
+	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 even if no request came")
 }
 
-// A playedAt is an address, and the agent that is played there; all that have no address of their own if it has no
-// name.
+// A playedAt is an address, and the agent played there. Without a name, it is for all agents without a separate
+// address.
 type playedAt struct{ name, listen string }
 
-// places reads the values of --listen.
+// places parses the values of --listen.
 func (o *Flags) places() (list []playedAt, err error) {
 	flags := o.listen
 	if len(flags) == 0 {
@@ -93,7 +93,7 @@ func (o *Flags) places() (list []playedAt, err error) {
 		var at playedAt
 		if name, addr, found := strings.Cut(text, "="); found {
 			if !cli.AgentName.MatchString(name) {
-				return nil, cli.Usage("--listen %s: %q cannot be the name of an agent; write NAME=ADDR", text, name)
+				return nil, cli.Usage("--listen %s: %q is not a valid agent name; write NAME=ADDR", text, name)
 			}
 			at = playedAt{name, addr}
 		} else {
@@ -103,10 +103,10 @@ func (o *Flags) places() (list []playedAt, err error) {
 			if at.name == "" {
 				return nil, cli.Usage("--listen is given twice without a name; write --listen NAME=ADDR for each agent")
 			}
-			return nil, cli.Usage("--listen %s: the agent has an address already", text)
+			return nil, cli.Usage("--listen %s: the agent already has an address", text)
 		}
 		if at.name != "" && o.agent != "" {
-			return nil, cli.Usage("--agent %s and --listen %s both say which agent is played; use one", o.agent, text)
+			return nil, cli.Usage("--agent %s and --listen %s both choose the agent; use one", o.agent, text)
 		}
 		if err := cli.LocalOnly(at.listen, o.allowRemote); err != nil {
 			return nil, err
@@ -116,7 +116,7 @@ func (o *Flags) places() (list []playedAt, err error) {
 	return list, nil
 }
 
-// playback turns flags into what the package takes, but for what is of each agent.
+// playback turns flags into options of package playback, except for those of single agents.
 func (o *Flags) playback(e cli.Env) (out playback.Options, err error) {
 	out = playback.Options{
 		BreakAfter: o.breakAfter, UsedUp: playback.UsedUp(o.usedUp), Remote: o.allowRemote,
@@ -130,7 +130,7 @@ func (o *Flags) playback(e cli.Env) (out playback.Options, err error) {
 		case strings.HasPrefix(text, "/"):
 			out.Pointers = append(out.Pointers, text)
 		case out.Match != "":
-			return out, cli.Usage("--match is both %s and %s; use one, and pointers such as /message/parts/0/text beside it",
+			return out, cli.Usage("--match is both %s and %s; use one, in addition to pointers such as /message/parts/0/text",
 				out.Match, text)
 		default:
 			out.Match = playback.Match(text)
@@ -161,7 +161,7 @@ func (o *Flags) playback(e cli.Env) (out playback.Options, err error) {
 	return out, err
 }
 
-// faults reads --delay, --error and --drop.
+// faults parses --delay, --error and --drop.
 func (o *Flags) faults() (list []playback.Disruption, err error) {
 	for _, kind := range []struct {
 		flag   string
@@ -183,7 +183,7 @@ func (o *Flags) faults() (list []playback.Disruption, err error) {
 	return list, nil
 }
 
-// forwards reads the values of --on-miss: the URLs of live agents by the names of those that are played.
+// forwards parses the values of --on-miss: the URLs of live agents, by the names of the played agents.
 func (o *Flags) forwards(at []playedAt) (map[string]*url.URL, error) {
 	said, out := map[string]bool{}, map[string]*url.URL{}
 	for _, text := range o.onMiss {
@@ -193,14 +193,14 @@ func (o *Flags) forwards(at []playedAt) (map[string]*url.URL, error) {
 		}
 		switch {
 		case !slices.ContainsFunc(at, func(p playedAt) bool { return p.name == name }) && name != "":
-			return nil, cli.Usage("--on-miss %s: no --listen %s=ADDR says where that agent is played", text, name)
+			return nil, cli.Usage("--on-miss %s: add --listen %s=ADDR for that agent", text, name)
 		case name == "" && len(at) > 1:
 			return nil, cli.Usage("--on-miss %s: several agents are played; write --on-miss NAME=%s", text, text)
 		case name == "":
 			name = at[0].name
 		}
 		if said[name] {
-			return nil, cli.Usage("--on-miss %s: what is unmatched gets one answer; --on-miss is given twice for it", text)
+			return nil, cli.Usage("--on-miss %s: given twice for the same requests; use one", text)
 		}
 		said[name] = true
 		to, forward := strings.CutPrefix(what, "forward=")

@@ -9,25 +9,25 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A notes puts what playback did otherwise than it was recorded into the new record, beside the exchange that
-// it did it to. Requests are told apart by the connection of a tap that they came on, on which one follows another; over
-// HTTP/2, where several are under way at once, those that ask for the same in the order in which they came.
+// A notes records each deviation of playback from the original, in the new recording, with the exchange that it
+// affects. It identifies requests by their connection to a tap, on which they follow one another. Over HTTP/2, with
+// several in flight, it matches requests for the same resource in order of arrival.
 type notes struct {
 	mu      sync.Mutex
-	clients map[string]string           // the address of a client, by that of the tap's connection for it
-	came    map[string][]*playedRequest // by client, those whose exchanges have not ended
+	clients map[string]string           // the address of a client, by the address of the tap's connection for it
+	came    map[string][]*playedRequest // requests of unfinished exchanges, by client
 	passing map[uint64]passingExchange
 }
 
-// A playedRequest is one that playback got, and what it did to it.
+// A playedRequest is a request to playback, and what playback did to it.
 type playedRequest struct {
 	line   string // method and target
 	shared bool   // over HTTP/2
-	seq    uint64 // of the exchange that it is in the record; 0 if that is not known yet
+	seq    uint64 // of its exchange in the recording; 0 if unknown
 	marks  []string
 }
 
-// A passingExchange is one that is being recorded.
+// A passingExchange is an exchange that is being recorded.
 type passingExchange struct{ client, line string }
 
 func newPlaybackNotes() *notes {
@@ -36,14 +36,14 @@ func newPlaybackNotes() *notes {
 	}
 }
 
-// dialed is proxy.Options.OnDial.
+// dialed implements proxy.Options.OnDial.
 func (n *notes) dialed(client, connection string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.clients[connection] = client
 }
 
-// request is playback.Options.OnRequest.
+// request implements playback.Options.OnRequest.
 func (n *notes) request(r *http.Request) (mark func(string)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -60,7 +60,7 @@ func (n *notes) request(r *http.Request) (mark func(string)) {
 	}
 }
 
-// around is recorder.Options.Around.
+// around implements recorder.Options.Around.
 func (n *notes) around(sink capture.Sink) capture.Sink { return noting{sink, n} }
 
 // noting is a sink that adds notes to exchanges.
@@ -83,8 +83,8 @@ func (s noting) Append(steps ...capture.Step) error {
 	return s.Sink.Append(out...)
 }
 
-// pass follows an exchange, and returns what has been done to it: before what came of that, so that who follows the
-// record knows it in time.
+// pass follows an exchange, and returns what playback has done to it. It returns that before the outcome, so that
+// followers of the recording know it in time.
 func (n *notes) pass(step *capture.Step) []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -102,7 +102,7 @@ func (n *notes) pass(step *capture.Step) []string {
 	return n.marksOf(step.Seq, false)
 }
 
-// marksOf returns what was done to the request of an exchange since it was asked last.
+// marksOf returns what was done to the request of an exchange since the last call.
 func (n *notes) marksOf(seq uint64, ended bool) []string {
 	x, known := n.passing[seq]
 	list := n.came[x.client]
@@ -113,7 +113,7 @@ func (n *notes) marksOf(seq uint64, ended bool) []string {
 	p := list[i]
 	marks := p.marks
 	p.marks, p.seq = nil, seq
-	if !p.shared { // those before it were answered by the tap alone, or not recorded
+	if !p.shared { // the tap answered earlier ones itself, or they were not recorded
 		list, i = list[i:], 0
 	}
 	if ended {

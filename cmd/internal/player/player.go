@@ -1,5 +1,5 @@
-// Package player plays the agents of a capture for live clients: an address for each, faults on request, live agents for
-// what nothing matches, and a record of the new traffic. What is answered is decided by replay/playback.
+// Package player plays the agents of a capture for live clients. Each has an address. On request, it injects faults,
+// forwards unmatched requests to live agents, and records the new traffic. Package replay/playback decides the answers.
 package player
 
 import (
@@ -63,7 +63,7 @@ func Run(ctx context.Context, e cli.Env, o Flags, name string) error {
 	return s.verdict()
 }
 
-// verdict prints what was played, and returns the exit status.
+// verdict prints a summary of the playback, and returns the exit status.
 func (s *stage) verdict() error {
 	missed, silent := false, false
 	for _, r := range s.roles {
@@ -94,21 +94,21 @@ type stage struct {
 	flags   *Flags
 	options playback.Options
 	dialer  *outbound.Dialer
-	ship    *shipment.To // nil if what is recorded is not shipped
+	ship    *shipment.To // nil if the recording is not shipped
 	allowed []hostname.Pattern
 	notes   *notes
 	roles   []*role
 }
 
-// A role is an agent that is played, or all that have no address of their own.
+// A role is a played agent, or all agents without a separate address.
 type role struct {
 	playedAt
 	player  *playback.Player
 	url     string   // of the player
-	forward *url.URL // of the live agent that takes what is unmatched; nil if none does
+	forward *url.URL // of the live agent for unmatched requests; nil for none
 }
 
-// called is what the ready file and the record call it.
+// called returns the role's name in the ready file and the recording.
 func (r *role) called() string {
 	if r.name == "" {
 		return "playback"
@@ -116,7 +116,7 @@ func (r *role) called() string {
 	return r.name
 }
 
-// cast makes a player for each address.
+// cast creates a player for each address.
 func (s *stage) cast(ctx context.Context, name string, src capture.Source, places []playedAt) error {
 	keep, err := judged.ParseSelection(s.flags.filter, s.flags.agent)
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *stage) cast(ctx context.Context, name string, src capture.Source, place
 	var named []string
 	for _, at := range places {
 		if at.name != "" && !slices.Contains(agents, at.name) {
-			return cli.Usage("--listen %s=%s: the capture has no calls to an agent of that name; it has calls to %s",
+			return cli.Usage("--listen %s=%s: the capture has no calls to that agent; it has calls to %s",
 				at.name, at.listen, orNone(agents))
 		}
 		named = append(named, at.name)
@@ -181,14 +181,14 @@ func orNone(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// crowd warns where agents that were several answer at one address.
+// crowd warns if several agents share one address.
 func (s *stage) crowd(agents, named []string) {
 	rest := slices.DeleteFunc(slices.Clone(agents), func(a string) bool {
 		return isOneOf(a, named) || s.flags.agent != "" && a != s.flags.agent
 	})
 	if len(rest) > 1 {
-		s.env.Notice(fmt.Sprintf("playback: %s answer at one address, where a client finds one card only; give each an "+
-			"address of its own with --listen NAME=ADDR, or choose one with --agent NAME", strings.Join(rest, ", ")))
+		s.env.Notice(fmt.Sprintf("playback: %s share one address, where a client finds only one card; give each "+
+			"its own address with --listen NAME=ADDR, or choose one with --agent NAME", strings.Join(rest, ", ")))
 	}
 }
 

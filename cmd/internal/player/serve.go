@@ -19,7 +19,7 @@ import (
 	"a2atap/proxy/webhook"
 )
 
-// serve plays until the context ends. With a capture, a tap stands in front of each player.
+// serve plays until the context ends. With a capture, each player is behind a tap.
 func (s *stage) serve(ctx context.Context) error {
 	o := s.flags
 	if err := cli.RemoveReady(o.readyFile); err != nil {
@@ -83,7 +83,7 @@ func (s *stage) serve(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// place tells each player where the others are.
+// place sets the addresses of the other agents in each player.
 func (s *stage) place() {
 	for _, r := range s.roles {
 		others := map[string]string{}
@@ -100,7 +100,7 @@ func (s *stage) place() {
 	}
 }
 
-// loops refuses a live agent that is playback itself.
+// loops returns an error if a live agent is playback itself.
 func (s *stage) loops(shown func(i int) string) error {
 	own := map[string]bool{} // ports
 	for i, r := range s.roles {
@@ -113,14 +113,14 @@ func (s *stage) loops(shown func(i int) string) error {
 	for _, r := range s.roles {
 		u := r.forward
 		if u != nil && own[u.Port()] && hostname.IsLoopback(hostname.Normal(u.Hostname())) {
-			return cli.Usage("--on-miss forward=%s: playback itself listens there, which would be a loop; give the address of a "+
+			return cli.Usage("--on-miss forward=%s: playback itself listens there, which would loop; give the address of a "+
 				"live agent", u)
 		}
 	}
 	return nil
 }
 
-// announce says what is played where, and what is done to it.
+// announce prints the addresses of the played agents, and the changes made to them.
 func (s *stage) announce(shown func(i int) string) error {
 	var ready strings.Builder
 	for i, r := range s.roles {
@@ -130,17 +130,17 @@ func (s *stage) announce(shown func(i int) string) error {
 			return err
 		}
 	}
-	s.env.Tell("when the recorded answers to a request run out: %s", s.flags.usedUp)
+	s.env.Tell("after the last recorded answer to a request: %s", s.flags.usedUp)
 	for _, r := range s.roles {
 		if u := r.forward; u != nil {
-			s.env.Notice(fmt.Sprintf("what nothing matches at %s goes to the live agent at %s", r.called(), u.Redacted()))
+			s.env.Notice(fmt.Sprintf("unmatched requests at %s go to the live agent at %s", r.called(), u.Redacted()))
 		}
 	}
 	for _, f := range s.options.Faults {
-		s.env.Notice("playback makes faults: " + f.String())
+		s.env.Notice("playback injects faults: " + f.String())
 	}
 	if n := s.flags.breakAfter; n > 0 {
-		s.env.Notice(fmt.Sprintf("playback makes faults: each stream is cut after %d events", n))
+		s.env.Notice(fmt.Sprintf("playback injects faults: each stream is cut after %d events", n))
 	}
 	return cli.WriteReady(s.flags.readyFile, ready.String())
 }
@@ -170,7 +170,7 @@ func (s *stage) record() (*recorder.Recording, error) {
 	})
 }
 
-// A listener tells of the recording what the user should know.
+// A listener prints the recording's messages to the user.
 type listener struct {
 	recorder.Silent
 	e cli.Env

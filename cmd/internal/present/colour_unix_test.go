@@ -29,7 +29,7 @@ func TestPaint(t *testing.T) {
 	}
 }
 
-// What says the same without colour is said with it: each colour is taken away again.
+// Output in color has the same text as without: each color is reset.
 func TestColoursSayNothingAlone(t *testing.T) {
 	x := summary.Summary{
 		Seq: 7, Link: analysis.Link{Client: "c", Agent: "a"}, Asked: "SendMessage", Status: 200, Events: 3,

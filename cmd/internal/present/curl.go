@@ -16,8 +16,7 @@ import (
 	"a2atap/proxy/grpc"
 )
 
-// CurlPrinter prints requests as commands for a shell. Secrets are shown as they were recorded: as placeholders, unless
-// they were kept.
+// CurlPrinter prints requests as shell commands. It shows secrets as recorded: as placeholders, unless they were kept.
 type CurlPrinter struct{ W io.Writer }
 
 // Print implements Printer.
@@ -33,7 +32,7 @@ func (p *CurlPrinter) Print(one *Shown) error {
 // End implements Printer.
 func (p *CurlPrinter) End() error { return nil }
 
-// Curl returns a command for a shell that sends the request of an exchange: of curl, or of grpcurl for a call of gRPC.
+// Curl returns a shell command that sends the request of an exchange: curl, or grpcurl for a gRPC call.
 func Curl(x *capture.Exchange) (string, error) {
 	head := capture.ParseRequestHead(x.Request.Head)
 	if m, ok := head.GRPC(); ok {
@@ -41,7 +40,7 @@ func Curl(x *capture.Exchange) (string, error) {
 	}
 	body, _ := x.Request.Body.Decode(&head)
 	if bytes.IndexByte(x.Request.Head, 0) >= 0 || bytes.IndexByte(body, 0) >= 0 {
-		return "", fmt.Errorf("exchange %d: there is a zero byte in it, so a command cannot hold it; use --format json",
+		return "", fmt.Errorf("exchange %d: the request contains a zero byte, which a command cannot contain; use --format json",
 			x.Seq)
 	}
 	parts := []string{"curl", "-sS", "-X", cli.Quote(head.Method)}
@@ -55,17 +54,17 @@ func Curl(x *capture.Exchange) (string, error) {
 		}
 		field := f.Name + ": " + f.Value
 		if f.Value == "" {
-			field = f.Name + ";" // with a colon curl would leave the field out
+			field = f.Name + ";" // with a colon, curl would omit the field
 		}
 		parts = append(parts, "-H", cli.Quote(field))
 	}
 	if len(body) > 0 {
 		if !utf8.Valid(body) {
-			return "", fmt.Errorf("exchange %d: the body is not text, so a command cannot hold it; use --format json", x.Seq)
+			return "", fmt.Errorf("exchange %d: the body is not text, so a command cannot contain it; use --format json", x.Seq)
 		}
 		parts = append(parts, "--data-raw", cli.Quote(string(body)))
 	}
-	// Without --globoff curl takes brackets and braces in a URL for a list of URLs.
+	// Without --globoff, curl takes brackets and braces in a URL for a list of URLs.
 	return strings.Join(append(parts, "--globoff", cli.Quote(address(x, &head))), " "), nil
 }
 
@@ -81,8 +80,8 @@ func address(x *capture.Exchange, head *capture.Head) string {
 	return u.Scheme + "://" + u.Host + head.Target
 }
 
-// grpcurl returns the command for a call of gRPC, with its message as JSON. The agent tells grpcurl by reflection what
-// messages are, or grpcurl is given the definition with -proto.
+// grpcurl returns the command for a gRPC call, with its message as JSON. grpcurl learns the types of messages from the
+// agent by reflection, or from the definition given with -proto.
 func grpcurl(x *capture.Exchange, head *capture.Head, m grpc.Method) (string, error) {
 	message, err := x.Request.Body.Decode(head)
 	if err != nil {

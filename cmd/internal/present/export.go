@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"time"
 
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
@@ -14,10 +15,11 @@ import (
 	"a2atap/proxy/capture/jsonl"
 	"a2atap/proxy/capture/notes"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/neighbor"
 )
 
-// An ExchangeWriter writes exchanges one by one; Close writes what ends the document. Gaps states what is missing from
-// the capture, before the first exchange.
+// An ExchangeWriter writes exchanges one by one; Close writes the end of the document. Gaps states what is missing from
+// the capture. It must be called before the first exchange.
 type ExchangeWriter interface {
 	Gaps(g capture.Gaps) error
 	Write(x *capture.Exchange) error
@@ -44,11 +46,11 @@ func (p *ExportPrinter) Print(one *Shown) error { return p.W.Write(one.X) }
 // End implements Printer.
 func (p *ExportPrinter) End() error { return p.W.Close() }
 
-// Flush writes what is held back.
+// Flush writes the end of the document.
 func (p *ExportPrinter) Flush() error { return p.W.Close() }
 
-// ExportWriter returns what writes exchanges in one of the formats of the inspector. Those that are captures state what
-// is missing from the one that they are copied from.
+// ExportWriter returns a printer that writes exchanges in one of the inspector's export formats. Formats that are
+// captures state what is missing from the original capture.
 func ExportWriter(w io.Writer, format string, a Annotator, gaps capture.Gaps) (Printer, error) {
 	switch format {
 	case "curl":
@@ -63,8 +65,7 @@ func ExportWriter(w io.Writer, format string, a Annotator, gaps capture.Gaps) (P
 	return &ExportPrinter{W: out}, out.Gaps(gaps)
 }
 
-// bodyPrinter writes the body of an answer with its content codings taken off, of a stream its bytes; that of the
-// request where there is no answer.
+// A bodyPrinter writes the decoded body of a response, or a stream's bytes; without a response, the request's body.
 type bodyPrinter struct{ w io.Writer }
 
 func (p *bodyPrinter) Print(one *Shown) error {
@@ -82,13 +83,13 @@ func (p *bodyPrinter) Print(one *Shown) error {
 
 func (p *bodyPrinter) End() error { return nil }
 
-// A JSONPrinter prints exchanges as JSON, with what caused them.
+// A JSONPrinter prints exchanges as JSON, with their causes.
 type JSONPrinter struct {
 	ExportPrinter
-	row *kept.Row // of the exchange that is printed
+	row *kept.Row // of the exchange being printed
 }
 
-// NewJSONPrinter returns what prints exchanges as JSON, one a line.
+// NewJSONPrinter returns a printer of exchanges as JSON, one per line.
 func NewJSONPrinter(w io.Writer, a Annotator) *JSONPrinter {
 	p := &JSONPrinter{}
 	p.W = jsonl.NewWriter(w, withCause{a, p})
@@ -101,7 +102,7 @@ func (p *JSONPrinter) Print(one *Shown) error {
 	return p.ExportPrinter.Print(one)
 }
 
-// withCause is an Annotator that also says what caused the exchange that is printed.
+// A withCause is an Annotator that adds the cause of the printed exchange.
 type withCause struct {
 	Annotator
 	of *JSONPrinter
@@ -124,11 +125,10 @@ func (a withCause) Annotate(x *capture.Exchange) jsonl.Annotation {
 	return out
 }
 
-// An Annotator adds to exported exchanges what the protocol knows about them, and what people noted. It implements
-// jsonl.Annotator.
+// An Annotator adds protocol facts and users' notes to exported exchanges. It implements jsonl.Annotator.
 type Annotator struct {
 	Reader *reading.Reader
-	Notes  *notes.Notes // nil if there are none
+	Notes  *notes.Notes // may be nil
 }
 
 // Annotate implements jsonl.Annotator.
@@ -140,8 +140,27 @@ func (a Annotator) Annotate(x *capture.Exchange) jsonl.Annotation {
 	}
 	note := a.Notes.Of(x.Seq, x.ID)
 	out.Marks, out.Comment = note.Marks(), note.Comment
+	out.Kind = r.Kind().String()
 	if r.Call.Operation != a2a.NoOperation {
 		out.Operation = r.Call.Operation.String()
+	}
+	if n := r.Neighbor; n != nil {
+		out.Operation = n.Operation
+		switch n.Kind {
+		case neighbor.Model:
+			out.Model = &jsonl.Model{
+				Name: n.Subject, InputTokens: n.Input, OutputTokens: n.Output, Finish: n.Finish,
+				FirstChunk: float64(n.First) / float64(time.Millisecond), Text: string(n.Text()),
+			}
+			for _, t := range n.Asked {
+				out.Model.ToolCalls = append(out.Model.ToolCalls, jsonl.ToolCall(t))
+			}
+		case neighbor.MCP:
+			out.MCP = &jsonl.MCP{Session: n.Session, Server: n.Server, IsError: n.Failed}
+			if n.Operation == "tools/call" {
+				out.MCP.Tool = n.Subject
+			}
+		}
 	}
 	return out
 }

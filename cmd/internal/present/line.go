@@ -9,12 +9,11 @@ import (
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/credential"
-	differences "a2atap/replay/report"
 	"a2atap/tui/text"
 )
 
-// An ink is how a terminal draws a piece of a line: parameters of SGR (ECMA-48 section 8.3.117), of the sixteen colours
-// that its user has chosen. Colour never carries a meaning alone: what is coloured has a word too.
+// An ink is how a terminal draws a piece of a line: parameters of SGR (ECMA-48 section 8.3.117), from the terminal's
+// sixteen colors. Color is never the only carrier of a meaning: everything colored also has a word.
 type ink string
 
 const (
@@ -26,28 +25,35 @@ const (
 	inkNote  ink = "36"
 )
 
+// draw returns a text in color.
+func (i ink) draw(text string) string {
+	if i == inkPlain || strings.TrimSpace(text) == "" {
+		return text
+	}
+	return "\x1b[" + string(i) + "m" + text + "\x1b[m"
+}
+
 // A piece is a part of a line, and how it is drawn.
 type piece struct {
 	Text string
 	ink  ink
 }
 
-// paint returns the pieces as one line. Foreign text may be in them: a terminal obeys nothing of it, and passwords of
-// URLs are left out.
+// paint returns the pieces as one line. They may include foreign text: paint escapes control sequences, and omits
+// passwords in URLs.
 func paint(colours bool, pieces ...piece) string {
 	var line strings.Builder
 	for _, p := range pieces {
 		text := analysis.Clean(credential.WithoutUserinfo(p.Text))
-		if !colours || p.ink == inkPlain || strings.TrimSpace(text) == "" {
-			line.WriteString(text)
-			continue
+		if colours {
+			text = p.ink.draw(text)
 		}
-		line.WriteString("\x1b[" + string(p.ink) + "m" + text + "\x1b[m")
+		line.WriteString(text)
 	}
 	return strings.TrimRight(line.String(), " ")
 }
 
-// stateInk is the colour of a task's state: that of an end, or of waiting for somebody.
+// stateInk is the color of a task's state, if the task has ended or waits.
 func stateInk(s a2a.State) ink {
 	switch s {
 	case a2a.Completed:
@@ -60,7 +66,7 @@ func stateInk(s a2a.State) ink {
 	return inkPlain
 }
 
-// statusInk is the colour of an HTTP status.
+// statusInk is the color of an HTTP status.
 func statusInk(status int) ink {
 	switch {
 	case status == 0 || status >= 500:
@@ -73,7 +79,7 @@ func statusInk(status int) ink {
 
 func severityInk(s analysis.Severity) ink { return reportInks[report.InkOf(s)] }
 
-// findingPieces is report.Line with the place in the colour of the severity.
+// findingPieces is report.Line with the place in the severity's color.
 func findingPieces(f *analysis.Finding) []piece {
 	line := report.Line(f)
 	place := analysis.Clean(f.Place.String())
@@ -87,28 +93,32 @@ func findingPieces(f *analysis.Finding) []piece {
 // reportInks are how a terminal draws the pieces of a report.
 var reportInks = [...]ink{
 	report.Plain: inkPlain, report.Errors: inkBad, report.Warnings: inkWarn, report.Notes: inkNote, report.Aside: inkDim,
+	report.Heading: inkWarn, report.Was: inkBad, report.Now: inkGood,
 }
 
-// PaintReport draws pieces of a report as they are wanted on w, a terminal; it is nil where no colours are.
+// PaintReport returns a function that colors pieces of a report for w; nil without color.
 func PaintReport(e cli.Env, w io.Writer) func(report.Ink, string) string {
 	if !e.Colours(w) {
 		return nil
 	}
-	return func(i report.Ink, text string) string {
-		if strings.TrimSpace(text) == "" || reportInks[i] == inkPlain {
-			return text
-		}
-		return "\x1b[" + string(reportInks[i]) + "m" + text + "\x1b[m"
+	return Draw
+}
+
+// Draw colors a piece of a report, without passwords in URLs.
+func Draw(i report.Ink, text string) string {
+	return reportInks[i].draw(credential.WithoutUserinfo(text))
+}
+
+// InColumns returns a foreign text without passwords, cut or padded to this many columns. A number is right-aligned.
+func InColumns(words string, columns int, number bool) string {
+	words = credential.WithoutUserinfo(words)
+	if number {
+		return text.PadLeft(words, columns)
 	}
+	return text.Pad(words, columns)
 }
 
-// InColumns returns a foreign text without passwords, cut or filled up to so many columns.
-func InColumns(words string, columns int) string {
-	words = text.Clip(credential.WithoutUserinfo(words), columns)
-	return words + strings.Repeat(" ", max(columns-text.Columns(words), 0))
-}
-
-// fit cuts the pieces of a line to so many columns; 0 is any number of them. Blanks at the end are left out.
+// fit cuts the pieces of a line to this many columns, or not at all for 0. It removes trailing blanks.
 func fit(line []piece, columns int) []piece {
 	left := columns
 	for i := range line {
@@ -128,29 +138,4 @@ func fit(line []piece, columns int) []piece {
 		line[last].Text = strings.TrimRight(line[last].Text, " ")
 	}
 	return line
-}
-
-// linkWords names a client and an agent in at most so many columns, so that both are seen, however long their names
-// are.
-func linkWords(client, agent string, columns int) string {
-	const arrow = " → "
-	client, agent = text.Clean(client), text.Clean(agent)
-	room := columns - text.Columns(arrow)
-	left := min(text.Columns(client), max(room/2, room-text.Columns(agent)))
-	return text.Clip(client, left) + arrow + text.Clip(agent, room-left)
-}
-
-// differenceInks are how a terminal draws the pieces of a report of differences.
-var differenceInks = [...]ink{
-	differences.Plain: inkPlain, differences.Heading: inkWarn, differences.Was: inkBad, differences.Now: inkGood, differences.Aside: inkDim,
-}
-
-// WriteDifferences writes a report of differences in the form of that name; text in colours, if they are wanted.
-func WriteDifferences(w io.Writer, format string, r *differences.Report, colours bool) error {
-	if format != "text" || !colours {
-		return differences.Write(w, format, r)
-	}
-	return differences.Painted(w, r, func(i differences.Ink, text string) string {
-		return paint(true, piece{text, differenceInks[i]})
-	})
 }

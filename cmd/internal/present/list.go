@@ -3,6 +3,7 @@ package present
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"a2atap/analyzer/kept"
@@ -28,7 +29,8 @@ func (p *ListPrinter) Print(one *Shown) error {
 			return err
 		}
 	}
-	return p.line(p.Columns.line(p.row(one.Row)))
+	row, c := one.Row, &p.Columns
+	return p.line(c.line(signOf(row), func(i int) piece { return listed[i].cell(row, c.widths[i]) }, cameOf(&row.Summary)))
 }
 
 func (p *ListPrinter) line(pieces []piece) error {
@@ -39,17 +41,23 @@ func (p *ListPrinter) line(pieces []piece) error {
 // End implements Printer.
 func (p *ListPrinter) End() error { return nil }
 
-// title prints the line of an exchange that is shown by itself: not in columns, and not cut.
+// title prints the line of an exchange that is shown alone: without columns, and not cut.
 func (p *ListPrinter) title(row *kept.Row) error {
-	r := p.row(row)
-	r.link.Text = row.Link.Client + " → " + row.Link.Agent
 	var line []piece
-	for _, cell := range []piece{r.sign, r.number, r.clock, r.link, r.asked, r.status, r.took} {
+	add := func(cell piece) {
 		if cell.Text = strings.TrimSpace(cell.Text); cell.Text != "" {
 			line = append(line, cell, piece{"  ", inkPlain})
 		}
 	}
-	_, err := fmt.Fprintln(p.W, paint(p.Colours, fit(append(line, r.outcome...), 0)...))
+	add(signOf(row))
+	for i := range listed {
+		width := p.Columns.widths[i]
+		if i == linkAt {
+			width = math.MaxInt16
+		}
+		add(listed[i].cell(row, width))
+	}
+	_, err := fmt.Fprintln(p.W, paint(p.Colours, fit(append(line, cameOf(&row.Summary)...), 0)...))
 	return err
 }
 
@@ -64,16 +72,16 @@ const (
 	mostNames    = 60
 	mostOnScreen = 32
 	tightLink    = 14 // CLIENT → AGENT
-	outcomeRoom  = 21 // made for the outcome: a short id and a state, or code and name of an error
+	outcomeRoom  = 21 // reserved for the outcome: a short id and a state, or code and name of an error
 )
 
-// Widths are how wide the names in a list are, so that a column is no wider than what stands in it.
+// Widths has the widths of the names in a list, so that columns are only as wide as their contents.
 type Widths struct {
 	Link, Asked int
 	exchanges   uint64 // the highest number
 }
 
-// See takes an exchange that will be listed.
+// See adds an exchange that will be listed to the widths.
 func (s *Widths) See(x *summary.Summary) {
 	if s.Link < mostNames {
 		s.Link = max(s.Link, min(text.Columns(x.Link.Client+" → "+x.Link.Agent), mostNames))
@@ -84,109 +92,117 @@ func (s *Widths) See(x *summary.Summary) {
 	s.exchanges = max(s.exchanges, x.Seq)
 }
 
-// listColumns are the widths of the columns of a list, blanks between them aside; 0 leaves a column out.
-type listColumns struct {
-	whole                                    int // of the terminal; 0 if there is none
-	number, clock, link, asked, status, took int
+// These constants are the indices of columns in listed.
+const (
+	numberAt = iota
+	clockAt
+	linkAt
+	askedAt
+	statusAt
+	tookAt
+)
+
+// listed are the columns of a list between the sign and the outcome. To add a column, add it here, and set its width
+// and its priority in Columns.
+var listed = [...]struct {
+	title string
+	right bool // a number
+	cell  func(row *kept.Row, width int) piece
+}{
+	numberAt: {"N", true, func(row *kept.Row, _ int) piece { return piece{fmt.Sprint(row.Seq), inkDim} }},
+	clockAt: {"UTC", false, func(row *kept.Row, width int) piece {
+		words := clock(row.Started)
+		if width < clockColumn {
+			words, _, _ = strings.Cut(words, ".")
+		}
+		return piece{words, inkDim}
+	}},
+	linkAt: {"CLIENT → AGENT", false, func(row *kept.Row, width int) piece {
+		return piece{text.Link(row.Link.Client, row.Link.Agent, width), inkPlain}
+	}},
+	askedAt: {"REQUEST", false, func(row *kept.Row, _ int) piece { return piece{row.Asked, inkPlain} }},
+	statusAt: {"HTTP", true, func(row *kept.Row, _ int) piece {
+		look := inkPlain
+		if row.Status != 0 {
+			look = statusInk(row.Status)
+		}
+		return piece{statusText(&row.Summary), look}
+	}},
+	tookAt: {"TOOK", true, func(row *kept.Row, _ int) piece { return piece{summary.DurationWords(row.Took), inkDim} }},
 }
 
-// Columns returns the columns of a list on a terminal of that width, 0 for none. Where there is little room, what helps
-// least goes first.
+// listColumns are the widths of the columns of a list, without the blanks between them; 0 omits a column.
+type listColumns struct {
+	whole  int // of the terminal; 0 without one
+	widths [len(listed)]int
+}
+
+// Columns returns the columns of a list on a terminal of that width, 0 for no terminal. On a narrow terminal, it drops
+// the least helpful columns first.
 func (s *Widths) Columns(whole int) listColumns {
-	c := listColumns{
-		whole: whole, number: max(numberColumn, len(fmt.Sprint(s.exchanges))), clock: clockColumn,
-		link: max(s.Link, leastNames), asked: max(s.Asked, leastNames), status: statusColumn, took: tookColumn,
-	}
+	number := len(fmt.Sprint(s.exchanges))
+	c := listColumns{whole, [...]int{
+		numberAt: max(numberColumn, number), clockAt: clockColumn, linkAt: max(s.Link, leastNames), askedAt: max(s.Asked, leastNames),
+		statusAt: statusColumn, tookAt: tookColumn,
+	}}
 	if whole == 0 {
 		return c
 	}
-	c.link, c.asked = min(c.link, mostOnScreen), min(c.asked, mostOnScreen)
-	for _, step := range []struct {
-		column *int
-		to     int
-	}{
-		{&c.clock, shortClock},
-		{&c.number, max(3, len(fmt.Sprint(s.exchanges)))},
-		{&c.clock, 0},
-		{&c.link, tightLink},
-		{&c.asked, leastNames},
-		{&c.took, 0},
-		{&c.status, 0},
-		{&c.asked, leastNames / 2},
-		{&c.link, 0},
-		{&c.asked, 0},
+	c.widths[linkAt], c.widths[askedAt] = min(c.widths[linkAt], mostOnScreen), min(c.widths[askedAt], mostOnScreen)
+	for _, step := range [...]struct{ column, to int }{
+		{clockAt, shortClock},
+		{numberAt, max(3, number)},
+		{clockAt, 0},
+		{linkAt, tightLink},
+		{askedAt, leastNames},
+		{tookAt, 0},
+		{statusAt, 0},
+		{askedAt, leastNames / 2},
+		{linkAt, 0},
+		{askedAt, 0},
 	} {
 		if c.before()+outcomeRoom <= whole {
 			break
 		}
-		*step.column = min(*step.column, step.to)
+		c.widths[step.column] = min(c.widths[step.column], step.to)
 	}
 	return c
 }
 
-// before returns how many columns stand before the outcome.
+// before returns the number of columns before the outcome.
 func (c *listColumns) before() int {
-	n := 0
-	for _, cell := range c.line(&listRow{}) {
-		n += text.Columns(cell.Text)
+	n := 1
+	for _, width := range c.widths {
+		if width > 0 {
+			n += width + len("  ")
+		}
 	}
 	return n
 }
 
-// A listRow is what stands in a line of the list.
-type listRow struct {
-	sign, number, clock, link, asked, status, took piece
-	outcome                                        []piece
-}
-
 func (c *listColumns) heading() []piece {
-	dim := func(title string) piece { return piece{title, inkDim} }
-	return c.line(&listRow{
-		sign: dim(" "), number: dim("N"), clock: dim("UTC"), link: dim("CLIENT → AGENT"), asked: dim("REQUEST"),
-		status: dim("HTTP"), took: dim("TOOK"), outcome: []piece{dim("OUTCOME")},
-	})
+	return c.line(piece{" ", inkDim}, func(i int) piece { return piece{listed[i].title, inkDim} }, []piece{{"OUTCOME", inkDim}})
 }
 
-// line puts a row into the columns.
-func (c *listColumns) line(r *listRow) []piece {
-	line := []piece{{InColumns(r.sign.Text, 1), r.sign.ink}}
-	add := func(p piece, columns int, right bool) {
-		if columns == 0 {
-			return
+// line arranges a row in the columns.
+func (c *listColumns) line(sign piece, cell func(i int) piece, outcome []piece) []piece {
+	line := []piece{{InColumns(sign.Text, 1, false), sign.ink}}
+	for i, width := range c.widths {
+		if width == 0 {
+			continue
 		}
-		text := InColumns(p.Text, columns)
-		if right {
-			text = fmt.Sprintf("%*s", columns, strings.TrimRight(text, " "))
-		}
-		line = append(line, piece{text + "  ", p.ink})
+		p := cell(i)
+		line = append(line, piece{InColumns(p.Text, width, listed[i].right) + "  ", p.ink})
 	}
-	add(r.number, c.number, true)
-	add(r.clock, c.clock, false)
-	add(r.link, c.link, false)
-	add(r.asked, c.asked, false)
-	add(r.status, c.status, true)
-	add(r.took, c.took, true)
-	return append(line, r.outcome...)
+	return append(line, outcome...)
 }
 
-func (p *ListPrinter) row(row *kept.Row) *listRow {
-	r := &listRow{
-		number: piece{fmt.Sprint(row.Seq), inkDim}, clock: piece{clock(row.Started), inkDim},
-		link:   piece{linkWords(row.Link.Client, row.Link.Agent, p.Columns.link), inkPlain},
-		asked:  piece{row.Asked, inkPlain},
-		status: piece{statusText(&row.Summary), statusInk(row.Status)},
-		took:   piece{summary.DurationWords(row.Took), inkDim}, outcome: cameOf(&row.Summary),
-	}
-	if row.Status == 0 {
-		r.status.ink = inkPlain
-	}
+// signOf returns the sign of a row's most severe finding.
+func signOf(row *kept.Row) piece {
 	if worst, found := row.Worst(); found {
-		r.sign = piece{print.Sign(worst), severityInk(worst)}
+		return piece{print.Sign(worst), severityInk(worst)}
 	}
-	if p.Columns.clock < clockColumn {
-		r.clock.Text, _, _ = strings.Cut(r.clock.Text, ".")
-	}
-	return r
+	return piece{}
 }
 
 func statusText(s *summary.Summary) string {

@@ -105,19 +105,19 @@ func TestListColumnsHold(t *testing.T) {
 func TestListColumnsByWidth(t *testing.T) {
 	seen := Widths{Link: 20, Asked: 20, exchanges: 8}
 	for width, want := range map[int]listColumns{
-		0:   {0, 5, 12, 20, 20, 4, 7},
-		120: {120, 5, 12, 20, 20, 4, 7},
-		100: {100, 5, 8, 20, 20, 4, 7},
-		80:  {80, 3, 0, 14, 20, 4, 7},
-		66:  {66, 3, 0, 14, 20, 0, 0},
-		40:  {40, 3, 0, 0, 10, 0, 0},
-		10:  {10, 3, 0, 0, 0, 0, 0},
+		0:   {0, [...]int{5, 12, 20, 20, 4, 7}},
+		120: {120, [...]int{5, 12, 20, 20, 4, 7}},
+		100: {100, [...]int{5, 8, 20, 20, 4, 7}},
+		80:  {80, [...]int{3, 0, 14, 20, 4, 7}},
+		66:  {66, [...]int{3, 0, 14, 20, 0, 0}},
+		40:  {40, [...]int{3, 0, 0, 10, 0, 0}},
+		10:  {10, [...]int{3, 0, 0, 0, 0, 0}},
 	} {
 		expect.Equal(t, fmt.Sprintf("at %d", width), want, seen.Columns(width))
 	}
 }
 
-// What went wrong stands first, and says what it is.
+// Errors come first in the outcome, and are named.
 func TestOutcomeNamesErrors(t *testing.T) {
 	call := []byte(`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"h9"}}`)
 	for _, tt := range []struct{ head, body, want string }{

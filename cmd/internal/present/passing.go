@@ -15,8 +15,8 @@ import (
 	"a2atap/proxy/safetext"
 )
 
-// Exchange prints an exchange that has ended, as a line of text or, read back from the capture, of JSON. Of several in
-// a row that cannot be read for the same reason only the first is told of.
+// Exchange prints an exchange that has ended, as a line of text or, read back from the capture, of JSON. For
+// consecutive exchanges that cannot be read for the same reason, it reports only the first.
 func (p *Recorded) Exchange(src capture.Source, x summary.Summary) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -40,11 +40,11 @@ func (p *Recorded) Exchange(src capture.Source, x summary.Summary) {
 	p.typed("exchange", text)
 }
 
-// Bounds of the content of an exchange that is printed as JSON while it is recorded, in bytes. What comes beyond counts as
-// dropped there; the capture has it.
+// These constants bound the content of an exchange that is printed as JSON during a recording, in bytes. The printed
+// JSON counts the rest as dropped; the capture has it.
 const (
 	maxPrinted   = 1 << 20
-	eventPrinted = 64 // that each event takes besides its own
+	eventPrinted = 64 // overhead of each event
 )
 
 // shortened reads an exchange from the capture with no more than maxPrinted bytes of content.
@@ -104,9 +104,9 @@ func (p *Recorded) Event(v summary.Event) {
 	}{v.Seq, v.Link.String(), v.K, instant(v.At), v.Kind.String(), v.Task, stateWords(v.State), v.Err})
 }
 
-// text prints a line in which foreign text may be.
+// text prints a line that may include foreign text.
 func (p *Recorded) text(line ...piece) {
-	// Run prints to standard error, where paint is needed too: secrets may be kept.
+	// Run prints to standard error, which needs paint too: secrets may be kept.
 	fmt.Fprintln(p.Env.Out, paint(p.Env.Colours(p.Env.Out), line...)) //nolint:errcheck // a closed terminal ends no recording
 }
 
@@ -131,7 +131,7 @@ func (p *Recorded) typed(kind string, object []byte) {
 	p.Env.Out.Write(append(safetext.JSON(line), '\n')) //nolint:errcheck // a closed terminal ends no recording
 }
 
-// PassedLine says in one line what passed: number, time, link, what was asked, HTTP status, duration, what came of it.
+// PassedLine describes an exchange in one line: number, time, link, request, HTTP status, duration, outcome.
 func PassedLine(x *summary.Summary) []piece {
 	status := "–"
 	if x.Status > 0 {
@@ -145,7 +145,7 @@ func PassedLine(x *summary.Summary) []piece {
 	return append(line, cameOf(x)...)
 }
 
-// beginning is how each line of what passes begins: number, time and link.
+// beginning returns the start of each line about traffic: number, time and link.
 func beginning(seq uint64, at time.Time, l analysis.Link) []piece {
 	return []piece{
 		{fmt.Sprintf("%5d  %s  ", seq, clock(at)), inkDim},
@@ -153,7 +153,7 @@ func beginning(seq uint64, at time.Time, l analysis.Link) []piece {
 	}
 }
 
-// cameOf says what came of an exchange.
+// cameOf returns the outcome of an exchange.
 func cameOf(x *summary.Summary) []piece {
 	var line []piece
 	for _, w := range x.Words() {
@@ -177,7 +177,7 @@ func wordInk(w summary.Word) ink {
 	return inkPlain
 }
 
-// taskWords names a task and its state, as far as either is known.
+// taskWords names a task and its state, if known.
 func taskWords(task string, s a2a.State) []piece {
 	var words []piece
 	if task != "" {
@@ -209,7 +209,7 @@ func stateWords(s a2a.State) string {
 	return s.String()
 }
 
-// clock writes a time of day, UTC as everywhere.
+// clock formats a time of day, in UTC.
 func clock(t time.Time) string {
 	if t.IsZero() {
 		return "–           "
@@ -217,7 +217,7 @@ func clock(t time.Time) string {
 	return t.UTC().Format("15:04:05.000")
 }
 
-// instant writes a time as RFC 3339; one that is not known is empty.
+// instant formats a time as RFC 3339. An unknown time is "".
 func instant(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -1,12 +1,14 @@
-// Package present prints: exchanges as list, tree, ladder, detail, transcript, curl, JSON or raw bytes, what passes while
-// it is recorded (Recorded), and verdicts with the exit statuses that follow from them.
+// Package present prints exchanges as list, tree, ladder, detail, transcript, curl, JSON or raw bytes. It also prints
+// traffic while it is recorded (Recorded), and verdicts with their exit statuses.
 //
-// Foreign text may be in all that is printed: a terminal obeys nothing of it, and passwords of URLs are left out. What is
-// coloured has a word too. A line is as wide as the terminal at most, and whole where there is none.
+// Output may contain foreign text: control sequences are escaped, and passwords in URLs omitted. Everything colored
+// also has a word. Lines are at most as wide as the terminal, and never cut without one.
 package present
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"a2atap/analyzer/analysis"
@@ -15,6 +17,7 @@ import (
 	"a2atap/analyzer/sequence"
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/neighbor"
 	"a2atap/tui"
 	"a2atap/tui/document"
 	"a2atap/tui/print"
@@ -22,9 +25,9 @@ import (
 
 // A Shown is an exchange that is printed.
 type Shown struct {
-	Row   *kept.Row         // what it came to; nil for formats that print what was recorded and nothing else
-	X     *capture.Exchange // nil for formats that print the row alone
-	Facts reading.Facts     // of x
+	Row   *kept.Row         // its results; nil for formats that print only what was recorded
+	X     *capture.Exchange // nil for formats that print only the row
+	Facts reading.Facts     // of X
 }
 
 // A Printer prints exchanges in one format.
@@ -36,13 +39,13 @@ type Printer interface {
 // A PartPrinter can print parts of exchanges.
 type PartPrinter interface {
 	Printer
-	Only(document.Section) // says what is wanted of the next exchange
+	Only(document.Section) // selects the part of the next exchange to print
 }
 
-// A Flusher is a printer that holds back what it has until it is asked for it.
+// A Flusher is a printer that holds its output back until Flush.
 type Flusher interface{ Flush() error }
 
-// PrintTheme returns the theme of what is printed; "" if it has no colour.
+// PrintTheme returns the theme of the output; "" without color.
 func PrintTheme(e cli.Env) tui.Theme {
 	if !e.Colours(e.Out) {
 		return ""
@@ -54,7 +57,7 @@ func PrintTheme(e cli.Env) tui.Theme {
 	return theme
 }
 
-// A LadderPrinter prints exchanges as arrows between client and agent, in the order of time.
+// A LadderPrinter prints exchanges as arrows between client and agent, in chronological order.
 type LadderPrinter struct {
 	P      *print.Printer
 	arrows []sequence.Arrow
@@ -72,7 +75,7 @@ func (p *LadderPrinter) Print(one *Shown) error {
 // End implements Printer.
 func (p *LadderPrinter) End() error { return p.Flush() }
 
-// Flush prints the arrows of what has been given so far.
+// Flush prints the arrows of all exchanges printed so far.
 func (p *LadderPrinter) Flush() error {
 	sequence.Sort(p.arrows)
 	err := p.P.Arrows(p.arrows)
@@ -80,7 +83,7 @@ func (p *LadderPrinter) Flush() error {
 	return err
 }
 
-// A DetailPrinter prints exchanges as people read them: a line as in the list, then heads and bodies.
+// A DetailPrinter prints exchanges for people: a line as in the list, then heads and bodies.
 type DetailPrinter struct {
 	List  *ListPrinter
 	P     *print.Printer
@@ -88,7 +91,7 @@ type DetailPrinter struct {
 	begun bool
 }
 
-// Only says which part is wanted of the next exchange.
+// Only selects the part of the next exchange to print.
 func (p *DetailPrinter) Only(part document.Section) { p.part = part }
 
 // Print implements Printer.
@@ -102,20 +105,42 @@ func (p *DetailPrinter) Print(one *Shown) error {
 	if err := p.List.title(one.Row); err != nil {
 		return err
 	}
+	if err := p.assembled(one); err != nil {
+		return err
+	}
 	return p.P.Exchange(one.X, one.Facts.Reading, one.Facts.Findings, p.part)
+}
+
+// assembled prints the text and the tool calls of a model's stream, put together from its events.
+func (p *DetailPrinter) assembled(one *Shown) error {
+	n, res := one.Facts.Neighbor, one.X.Response
+	if n == nil || n.Kind != neighbor.Model || res == nil || !res.Stream || p.part != (document.Section{}) {
+		return nil
+	}
+	lines := slices.Collect(strings.Lines(string(n.Text())))
+	for _, t := range n.Asked {
+		lines = append(lines, t.Name+"("+t.Arguments+")")
+	}
+	for _, line := range lines {
+		line = strings.TrimRight(line, "\r\n")
+		if _, err := fmt.Fprintln(p.List.W, paint(p.List.Colours, piece{"= ", inkDim}, piece{line, inkPlain})); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // End implements Printer.
 func (p *DetailPrinter) End() error { return nil }
 
-// A RawPrinter writes the bytes of bodies, as they were but for the secrets that were replaced.
+// A RawPrinter writes the bytes of bodies unchanged, except for replaced secrets.
 type RawPrinter struct {
 	E        cli.Env
 	Terminal bool
 	part     document.Section
 }
 
-// Only says which part is wanted of the next exchange.
+// Only selects the part of the next exchange to print.
 func (p *RawPrinter) Only(part document.Section) { p.part = part }
 
 // Print implements Printer.
@@ -145,7 +170,7 @@ func (p *RawPrinter) Print(one *Shown) error {
 
 func (p *RawPrinter) write(seq uint64, side string, data []byte, dropped int64) error {
 	if p.Terminal && !harmless(data) {
-		return fmt.Errorf("exchange %d: its %s has bytes that a terminal would obey, or cannot show; write them to a file "+
+		return fmt.Errorf("exchange %d: its %s has control characters or unprintable bytes; write them to a file "+
 			"with > FILE, or leave out --raw", seq, side)
 	}
 	if dropped > 0 {
@@ -155,7 +180,7 @@ func (p *RawPrinter) write(seq uint64, side string, data []byte, dropped int64) 
 	return err
 }
 
-// harmless reports whether a terminal shows bytes and does nothing else.
+// harmless reports whether a terminal only displays these bytes and obeys none of them.
 func harmless(data []byte) bool {
 	for len(data) > 0 {
 		r, size := utf8.DecodeRune(data)
@@ -177,9 +202,9 @@ func HasEvent(x *capture.Exchange, part document.Section) error {
 	case part.Event == 0:
 		return nil
 	case res == nil:
-		return fmt.Errorf("exchange %d has no event %d, since no answer to it was recorded", x.Seq, part.Event)
+		return fmt.Errorf("exchange %d has no event %d: no answer was recorded", x.Seq, part.Event)
 	case !res.Stream:
-		return fmt.Errorf("exchange %d has no event %d, since its answer is not a stream; write %d.response for all of it",
+		return fmt.Errorf("exchange %d has no event %d: its answer is not a stream; write %d.response for the whole answer",
 			x.Seq, part.Event, x.Seq)
 	}
 	last := 0
@@ -189,5 +214,5 @@ func HasEvent(x *capture.Exchange, part document.Section) error {
 		}
 		last = max(last, res.Events[i].K)
 	}
-	return fmt.Errorf("exchange %d has no event %d; the last one that was recorded is %d", x.Seq, part.Event, last)
+	return fmt.Errorf("exchange %d has no event %d; the last recorded event is %d", x.Seq, part.Event, last)
 }

@@ -13,16 +13,16 @@ import (
 	"a2atap/tui/text"
 )
 
-// A Query is a writer of lines of JSON which writes what a program in the language of jq makes of each: a line for each
-// result, strings without quotes. The program reads no files, no environment and no network.
+// A Query is a writer of JSON lines. It runs a jq program on each line, and writes one line per result, strings without
+// quotes. The program cannot read files, the environment or the network.
 type Query struct {
 	w        io.Writer
 	code     *gojq.Code
 	terminal bool
-	rest     []byte // of a line that has not ended
+	rest     []byte // of an incomplete line
 }
 
-// NewQuery compiles a program whose results go to w.
+// NewQuery compiles a program whose results are written to w.
 func NewQuery(w io.Writer, program string) (*Query, error) {
 	query, err := gojq.Parse(program)
 	if err != nil {

@@ -19,23 +19,22 @@ import (
 	"a2atap/proxy/recording"
 )
 
-// Faults says aloud that faults are made.
+// Faults prints a warning that the recording injects faults.
 func (p *Recorded) Faults(specs []injection.Spec) {
 	if len(specs) > 0 {
 		p.Notice("faults on: " + injection.Words(specs))
 	}
 }
 
-// A Recorded prints taps, what passes, notices, findings and the verdict of a recording. It may be used by several
-// goroutines.
+// A Recorded prints taps, traffic, notices, findings and the verdict of a recording. It is safe for concurrent use.
 type Recorded struct {
 	mu     sync.Mutex
 	Env    cli.Env
 	JSON   bool
 	reader reading.Reader // of the exchanges that are printed as JSON
-	unread string         // why the last of them could not be
+	unread string         // the last reason why an exchange could not be read
 
-	configs []push.Standing // that point at the recorder when it ends
+	configs []push.Standing // the configs that point at the recorder when it ends
 }
 
 // Behind holds output back while show uses the screen, and prints it when show returns.
@@ -76,7 +75,7 @@ func (p *Recorded) Forward(f *forward.Proxy) {
 	p.object("forward", map[string]string{"url": f.URL()})
 }
 
-// Page prints where the recording is shown as a page.
+// Page prints the URL of the page that shows the recording.
 func (p *Recorded) Page(url string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,21 +86,21 @@ func (p *Recorded) Page(url string) {
 	p.object("page", map[string]string{"url": url})
 }
 
-// Notice prints what the user should know at once.
+// Notice prints a message that the user should see at once.
 func (p *Recorded) Notice(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.Env.Notice(text)
 }
 
-// Tell is notice for what the user may do without.
+// Tell prints an optional message.
 func (p *Recorded) Tell(text string) {
 	if !p.Env.Quiet() {
 		p.Notice(text)
 	}
 }
 
-// Finding prints what a rule has found.
+// Finding prints a finding.
 func (p *Recorded) Finding(f analysis.Finding) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -112,8 +111,9 @@ func (p *Recorded) Finding(f analysis.Finding) {
 	}
 }
 
-// End prints what was recorded and the verdict, and returns the exit status as an error, nil for 0. Where no severity
-// reaches the gate, the status is about recording alone. The result is nil if what was recorded could not be judged.
+// End prints the statistics and the verdict of the recording. It returns the exit status as an error, nil for 0. If no
+// severity reaches the gate, the status depends on recording alone. The result is nil if the recording could not be
+// checked.
 func (p *Recorded) End(
 	gate judgment.Gate, output string, r *judgment.Result, s recording.Stats, err error,
 ) error {
@@ -124,12 +124,12 @@ func (p *Recorded) End(
 			analysis.Plural(s.LostExchanges, "exchange"), analysis.Plural(s.LostBytes, "byte"))
 	}
 	if s.Unrelated > 0 {
-		fmt.Fprintf(p.Env.Err, "; of %s without a sign of A2A the bodies are not kept (--all-traffic keeps them)",
+		fmt.Fprintf(p.Env.Err, "; bodies of %s without any sign of A2A were not kept (--all-traffic keeps them)",
 			analysis.Plural(s.Unrelated, "exchange"))
 	}
 	fmt.Fprintln(p.Env.Err)
 	p.printStanding()
-	if r == nil { // what was recorded could not be judged
+	if r == nil { // the recording could not be checked
 		return err
 	}
 	gate.AllowEmpty = gate.AllowEmpty || gate.Never
@@ -144,14 +144,14 @@ func (p *Recorded) End(
 	return VerdictExit(v.Exit)
 }
 
-// Apart calls a function while nobody else prints.
+// Apart calls a function while nothing else is printed.
 func (p *Recorded) Apart(f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f()
 }
 
-// Shipped prints what became of one capture.
+// Shipped prints the result of shipping one capture.
 func (p *Recorded) Shipped(v shipment.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -163,7 +163,7 @@ func (p *Recorded) Shipped(v shipment.Event) {
 	}
 }
 
-// Ship prints what becomes of shipping.
+// Ship prints the state of shipping.
 func (p *Recorded) Ship(v shipment.Event) {
 	switch {
 	case v.Urgent():
@@ -178,17 +178,17 @@ func (p *Recorded) Ship(v shipment.Event) {
 	}
 }
 
-// Standing is told at the end of a recording which push notification configs still point at it.
+// Standing receives, at the end of a recording, the push notification configs that still point to the recorder.
 func (p *Recorded) Standing(all []push.Standing) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.configs = all
 }
 
-// maxStanding bounds the configs that are listed as text.
+// maxStanding is the maximum number of configs listed as text.
 const maxStanding = 20
 
-// printStanding lists the push notification configs that still point at the recorder. Nobody else prints any more.
+// printStanding lists the push notification configs that still point to the recorder. Nothing is printed after it.
 func (p *Recorded) printStanding() {
 	if p.JSON {
 		for _, c := range p.configs {
@@ -204,8 +204,8 @@ func (p *Recorded) printStanding() {
 	if len(p.configs) == 0 {
 		return
 	}
-	fmt.Fprintf(p.Env.Err, "record: %s still %s at this recorder, of tasks that were not seen to end. Until one with the "+
-		"same redaction key listens there again, notifications fail. Delete them at the agent, or start record again with "+
+	fmt.Fprintf(p.Env.Err, "record: %s still %s at this recorder, for tasks that were not seen to end. Until a recorder with the "+
+		"same redaction key listens there again, notifications fail. Delete the configs at the agent, or start record again with "+
 		"--agent NAME=URL@PORT:\n", analysis.Plural(len(p.configs), "push notification config"), pointWord(len(p.configs)))
 	for i, c := range p.configs {
 		if i == maxStanding {
@@ -229,7 +229,7 @@ func pointWord(n int) string {
 
 func orUnknown(id string) string {
 	if id == "" {
-		return "not known"
+		return "unknown"
 	}
 	return id
 }

@@ -17,14 +17,14 @@ import (
 	"a2atap/tui/text"
 )
 
-// A column of a table of exchanges, by the name that chooses it.
+// A column is a column of a table of exchanges, with the name that selects it.
 type column struct {
 	name  string
 	right bool // a number
 	of    func(*kept.Row) string
 }
 
-// columns are all that there are. A value that is not known, or that there is none of, is empty.
+// columns are all columns. Unknown and missing values are empty.
 var columns = []column{
 	{"n", true, func(r *kept.Row) string { return strconv.FormatUint(r.Seq, 10) }},
 	{"time", false, func(r *kept.Row) string { return r.Started.UTC().Format("2006-01-02T15:04:05.000Z") }},
@@ -78,7 +78,24 @@ var columns = []column{
 		return strings.Join(ids, " ")
 	}},
 	{"trace", false, func(r *kept.Row) string { return r.TraceID() }},
+	{"kind", false, func(r *kept.Row) string { return r.Kind().String() }},
+	{"tokens", true, func(r *kept.Row) string {
+		return known(tokensOf(r), tokensOf(r) > 0)
+	}},
+	{"first", true, func(r *kept.Row) string { // ms until the first chunk
+		if r.Neighbor == nil || r.Neighbor.First == 0 {
+			return ""
+		}
+		return strconv.FormatFloat(float64(r.Neighbor.First)/float64(time.Millisecond), 'f', 1, 64)
+	}},
 	{"parent", true, func(r *kept.Row) string { return known(int64(r.Parent), r.Parent != 0) }},
+}
+
+func tokensOf(r *kept.Row) int64 {
+	if r.Neighbor == nil {
+		return 0
+	}
+	return r.Neighbor.Input + r.Neighbor.Output
 }
 
 func known(n int64, is bool) string {
@@ -88,7 +105,7 @@ func known(n int64, is bool) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// ColumnNames are the names of all columns that a table can have.
+// ColumnNames returns the names of all columns that a table can have.
 func ColumnNames() []string {
 	var names []string
 	for _, c := range columns {
@@ -97,16 +114,16 @@ func ColumnNames() []string {
 	return names
 }
 
-// usual are the columns of a table for which none were chosen.
+// usual are the default columns of a table.
 const usual = "n,time,client,agent,op,status,ms,task,state,error"
 
-// A Table is columns that were chosen, and how wide they are.
+// A Table is the selected columns and their widths.
 type Table struct {
 	columns []column
 	widths  []int
 }
 
-// ParseTable reads names of columns with commas between them; empty for the usual ones.
+// ParseTable parses comma-separated names of columns; "" selects the default columns.
 func ParseTable(names string) (*Table, error) {
 	if names == "" {
 		names = usual
@@ -126,12 +143,12 @@ func ParseTable(names string) (*Table, error) {
 	return t, nil
 }
 
-// NeedsParents reports whether a column asks what caused an exchange.
+// NeedsParents reports whether a column needs the causes of exchanges.
 func (t *Table) NeedsParents() bool {
 	return slices.ContainsFunc(t.columns, func(c column) bool { return c.name == "parent" })
 }
 
-// See takes an exchange that will be printed, so that its columns are as wide as they need to be.
+// See adds an exchange that will be printed to the widths of the columns.
 func (t *Table) See(row *kept.Row) {
 	for i, c := range t.columns {
 		t.widths[i] = max(t.widths[i], min(text.Columns(cell(c, row)), mostNames))
@@ -147,7 +164,7 @@ func (t *Table) Names() []string {
 	return names
 }
 
-// Cells returns what stands in the columns of an exchange, made safe to look at.
+// Cells returns the cells of an exchange, made safe for terminals.
 func (t *Table) Cells(row *kept.Row) []string {
 	var cells []string
 	for _, c := range t.columns {
@@ -202,7 +219,7 @@ func (p *TablePrinter) line(i ink, of func(column) string) error {
 // End implements Printer.
 func (p *TablePrinter) End() error { return nil }
 
-// A CSVPrinter prints the columns of a table for other programs (RFC 4180), with their names first.
+// A CSVPrinter prints the columns of a table as CSV (RFC 4180), with a header line.
 type CSVPrinter struct {
 	Table *Table
 	w     *csv.Writer
@@ -238,7 +255,7 @@ func (p *CSVPrinter) write(of func(column) string) error {
 	return p.w.Write(record)
 }
 
-// End implements Printer. Where nothing is to be printed, the names of the columns are.
+// End implements Printer. Without exchanges, it prints only the header line.
 func (p *CSVPrinter) End() error {
 	if err := p.head(); err != nil {
 		return err
@@ -246,7 +263,7 @@ func (p *CSVPrinter) End() error {
 	return p.Flush()
 }
 
-// Flush writes what is held back.
+// Flush writes buffered output.
 func (p *CSVPrinter) Flush() error {
 	p.w.Flush()
 	return p.w.Error()

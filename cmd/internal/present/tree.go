@@ -4,44 +4,50 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
+	"time"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/summary"
 	"a2atap/analyzer/track/workflow"
+	"a2atap/proxy/neighbor"
 	"a2atap/tui/print"
 	"a2atap/tui/text"
 )
 
-// A TreePrinter prints each workflow as a tree: what an exchange caused is indented under it.
+// A TreePrinter prints each workflow as a tree: the effects of an exchange are indented under it.
 type TreePrinter struct {
 	w       io.Writer
 	colours bool
-	width   int // of the terminal; 0 if there is none
+	width   int // of the terminal; 0 without one
 	Links   *workflow.Index
 	order   []uint64
 	rows    map[uint64]treeRow
-	by      map[uint64]workflow.Evidence // how it is known what each is under
-	Doubts  int                          // how many exchanges were printed whose cause is not known
-	Unknown int                          // of these, how many were sent by nobody knows whom
+	by      map[uint64]workflow.Evidence // the evidence for each exchange's cause
+	Doubts  int                          // how many of the printed exchanges have an uncertain cause
+	Unknown int                          // of these, the number with unknown senders
 	lines   []treeLine
 }
 
-// A treeRow is what is printed of an exchange.
+// A treeRow is the printed data of an exchange.
 type treeRow struct {
 	client, agent, asked, outcome, took, broken string
-	worst                                       analysis.Severity // of what is broken
+	worst                                       analysis.Severity // of the broken rules
 	failed                                      bool
+	joins                                       bool // a handshake that worked, which is shown in one line with others
+	spent                                       spent
 }
 
-// A treeLine is a line of a tree, in columns, and what follows them.
+// A treeLine is a line of a tree: its columns, and the text after them.
 type treeLine struct {
 	columns [4]string // number, link, request, outcome
 	row     treeRow
 	rest    []piece
+	total   string // of a workflow, instead of the others
 }
 
-// NewTreePrinter returns what prints workflows as trees; 0 is the width of no terminal.
+// NewTreePrinter returns a printer of workflows as trees; width 0 means no terminal.
 func NewTreePrinter(w io.Writer, colours bool, width int) *TreePrinter {
 	return &TreePrinter{
 		w: w, colours: colours, width: width, rows: make(map[uint64]treeRow), by: make(map[uint64]workflow.Evidence),
@@ -56,11 +62,13 @@ func (p *TreePrinter) Print(one *Shown) error {
 		took: summary.DurationWords(row.Took), failed: row.Failed(),
 	}
 	r.broken, r.worst = brokenRules(row.Found)
+	r.joins = row.Neighbor != nil && row.Neighbor.Handshake() && !r.failed
+	r.spent = spentOn(row)
 	p.rows[row.Seq] = r
 	return nil
 }
 
-// cameTo says what came of an exchange; where there is nothing to say, its HTTP status.
+// cameTo returns the outcome of an exchange, or else its HTTP status.
 func cameTo(s *summary.Summary) string {
 	if words := s.OutcomeText(); words != "" {
 		return words
@@ -68,8 +76,8 @@ func cameTo(s *summary.Summary) string {
 	return statusText(s)
 }
 
-// brokenRules names the rule that was broken worst behind the sign of its severity, and says how many others were; ""
-// if none was.
+// brokenRules names the most severely broken rule after the sign of its severity, with the number of others. It returns
+// "" if no rule was broken.
 func brokenRules(findings []kept.Found) (words string, severity analysis.Severity) {
 	if len(findings) == 0 {
 		return "", 0
@@ -88,7 +96,8 @@ func brokenRules(findings []kept.Found) (words string, severity analysis.Severit
 	return words, worst.Severity
 }
 
-// End prints the trees. What is under an exchange that was not chosen is under the nearest one above that was.
+// End prints the trees. If the cause of an exchange was not selected, the exchange is under the nearest ancestor that
+// was.
 func (p *TreePrinter) End() error {
 	under := make(map[uint64][]uint64)
 	for _, n := range p.order {
@@ -98,21 +107,84 @@ func (p *TreePrinter) End() error {
 		for above != 0 && p.rows[above] == (treeRow{}) {
 			l = p.Links.Of(above)
 			above = l.Parent
-			p.by[n] = max(p.by[n], l.By) // what is not proved comes after what is
+			p.by[n] = max(p.by[n], l.By) // proved causes come first
 		}
 		under[above] = append(under[above], n)
 	}
-	for _, n := range under[0] {
-		p.branch(n, "", "", false, under)
+	var all spent
+	roots := p.fold(under[0], under)
+	for _, folded := range roots {
+		p.branch(folded, "", "", false, under)
+		var sum spent
+		for _, n := range folded {
+			p.sum(&sum, n, under)
+		}
+		all.add(sum)
+		if words := sum.String(); words != "" && len(under[folded[0]]) > 0 && len(roots) > 1 {
+			p.lines = append(p.lines, treeLine{total: "in workflow " + fmt.Sprint(folded[0]) + ": " + words})
+		}
+	}
+	if words := all.String(); words != "" {
+		p.lines = append(p.lines, treeLine{total: "in total: " + words})
 	}
 	return p.write()
 }
 
-// branch draws an exchange behind a stem, and what is under it behind another one.
-func (p *TreePrinter) branch(n uint64, stem, below string, nested bool, under map[uint64][]uint64) {
-	r := p.rows[n]
+// fold joins the handshakes with one server among the effects of an exchange. Each element has an exchange, or those
+// that are joined.
+func (p *TreePrinter) fold(list []uint64, under map[uint64][]uint64) (folded [][]uint64) {
+	type link struct{ client, agent string }
+	at := make(map[link]int)
+	for _, n := range list {
+		r := p.rows[n]
+		of := link{r.client, r.agent}
+		i, begun := at[of]
+		switch l := p.Links.Of(n); {
+		case !r.joins || len(under[n]) > 0 || l.Doubt() != "":
+			folded = append(folded, []uint64{n})
+		case begun:
+			folded[i] = append(folded[i], n)
+		default:
+			at[of] = len(folded)
+			folded = append(folded, []uint64{n})
+		}
+	}
+	return folded
+}
+
+// joined returns the row that stands for several handshakes.
+func (p *TreePrinter) joined(list []uint64) (number string, r treeRow) {
+	r = p.rows[list[0]]
+	if len(list) == 1 {
+		return fmt.Sprint(list[0]), r
+	}
+	var names []string
+	var took time.Duration
+	for _, n := range list {
+		took += p.rows[n].spent.time[neighbor.MCP]
+		if asked := p.rows[n].asked; !slices.Contains(names, asked) {
+			names = append(names, asked)
+		}
+	}
+	number = fmt.Sprintf("%d+%d", list[0], len(list)-1)
+	r.asked, r.outcome, r.took = fmt.Sprintf("%d MCP handshakes", len(list)), strings.Join(names, ", "), summary.DurationWords(took)
+	return number, r
+}
+
+// sum adds what a workflow took.
+func (p *TreePrinter) sum(to *spent, n uint64, under map[uint64][]uint64) {
+	to.add(p.rows[n].spent)
+	for _, child := range under[n] {
+		p.sum(to, child, under)
+	}
+}
+
+// branch draws an exchange, or handshakes that are joined, after the prefix stem, and its effects after the prefix below.
+func (p *TreePrinter) branch(folded []uint64, stem, below string, nested bool, under map[uint64][]uint64) {
+	n := folded[0]
+	number, r := p.joined(folded)
 	line := treeLine{
-		columns: [4]string{stem + fmt.Sprint(n), linkWords(r.client, r.agent, treeWidths[1]), r.asked, r.outcome},
+		columns: [4]string{stem + number, text.Link(r.client, r.agent, p.most(1)), r.asked, r.outcome},
 		row:     r,
 		rest:    []piece{{fmt.Sprintf("%7s", r.took), inkDim}, {r.broken, severityInk(r.worst)}},
 	}
@@ -127,24 +199,33 @@ func (p *TreePrinter) branch(n uint64, stem, below string, nested bool, under ma
 		}
 	}
 	p.lines = append(p.lines, line)
-	for i, child := range under[n] {
+	effects := p.fold(under[n], under)
+	for i, child := range effects {
 		fork, bar := "├─ ", "│  "
-		if i == len(under[n])-1 {
+		if i == len(effects)-1 {
 			fork, bar = "└─ ", "   "
 		}
 		p.branch(child, below+fork, below+bar, true, under)
 	}
 }
 
-// Left returns the exchanges that were not printed and that those which were may have caused.
+// Left returns the exchanges that were not printed, but that printed ones may have caused.
 func (p *TreePrinter) Left() []uint64 {
 	printed := func(n uint64) bool { return p.rows[n] != (treeRow{}) }
 	return slices.DeleteFunc(p.Links.MayHaveCaused(printed), printed)
 }
 
-// treeWidths are what the columns of a tree may take, in columns of the terminal: they are as wide as what is in them,
-// and no wider than this.
+// treeWidths are the maximum widths of a tree's columns, in terminal columns. Columns are as wide as their contents, up
+// to these widths.
 var treeWidths = [4]int{24, 24, 20, 60}
+
+// most returns the maximum width of a column. Without a terminal, nothing is cut that tells programs and requests apart.
+func (p *TreePrinter) most(column int) int {
+	if p.width == 0 && column < 3 {
+		return mostNames
+	}
+	return treeWidths[column]
+}
 
 // write writes the lines.
 func (p *TreePrinter) write() error {
@@ -153,19 +234,25 @@ func (p *TreePrinter) write() error {
 		for j, cell := range p.lines[i].columns {
 			cell = text.Clean(cell)
 			p.lines[i].columns[j] = cell
-			widths[j] = min(max(widths[j], text.Columns(cell)), treeWidths[j])
+			widths[j] = min(max(widths[j], text.Columns(cell)), p.most(j))
 		}
 	}
 	p.narrow(&widths)
 	for _, l := range p.lines {
-		l.columns[1] = linkWords(l.row.client, l.row.agent, widths[1])
-		line := []piece{{InColumns(lastOf(l.columns[0], widths[0]), widths[0]) + "  ", inkDim}}
+		if l.total != "" {
+			if _, err := fmt.Fprintln(p.w, paint(p.colours, fit([]piece{{l.total, inkDim}}, p.width)...)); err != nil {
+				return err
+			}
+			continue
+		}
+		l.columns[1] = text.Link(l.row.client, l.row.agent, widths[1])
+		line := []piece{{InColumns(text.ClipStart(l.columns[0], widths[0]), widths[0], false) + "  ", inkDim}}
 		for j, text := range l.columns[1:] {
 			look := inkPlain
 			if l.row.failed && j == 2 {
 				look = inkBad
 			}
-			line = append(line, piece{InColumns(text, widths[j+1]) + "  ", look})
+			line = append(line, piece{InColumns(text, widths[j+1], false) + "  ", look})
 		}
 		if _, err := fmt.Fprintln(p.w, paint(p.colours, fit(append(line, l.rest...), p.width)...)); err != nil {
 			return err
@@ -174,10 +261,10 @@ func (p *TreePrinter) write() error {
 	return nil
 }
 
-// ruleRoom is what a tree leaves for the rules that are broken, in columns.
+// ruleRoom is the width that a tree reserves for broken rules, in columns.
 const ruleRoom = 24
 
-// narrow makes the columns narrower if the terminal is.
+// narrow reduces the widths to fit the terminal.
 func (p *TreePrinter) narrow(widths *[4]int) {
 	if p.width == 0 {
 		return
@@ -190,12 +277,4 @@ func (p *TreePrinter) narrow(widths *[4]int) {
 		}
 		widths[step.column] = min(widths[step.column], step.to)
 	}
-}
-
-// lastOf returns the end of a text, with an ellipsis for what does not fit into a width.
-func lastOf(text string, width int) string {
-	if runes := []rune(text); len(runes) > width { // each is as wide as one column
-		return "…" + string(runes[len(runes)-width+1:])
-	}
-	return text
 }

@@ -42,7 +42,7 @@ func TestTreeOfLongNames(t *testing.T) {
 	}
 	for _, line := range lines[1:] {
 		for _, want := range []string{
-			"orchestra… → hotels", "reset by agent, *00000001", "(inferred: made while answering)",
+			"orchestrator-of-all-of-all-… → hotels", "reset by agent, *00000001", "(inferred: made while answering)",
 		} {
 			if !strings.Contains(line, want) {
 				t.Errorf("%q lacks %q", line, want)
@@ -59,8 +59,9 @@ func TestLinkWords(t *testing.T) {
 		{"a-client-of-a-very-long-name", "b", "a-client-of-a-very-… → b"},
 		{"a-client-of-a-very-long-name", "an-agent-of-a-very-long-name", "a-client-… → an-agent-o…"},
 		{"", "", " → "},
+		{"127.0.0.1:28001", "127.0.0.1:28002", "…0.1:28001 → ….0.1:28002"},
 	} {
-		got := linkWords(tt.client, tt.agent, treeWidths[1])
+		got := text.Link(tt.client, tt.agent, treeWidths[1])
 		if got != tt.want || len([]rune(got)) > treeWidths[1] {
 			t.Errorf("%s, %s: got %q, want %q", tt.client, tt.agent, got, tt.want)
 		}

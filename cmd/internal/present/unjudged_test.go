@@ -12,7 +12,7 @@ import (
 	"a2atap/proxy/recording"
 )
 
-// What was recorded, and what was not, is said also where a damaged file keeps it from being judged.
+// The counts of recorded and lost exchanges are printed even if a damaged file cannot be checked.
 func TestWhatWasNotJudgedIsCounted(t *testing.T) {
 	var said bytes.Buffer
 	p := &present.Recorded{Env: cli.Env{Out: &said, Err: &said}}

@@ -7,6 +7,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/spelling"
 )
 
 // ParseGate reads --fail-on: a severity, "calls", both with a comma between them, or "never".
@@ -21,13 +22,13 @@ func ParseGate(words string) (judgment.Gate, error) {
 			continue
 		}
 		if name == "never" {
-			return gate, cli.Usage("--fail-on %s: never stands alone", words)
+			return gate, cli.Usage("--fail-on %s: never cannot be combined", words)
 		}
 		severity, err := analysis.ParseSeverity(name)
 		if err != nil {
 			known := []string{"error", "warning", "note", "calls", "never"}
 			return gate, cli.Usage("--fail-on: unknown severity %q; use one of %s%s", name, strings.Join(known, ", "),
-				cli.Nearest(name, known))
+				spelling.Hint(name, known))
 		}
 		gate.Severity = severity
 	}

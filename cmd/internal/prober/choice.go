@@ -12,26 +12,27 @@ import (
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/safetext"
+	"a2atap/proxy/spelling"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios"
 )
 
-// A choice is which scenarios are asked.
+// A choice selects the scenarios to run.
 type choice struct {
 	suite     string
 	only, not []string
 }
 
 func (c *choice) Register(f *pflag.FlagSet) {
-	f.StringVar(&c.suite, "suite", scenarios.ProtocolSuite, "ask the `SUITE`: "+strings.Join(scenarios.Suites(), " or ")+
+	f.StringVar(&c.suite, "suite", scenarios.ProtocolSuite, "run the `SUITE`: "+strings.Join(scenarios.Suites(), " or ")+
 		", which is for the agents echo, spec and spec03 below URL")
 	f.StringSliceVar(&c.only, "only", nil,
-		"ask only the scenarios whose id, name, tag or agent is `WORD`; * matches any text but /; repeatable")
-	f.StringSliceVar(&c.not, "skip", nil, "leave out the scenarios whose id, name, tag or agent is `WORD`; repeatable")
+		"run only scenarios whose id, name, tag or agent is `WORD`; * matches any text except /; repeatable")
+	f.StringSliceVar(&c.not, "skip", nil, "skip scenarios whose id, name, tag or agent is `WORD`; repeatable")
 }
 
-// scenarios returns those of the suite. It fails if a word matches none of them.
+// scenarios returns the selected scenarios of the suite. It fails if a word matches none of them.
 func (c *choice) scenarios() ([]*probe.Scenario, error) {
 	list, err := scenarios.Suite(c.suite)
 	if err != nil {
@@ -42,7 +43,7 @@ func (c *choice) scenarios() ([]*probe.Scenario, error) {
 			return nil, cli.Usage("invalid pattern %q: %w; write an id, a name such as rest/card, or a tag", word, err)
 		}
 		if !slices.ContainsFunc(list, func(s *probe.Scenario) bool { return mayMatch(word, s) }) {
-			return nil, cli.Usage("no scenario is %q; a2atap probe --list names them%s", word, cli.Nearest(word, scenarioWords(list)))
+			return nil, cli.Usage("no scenario is %q; %s", word, c.elsewhere(word, list))
 		}
 	}
 	chosen := slices.DeleteFunc(slices.Clone(list), func(s *probe.Scenario) bool {
@@ -51,7 +52,18 @@ func (c *choice) scenarios() ([]*probe.Scenario, error) {
 	return chosen, nil
 }
 
-// mayMatch reports whether a word chooses some case of a scenario, on whichever interface.
+// elsewhere suggests where to find a word that matches nothing.
+func (c *choice) elsewhere(word string, list []*probe.Scenario) string {
+	for _, name := range scenarios.Suites() {
+		suite, err := scenarios.Suite(name)
+		if err == nil && slices.ContainsFunc(suite, func(s *probe.Scenario) bool { return mayMatch(word, s) }) {
+			return "the suite " + name + " has some: --suite " + name
+		}
+	}
+	return "a2atap probe --list names them" + spelling.Hint(word, scenarioWords(list))
+}
+
+// mayMatch reports whether a word selects a case of a scenario, on any interface.
 func mayMatch(word string, s *probe.Scenario) bool {
 	if matchesScenario(word, s) {
 		return true
@@ -60,17 +72,20 @@ func mayMatch(word string, s *probe.Scenario) bool {
 	return inName && matches1(id, s.ID)
 }
 
-// matchesScenario reports whether a word is the id or a tag of a scenario, or the name of the agent that it is for.
+// matchesScenario reports whether a word is the id, a tag or the agent of a scenario.
 func matchesScenario(word string, s *probe.Scenario) bool {
 	return matches1(word, s.ID) || s.Agent != "" && matches1(word, s.Agent) || slices.ContainsFunc(s.Tags, func(tag string) bool { return matches1(word, tag) })
 }
 
+// matches1 compares names, ignoring case. A space equals a hyphen, so that the names of groups and agents are tags.
 func matches1(pattern, text string) bool {
-	ok, err := path.Match(pattern, text)
+	ok, err := path.Match(plain(pattern), plain(text))
 	return ok && err == nil
 }
 
-// keep reports whether a case is asked.
+func plain(text string) string { return strings.ReplaceAll(strings.ToLower(text), " ", "-") }
+
+// keep reports whether a case is selected.
 func (c *choice) keep(s *probe.Scenario, test string) bool {
 	is := func(word string) bool { return matchesScenario(word, s) || matches1(word, test) }
 	return (len(c.only) == 0 || slices.ContainsFunc(c.only, is)) && !slices.ContainsFunc(c.not, is)
@@ -85,7 +100,7 @@ func scenarioWords(list []*probe.Scenario) []string {
 	return words
 }
 
-// A listedScenario is a scenario as --list writes it in JSON.
+// A listedScenario is a scenario in the JSON of --list.
 type listedScenario struct {
 	ID       string   `json:"id"`
 	Category string   `json:"category"`
@@ -93,16 +108,16 @@ type listedScenario struct {
 	Bindings []string `json:"bindings"`
 	Sections []string `json:"sections"`
 	Tags     []string `json:"tags"`
-	Agent    string   `json:"agent,omitempty"` // that it is for, of a suite for several
+	Agent    string   `json:"agent,omitempty"` // agent of the scenario, in a suite for several
 	Title    string   `json:"title"`
 	Level    string   `json:"level"`
 	Finds    []string `json:"finds"` // faults of reference agents
 }
 
-// listScenarios prints the scenarios that are chosen.
+// listScenarios prints the selected scenarios.
 func (o *Options) listScenarios(e cli.Env, args []string) error {
 	if len(args) > 0 {
-		return cli.Usage("probe --list asks nobody; leave out %q", args[0])
+		return cli.Usage("probe --list sends nothing; leave out %q", args[0])
 	}
 	if err := cli.ChooseFormat("format of a list", &o.Format, o.Output, "text", "json"); err != nil {
 		return err
@@ -122,25 +137,28 @@ func (o *Options) listScenarios(e cli.Env, args []string) error {
 			}
 			return safetext.NewEncoder(w, "  ").Encode(out)
 		}
-		if _, err := fmt.Fprintf(w, "%-34s %-15s %-20s %6s %s\n", "SCENARIO", "CATEGORY", "DIALECTS", "FAULTS", "WHAT"); err != nil {
+		if _, err := fmt.Fprintf(w, "%-34s %-15s %-20s %6s %s\n", "SCENARIO", "CATEGORY", "DIALECTS", "FAULTS", "VERIFIES"); err != nil {
 			return err
 		}
 		for _, s := range list {
 			_, err := fmt.Fprintf(w, "%-34s %-15s %-20s %6d %s\n", s.ID, report.Kebab(s.Category),
 				strings.Join(listed(s).Dialects, " "), len(scenarios.Finds(s.ID)), s.Title)
+			if err == nil && len(s.Tags) > 0 {
+				_, err = fmt.Fprintf(w, "  tags: %s\n", strings.Join(s.Tags, ", "))
+			}
 			if err != nil {
 				return err
 			}
 		}
 		if len(o.Choice.only) == 0 {
 			for _, u := range scenarios.Unaskeds() {
-				if _, err := fmt.Fprintf(w, "not asked: %s: %s\n", u.ID, u.Why); err != nil {
+				if _, err := fmt.Fprintf(w, "not run: %s: %s\n", u.ID, u.Why); err != nil {
 					return err
 				}
 			}
 		}
-		_, err := fmt.Fprintf(w, "\n%d scenarios; FAULTS is how many faults of the reference agents each finds; "+
-			"--format json names them, with sections and tags\n", len(list))
+		_, err := fmt.Fprintf(w, "\n%d scenarios; FAULTS is the number of reference agents' faults that each finds; "+
+			"--format json names them, with sections\n", len(list))
 		return err
 	})
 }

@@ -34,8 +34,8 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// RunClient plays agents for a client and writes a report about the client. It is started by a command, once for each
-// agent, or by hand.
+// RunClient plays agents for a client and writes a report about the client. A command starts the client, once for each
+// agent, or the user starts it by hand.
 func RunClient(ctx context.Context, e cli.Env, o *Options, command []string) error {
 	gate, err := o.checkClient(command)
 	if err != nil {
@@ -43,7 +43,7 @@ func RunClient(ctx context.Context, e cli.Env, o *Options, command []string) err
 	}
 	worlds := o.worlds()
 	if len(worlds) == 0 {
-		return cli.Usage("no expectation is called so; a2atap probe --client --list names them")
+		return cli.Usage("no expectation has that name; a2atap probe --client --list names them")
 	}
 	known, err := o.Baseline.Open(e)
 	if err != nil {
@@ -73,7 +73,7 @@ func RunClient(ctx context.Context, e cli.Env, o *Options, command []string) err
 	return exit(whole)
 }
 
-// checkClient refuses flags that cannot be used, and returns the gate.
+// checkClient rejects invalid combinations of flags, and returns the gate.
 func (o *Options) checkClient(command []string) (analysis.Severity, error) {
 	if err := cli.ChooseFormat("format", &o.Format, o.Output, report.Formats()...); err != nil {
 		return 0, err
@@ -87,8 +87,8 @@ func (o *Options) checkClient(command []string) (analysis.Severity, error) {
 	return o.gate()
 }
 
-// worlds returns those that have an expectation which is wanted, with these alone. The first one shows how the client
-// does where all is as usual, so it is always there.
+// worlds returns the worlds with a wanted expectation, reduced to these. The first world, which shows the client's
+// behavior in the normal case, is always included.
 func (o *Options) worlds() []*clienttest.World {
 	var list []*clienttest.World
 	wanted := false
@@ -164,7 +164,7 @@ func (r *clientRun) open(worlds []*clienttest.World) error {
 	return r.recording.Start()
 }
 
-// sink returns where the traffic is kept: in memory, and in a capture if that is wanted, whose key hides secrets then.
+// sink returns the sink of the traffic: memory, and also a capture if requested, whose key then hides secrets.
 func (r *clientRun) sink(hidden *redacted.Options) (capture.Sink, error) {
 	if r.o.Capture.File == "" {
 		return r.memory, nil
@@ -179,12 +179,12 @@ func (r *clientRun) sink(hidden *redacted.Options) (capture.Sink, error) {
 	}
 	if store.Position().Seq > 0 {
 		store.Close()
-		return nil, cli.Usage("%s has exchanges already; give a new file", r.o.Capture.File)
+		return nil, cli.Usage("%s already has exchanges; give a new file", r.o.Capture.File)
 	}
 	return redacted.Tee{r.memory, store}, nil
 }
 
-// close ends the agents and the record.
+// close ends the agents and the recording.
 func (r *clientRun) close() error {
 	for _, stop := range r.stops {
 		stop()
@@ -197,7 +197,7 @@ func (r *clientRun) close() error {
 	return r.recording.Close(ctx)
 }
 
-// play has the client meet each agent.
+// play runs the client against each agent.
 func (r *clientRun) play(ctx context.Context, worlds []*clienttest.World) error {
 	taps := r.recording.Taps()
 	if len(r.command) == 0 {
@@ -251,7 +251,7 @@ func (r *clientRun) start(ctx context.Context, w *clienttest.World, at string) (
 	return seen, nil
 }
 
-// byHand says where the agents are, and waits until they have been met, and all is quiet.
+// byHand prints the addresses of the agents, and waits until the client has called them and no more traffic passes.
 func (r *clientRun) byHand(ctx context.Context, worlds []*clienttest.World, taps []*proxy.Tap) error {
 	fmt.Fprintln(r.e.Err, "probe: have the client send each text to its address; an interrupt ends it and writes the report")
 	for i, w := range worlds {
@@ -265,7 +265,7 @@ func (r *clientRun) byHand(ctx context.Context, worlds []*clienttest.World, taps
 	return err
 }
 
-// report judges what passed.
+// report checks the traffic.
 func (r *clientRun) report(ctx context.Context, gate analysis.Severity, worlds []*clienttest.World) (*report.Report, error) {
 	for x, err := range r.memory.Exchanges(ctx, 1) {
 		if err != nil {
@@ -309,7 +309,7 @@ func (r *clientRun) report(ctx context.Context, gate analysis.Severity, worlds [
 		}
 		return keep
 	})
-	for i := range result.Coverage { // what is counted is about the client, whichever agent it met
+	for i := range result.Coverage { // the counts are about the client, whichever agent it called
 		if c := &result.Coverage[i]; c.Rule.Side == a2a.Client {
 			c.Link.Agent, c.Notifications = suite.Agent, false
 		}
@@ -321,7 +321,7 @@ func (r *clientRun) report(ctx context.Context, gate analysis.Severity, worlds [
 
 func clientTest(o clienttest.Outcome) report.Test {
 	t := report.Test{
-		Name: o.ID, Title: o.Title, Category: o.Category, Status: report.TestStatus(o.Status), Severity: o.Level.Severity(),
+		Name: o.ID, Title: o.Title, Category: o.Category, Status: o.Status, Severity: o.Level.Severity(),
 		Message: o.Message, Sections: o.Sections, Tags: []string{o.World.Name}, Fix: o.Fix, Exchanges: o.Numbers,
 	}
 	if o.Failure != nil {
@@ -331,8 +331,8 @@ func clientTest(o clienttest.Outcome) report.Test {
 	return t
 }
 
-// sentNothing is why nothing can be said of a client.
-const sentNothing = "no message of the client was taken by any agent"
+// sentNothing is the reason why a client cannot be assessed.
+const sentNothing = "no agent received a message from the client"
 
 // clientLevel returns how far a client conforms.
 func clientLevel(tests []report.Test) (level, reason string) {
@@ -348,21 +348,21 @@ func clientLevel(tests []report.Test) (level, reason string) {
 	}
 	switch {
 	case len(failed[analysis.Error]) > 0:
-		return probe.NonConformant, "what the protocol demands does not hold: " + strings.Join(failed[analysis.Error], ", ")
+		return probe.NonConformant, "requirements not met: " + strings.Join(failed[analysis.Error], ", ")
 	case len(failed) > 0:
-		return probe.Partial, "what the protocol recommends or leaves open does not hold: " +
+		return probe.Partial, "recommendations not met: " +
 			strings.Join(append(failed[analysis.Warning], failed[analysis.Note]...), ", ")
 	}
 	switch {
 	case passed["client-sends"]:
-		return probe.Full, "nothing that was looked at breaks the protocol"
+		return probe.Full, "no violation found"
 	case passed["client-offered-version"]:
-		return probe.Minimal, "the client speaks to an agent of 0.3 alone, and most was looked at with agents of 1.0"
+		return probe.Minimal, "the client works only with an agent of 0.3, and most checks use agents of 1.0"
 	}
 	return probe.NotDetermined, sentNothing
 }
 
-// A listedExpectation is an expectation as --list writes it in JSON.
+// A listedExpectation is an expectation in the JSON of --list.
 type listedExpectation struct {
 	ID       string   `json:"id"`
 	Category string   `json:"category"`
@@ -372,7 +372,7 @@ type listedExpectation struct {
 	Level    string   `json:"level"`
 }
 
-// ListClient prints what is expected of clients.
+// ListClient prints the expectations of clients.
 func ListClient(e cli.Env, o *Options) error {
 	if err := cli.ChooseFormat("format of a list", &o.Format, o.Output, "text", "json"); err != nil {
 		return err

@@ -8,7 +8,8 @@ import (
 	"a2atap/analyzer/report"
 )
 
-// directions returns what is known of each direction between two agents: we asked each in the place of the other.
+// directions returns the results for each direction between two agents. The probe called each agent in the role of the
+// other.
 func (r *run) directions(whole *report.Report) []report.Direction {
 	a, b := r.agents[0].name, r.agents[1].name
 	list := report.NewDirections(a, b)
@@ -26,8 +27,7 @@ func (r *run) directions(whole *report.Report) []report.Direction {
 	return list
 }
 
-// asked sets a direction to what the tests with a tag say of the agents: broken if one failed, observed if each agent
-// has passed one.
+// asked sets a direction from the tests with a tag: broken if one failed, observed if each agent has passed one.
 func (r *run) asked(d *report.Direction, whole *report.Report, agents []string, tag string) {
 	passed := 0
 	for _, agent := range agents {

@@ -29,8 +29,8 @@ type Options struct {
 	Capture  redacted.CaptureFlags
 	JWKS     []string
 	List     bool
-	// Client says that a client is tested; ClientTimeout is how long it may take with one agent, and Verbose prints what
-	// it says.
+	// Client selects the test of a client. ClientTimeout is the client's time limit for one agent, and Verbose prints
+	// its output.
 	Client        bool
 	ClientTimeout time.Duration
 	Verbose       bool

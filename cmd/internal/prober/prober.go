@@ -1,6 +1,6 @@
-// Package prober asks agents what the protocol requires: which scenarios, with which credentials, and what becomes of the
-// results. The scenarios themselves are those of replay/probe. What is asked and answered is recorded in memory, in a
-// capture too if that is wanted, and judged by the rules.
+// Package prober probes agents for what the protocol requires. It selects scenarios and credentials, and reports the
+// results. The scenarios themselves are in replay/probe. The traffic is recorded in memory, and also in a capture if
+// requested, and checked by the rules.
 package prober
 
 import (
@@ -18,7 +18,7 @@ import (
 	"a2atap/replay/probe"
 )
 
-// Run asks one agent or two, and writes a report; or it lists the scenarios.
+// Run probes one agent or two, and writes a report; or it lists the scenarios.
 func Run(ctx context.Context, e cli.Env, o *Options, args []string) error {
 	if o.List {
 		return o.listScenarios(e, args)
@@ -63,10 +63,10 @@ func Run(ctx context.Context, e cli.Env, o *Options, args []string) error {
 	return masks.Error(run.run(ctx))
 }
 
-// check refuses flags that cannot be used, and returns the gate.
+// check rejects invalid combinations of flags, and returns the gate.
 func (o *Options) check(args []string) (analysis.Severity, error) {
 	if len(args) == 0 {
-		return 0, cli.Usage("probe needs URL, the agent to ask, or --list; see a2atap probe --help")
+		return 0, cli.Usage("probe needs URL, the agent to test, or --list; see a2atap probe --help")
 	}
 	if err := cli.ChooseFormat("format", &o.Format, o.Output, report.Formats()...); err != nil {
 		return 0, err
@@ -87,12 +87,12 @@ func (o *Options) check(args []string) (analysis.Severity, error) {
 func (o *Options) gate() (analysis.Severity, error) {
 	gate, err := present.ParseGate(o.FailOn)
 	if gate.Calls {
-		return 0, cli.Usage("--fail-on calls is for check, record and run: here some calls are to fail")
+		return 0, cli.Usage("--fail-on calls is for check, record and run: here some calls are expected to fail")
 	}
 	return gate.Severity, err
 }
 
-// run asks the agents, writes the report, and returns the exit status as an error.
+// run probes the agents, writes the report, and returns the exit status as an error.
 func (r *run) run(ctx context.Context) error {
 	record, err := r.o.record(r.e, r.agents, r.ship)
 	if err != nil {
@@ -104,7 +104,7 @@ func (r *run) run(ctx context.Context) error {
 	failed := r.ask(asking, record, whole)
 	failed = errors.Join(failed, record.Close())
 	if r.o.Capture.File != "" {
-		judged.KeepReading(context.WithoutCancel(ctx), r.e, "probe", r.o.Capture.File)
+		judged.Keep(context.WithoutCancel(ctx), r.e, "probe", r.o.Capture.File)
 	}
 	if whole.Tests == nil {
 		return failed
@@ -127,7 +127,7 @@ func (r *run) run(ctx context.Context) error {
 	return exit(whole)
 }
 
-// ask asks one agent after the other. What has come of it is in the report, also if it ends with an error.
+// ask probes one agent after another. The report includes the results even if ask returns an error.
 func (r *run) ask(ctx context.Context, record *record, whole *report.Report) error {
 	for _, a := range r.agents {
 		options := r.options(a)
@@ -148,7 +148,9 @@ func (r *run) ask(ctx context.Context, record *record, whole *report.Report) err
 		}
 		switch {
 		case ctx.Err() != nil && result != nil:
-			return nil // the report says that it was interrupted
+			return nil // the report mentions the interrupt
+		case errors.Is(err, probe.ErrNoAgent):
+			return fmt.Errorf("probe: %w", err)
 		case errors.Is(err, probe.ErrSkill):
 			return cli.Usage("%w", err)
 		case errors.Is(err, probe.ErrWebhook):

@@ -26,17 +26,16 @@ import (
 	"a2atap/replay/probe"
 )
 
-// A record keeps what is asked and answered, secrets hidden: in memory, where it is judged, and in a capture if
-// that is wanted.
+// A record stores the traffic with hidden secrets: in memory, where it is checked, and also in a capture if requested.
 type record struct {
 	memory *capture.Memory
 	sink   capture.Sink
-	seq    uint64 // the last exchange that the capture held before
+	seq    uint64 // the last exchange of the capture before the run
 
 	shipment *shipment.Shipment // nil if it is not shipped
 }
 
-// record opens the record.
+// record opens the recording.
 func (o *Options) record(e cli.Env, agents agents, ship *shipment.To) (*record, error) {
 	name := o.Capture.File
 	name = cmp.Or(name, "probe")
@@ -72,18 +71,18 @@ func (r *record) last() uint64 {
 	return max(r.seq, info.Exchanges)
 }
 
-// Close ends the record. What is in memory can still be read.
+// Close ends the recording. The copy in memory can still be read.
 func (r *record) Close() error {
 	err := r.sink.Close()
 	r.shipment.Stop()
 	return err
 }
 
-// judge has the rules judge what was asked and answered. What is not the agent's fault is dropped, and counted.
+// judge checks the traffic with the rules. It drops and counts findings that are not the agent's fault.
 func (r *run) judge(ctx context.Context, record *record, whole *report.Report) error {
 	result, err := engine.Run(ctx, rules.All, record.memory, nil, r.judged...)
 	if err != nil {
-		return fmt.Errorf("judge what was answered: %w", err)
+		return fmt.Errorf("check the answers: %w", err)
 	}
 	dropped := make(map[string]int)
 	broken, counted := make(map[coverageKey]int), result.Counted()
@@ -109,12 +108,12 @@ func (r *run) judge(ctx context.Context, record *record, whole *report.Report) e
 		if err != nil {
 			return capture.NotKnown
 		}
-		return x.Ended
+		return x.Took()
 	}
 	return nil
 }
 
-// accept marks the failures that are accepted, and returns the tests that passed.
+// accept marks accepted failures, and returns the tests that passed.
 func accept(known *judged.Baseline, whole *report.Report) (passed []baseline.Test) {
 	for s := range whole.Tests {
 		suite := &whole.Tests[s]
@@ -138,9 +137,9 @@ type coverageKey struct {
 	notifications bool
 }
 
-// write writes the report, without the secrets that flags brought.
+// write writes the report, without the secrets from flags.
 func (r *run) write(w io.Writer, whole *report.Report) error {
-	var b bytes.Buffer // a secret that is written in two pieces would not be seen
+	var b bytes.Buffer // a secret written in two pieces would not be found
 	if err := report.Write(&b, r.o.Format, whole); err != nil {
 		return err
 	}
@@ -148,7 +147,7 @@ func (r *run) write(w io.Writer, whole *report.Report) error {
 	return err
 }
 
-// suiteOf returns how an agent came out, as reports have it.
+// suiteOf returns an agent's results in the form of reports.
 func suiteOf(name string, r *probe.Report, cut bool) report.Suite {
 	s := report.Suite{Agent: name, URL: r.URL, Notes: slices.Clone(r.Notes), Cut: cut, Shut: r.Shut, Unasked: true}
 	s.Level, s.Reason = r.Level()
@@ -163,11 +162,7 @@ func suiteOf(name string, r *probe.Report, cut bool) report.Suite {
 }
 
 func testOf(r *probe.Result) report.Test {
-	return report.Test{
-		Name: r.Test, Title: r.Scenario.Title, Category: r.Scenario.Category, Status: report.TestStatus(r.Status),
-		Severity: r.Severity(), Message: r.Message, Expected: r.Expected, Seen: r.Seen, Sections: r.Scenario.Sections,
-		Tags: r.Scenario.Tags,
-		Fix:  r.Scenario.Fix, Sequence: r.Sequence, Duration: r.Duration, Request: r.Request, Answer: r.Answer,
-		Exchanges: r.Exchanges,
-	}
+	t, s := r.Test, r.Scenario
+	t.Title, t.Category, t.Severity, t.Sections, t.Tags, t.Fix = s.Title, s.Category, r.Severity(), s.Sections, s.Tags, s.Fix
+	return t
 }

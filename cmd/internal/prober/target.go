@@ -22,7 +22,7 @@ import (
 	"a2atap/replay/probe"
 )
 
-// A target is how agents are spoken with.
+// A target holds the flags that select the agents to probe, and how to connect to them.
 type target struct {
 	flags   setup.Flags
 	dialect string
@@ -38,13 +38,13 @@ type target struct {
 	auth2   string
 }
 
-// dialects are the words of --dialect, and the protocols and versions that they stand for.
+// dialects are the values of --dialect, with their protocols and versions.
 var dialects = []struct {
 	word, protocol string
 }{
 	{"1.0", "1.0"},
 	{"0.3", "0.3"},
-	{"0.2", "0.3"}, // on the wire the same
+	{"0.2", "0.3"}, // the same on the wire
 	{"0.1", "0.1"},
 	{"legacy", "legacy"},
 }
@@ -60,37 +60,37 @@ func (o *target) Register(f *pflag.FlagSet) {
 	for _, d := range dialects {
 		words = append(words, d.word)
 	}
-	f.StringVar(&o.dialect, "dialect", "", "ask only in this `VERSION` of A2A: "+strings.Join(words, ", ")+
-		" (default all that the card offers)")
-	f.StringVar(&o.binding, "binding", "", "ask only over this `BINDING`: jsonrpc, http+json or grpc (default all that "+
-		"the card offers)")
+	f.StringVar(&o.dialect, "dialect", "", "use only this `VERSION` of A2A: "+strings.Join(words, ", ")+
+		" (default all versions in the card)")
+	f.StringVar(&o.binding, "binding", "", "use only this `BINDING`: jsonrpc, http+json or grpc (default all bindings in "+
+		"the card)")
 	f.StringVar(&o.patch, "spec-patch", "", "insist on the HTTP statuses of A2A `VERSION` 1.0.0 or 1.0.1 (default either)")
-	f.StringVar(&o.drive, "drive", "", "bring the agent to make tasks by `HOW`: scripted, the keywords of the reference "+
-		"agents, or natural, the examples of its card (default what its skills suggest)")
-	f.StringArrayVar(&o.skills, "skill", nil, "send the examples of the skill `ID` only; repeatable")
+	f.StringVar(&o.drive, "drive", "", "get the agent to create tasks by `HOW`: scripted, the keywords of the reference "+
+		"agents, or natural, the examples of its card (default depends on its skills)")
+	f.StringArrayVar(&o.skills, "skill", nil, "send only the examples of the skill `ID`; repeatable")
 	f.StringArrayVar(&o.prompts, "prompt", nil, promptHelp)
-	f.StringVar(&o.learn, "profile-from", "", "learn from `CAPTURE` what brings the agent to do what scenarios are about, "+
-		"and send that in place of the examples of its card")
+	f.StringVar(&o.learn, "profile-from", "", "learn from `CAPTURE` which texts make the agent behave as scenarios need, "+
+		"and send them instead of the examples of its card")
 	f.StringVar(&o.second, "second-auth", "", "the `CREDENTIALS` of another user of the same agent, written as for "+
-		"--auth: what users see of each other is asked too; with --auth2 those of the first agent")
+		"--auth: also tests what users see of each other; with --auth2, a user of the first agent")
 	f.StringVar(&o.auth2, "auth2", "", "send these `CREDENTIALS` to the agent at URL2, written as for --auth, and those "+
-		"of --auth or --oauth-… to the one at URL alone (default the same to both)")
+		"of --auth or --oauth-… only to the one at URL (default the same to both)")
 	o.reach.Register(f, "without it, none is used")
-	f.StringArrayVar(&o.ca, "ca", nil, "the same as --agent-ca: trust the authorities in `FILE` (PEM), too; repeatable")
+	f.StringArrayVar(&o.ca, "ca", nil, "same as --agent-ca: also trust the authorities in `FILE` (PEM); repeatable")
 }
 
-// A agent is an agent to ask.
+// An agent is an agent to probe.
 type agent struct {
 	name  string // in links and reports
 	setup *setup.Setup
-	// second is that of another user; nil if there is none.
+	// second is the setup of a second user; nil without one.
 	second *setup.Setup
-	about  probe.Options // what is chosen of it
+	about  probe.Options // options specific to it
 }
 
 type agents []*agent
 
-// masks returns what hides the secrets of all agents.
+// masks returns the strings to hide for all agents.
 func (list agents) masks() setup.Masks {
 	var masks setup.Masks
 	for _, a := range list {
@@ -102,17 +102,17 @@ func (list agents) masks() setup.Masks {
 	return masks
 }
 
-// withName is how an agent is given with a name.
+// withName matches an agent argument with a name.
 var withName = regexp.MustCompile(`^([A-Za-z0-9._-]+)=(.*)$`)
 
-// agents reads the flags for each agent.
+// agents parses the flags for each agent.
 func (o *target) agents(e cli.Env, args []string) (agents, error) {
 	about, err := o.about(e)
 	if err != nil {
 		return nil, err
 	}
 	if o.auth2 != "" && len(args) < 2 {
-		return nil, errors.New("--auth2 is for a second agent, and there is one; another user of it comes with --second-auth")
+		return nil, errors.New("--auth2 is for a second agent, and only one is given; --second-auth is for another user of the same agent")
 	}
 	var list agents
 	for i, arg := range args {
@@ -123,7 +123,7 @@ func (o *target) agents(e cli.Env, args []string) (agents, error) {
 		world := e.World(about.Dialer)
 		flags := o.flags
 		second := i > 0 && o.auth2 != ""
-		if second { // what lets in at the first agent is not for the second
+		if second { // credentials for the first agent are not for the second
 			flags.Auth, flags.OAuth = o.auth2, setup.OAuthFlags{}
 		}
 		if a.setup, err = flags.Setup(world, arg); err != nil {
@@ -152,7 +152,7 @@ func (o *target) agents(e cli.Env, args []string) (agents, error) {
 	return list, list.call()
 }
 
-// another reads the credentials of another user.
+// another parses the credentials of a second user.
 func (o *target) another(a *agent, world setup.World, url string) error {
 	if o.second == "" {
 		return nil
@@ -167,11 +167,11 @@ func (o *target) another(a *agent, world setup.World, url string) error {
 	return nil
 }
 
-// call gives names to agents that have none: host and port, or where that is the same also the path.
+// call names agents without a name: host and port, and also the path if those are equal.
 func (list agents) call() error {
 	hosts := make(map[string]int)
 	for _, a := range list {
-		u, _ := url.Parse(a.setup.URL) // agents has parsed it
+		u, _ := url.Parse(a.setup.URL) // agents has already parsed it
 		hosts[u.Host]++
 	}
 	seen := make(map[string]bool)
@@ -184,14 +184,14 @@ func (list agents) call() error {
 			}
 		}
 		if seen[a.name] {
-			return fmt.Errorf("both agents are called %q; write NAME=URL", a.name)
+			return fmt.Errorf("both agents are named %q; write NAME=URL", a.name)
 		}
 		seen[a.name] = true
 	}
 	return nil
 }
 
-// learns reads what a recording shows of the agents.
+// learns reads what a recording shows about the agents.
 func (o *target) learns(ctx context.Context, e cli.Env, list agents) error {
 	if o.learn == "" {
 		return nil
@@ -208,12 +208,12 @@ func (o *target) learns(ctx context.Context, e cli.Env, list agents) error {
 		}
 		a.about.Learned = learned.Prompts
 		e.Tell("probe: learned of %s from %s: %s", a.name, analysis.Plural(learned.Exchanges, "exchange"),
-			cmp.Or(strings.Join(learned.Behaviors(), ", "), "nothing of use"))
+			cmp.Or(strings.Join(learned.Behaviors(), ", "), "nothing useful"))
 	}
 	return nil
 }
 
-// about returns what is the same for all agents.
+// about returns the options that all agents share.
 func (o *target) about(e cli.Env) (probe.Options, error) {
 	about := probe.Options{Skills: o.skills, Drive: probe.Drive(o.drive), Patch: o.patch, Timeout: o.flags.Timeout}
 	for _, word := range []struct {
@@ -242,7 +242,7 @@ func (o *target) about(e cli.Env) (probe.Options, error) {
 	return about, err
 }
 
-// speak chooses the protocols for an agent.
+// speak selects the protocols for an agent.
 func (o *target) speak(a *agent) error {
 	chosen := a.setup.Options.Prefer
 	if chosen == nil {
@@ -262,7 +262,7 @@ func (o *target) speak(a *agent) error {
 		}
 	}
 	if len(left) == 0 {
-		return cli.Usage("--protocol, --protocol-version, --dialect and --binding leave no protocol to speak")
+		return cli.Usage("--protocol, --protocol-version, --dialect and --binding leave no protocol to use")
 	}
 	narrowed := o.flags.Protocol+o.flags.A2AVersion+o.dialect+o.binding != ""
 	if narrowed {
@@ -281,7 +281,7 @@ func (o *target) speak(a *agent) error {
 	return nil
 }
 
-// options returns what an agent is asked, and how.
+// options returns the options of probing an agent.
 func (r *run) options(a *agent) probe.Options {
 	options := a.about
 	options.Client, options.Name = a.setup.Options, a.name
@@ -291,10 +291,10 @@ func (r *run) options(a *agent) probe.Options {
 	return options
 }
 
-const promptHelp = "send TEXT to bring the agent to do what `BEHAVIOR=TEXT` names: message-only, task-lifecycle, " +
+const promptHelp = "send TEXT to get the named behavior, `BEHAVIOR=TEXT`: message-only, task-lifecycle, " +
 	"task-failure, task-cancel (work for a while), multi-turn (ask back), streaming, long-running or data-types; repeatable"
 
-// parsePrompts reads the flags --prompt.
+// parsePrompts parses the flags --prompt.
 func parsePrompts(flags []string) (map[probe.Behavior]string, error) {
 	prompts := make(map[probe.Behavior]string, len(flags))
 	for _, flag := range flags {

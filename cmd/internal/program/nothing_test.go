@@ -15,7 +15,7 @@ func TestWhyNothingCame(t *testing.T) {
 	must.Do(t, os.WriteFile(node, []byte("#!/bin/sh\n"), 0o700))
 	for program, first := range map[string]string{
 		self: "it is a Go program", node: "Node.js before 22.21 and 24",
-		"/bin/sh": "the program uses no proxy for localhost", "/nowhere": "the program uses no proxy for localhost",
+		"/bin/sh": "like Go programs, it uses no proxy for localhost", "/nowhere": "like Go programs, it uses no proxy for localhost",
 	} {
 		why := whyNothing(program)
 		if !strings.HasPrefix(why[0], first) || !strings.Contains(why[len(why)-1], "gRPC") {

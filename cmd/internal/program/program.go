@@ -1,5 +1,5 @@
-// Package program runs a program whose traffic is recorded: with an environment that makes it use the forward proxy and
-// trust its authority, to its end, passing signals on. NothingCame says why nothing may have come through.
+// Package program runs a program whose traffic is recorded. Its environment makes it use the forward proxy and trust
+// the proxy's authority. Signals are passed on to it. NothingCame explains why no traffic may have been recorded.
 package program
 
 import (
@@ -21,6 +21,7 @@ import (
 	"a2atap/cmd/internal/trust"
 	"a2atap/proxy/ca"
 	"a2atap/proxy/forward"
+	"a2atap/tui/terminal"
 )
 
 // ProxyURL returns the proxy URL for the program, with the credentials of --proxy-auth.
@@ -33,10 +34,12 @@ func ProxyURL(f *forward.Proxy, auth string) string {
 	return (&url.URL{Scheme: "http", User: url.UserPassword(user, password), Host: host}).String()
 }
 
-// Run runs the program to its end and returns its exit status. Signals go to the program. The error says why it could
-// not be run, or why the recording has failed first.
+// Run runs the program to its end and returns its exit status. Its environment has further variables, NAME=VALUE, in
+// addition to those for the proxy. Signals go to the program. The error states why the program could not run, or why the
+// recording failed first.
 func Run(
 	ctx context.Context, e cli.Env, failed <-chan error, relay *cli.SignalRelay, path string, args []string, proxy string,
+	further []string,
 ) (status int, err error) {
 	dir, err := os.MkdirTemp("", "a2atap-run-")
 	if err != nil {
@@ -54,19 +57,21 @@ func Run(
 	cmd := exec.Command(path, args[1:]...)
 	cmd.Args[0] = args[0]
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.In, e.Out, e.Err
-	cmd.Env = trust.Environ(trust.Settings(proxy, authority, files, e.Getenv))
+	cmd.Env = append(trust.Environ(trust.Settings(proxy, authority, files, e.Getenv)), further...) // the last one counts
 	if err := cmd.Start(); err != nil {
 		return 0, fmt.Errorf("run %s: %w", args[0], Cause(err))
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
+	in, isFile := e.In.(*os.File)
+	onTerminal := isFile && terminal.Is(in)
 	done := ctx.Done()
 	for {
 		select {
 		case waitErr := <-ended:
 			return exitStatus(cmd, waitErr), err
 		case s := <-relay.Signals:
-			if relay.Passes(s) && (s != os.Interrupt || !fromTerminal(e)) { // the terminal has sent it to the program as well
+			if relay.Passes(s) && (s != os.Interrupt || !onTerminal) { // the terminal has sent it to the program as well
 				cmd.Process.Signal(s) //nolint:errcheck // it may have ended
 			}
 		case cause := <-failed:
@@ -78,16 +83,6 @@ func Run(
 			cmd.Process.Signal(syscall.SIGTERM) //nolint:errcheck // it may have ended
 		}
 	}
-}
-
-// fromTerminal reports whether a terminal sends signals to this process and to the program alike.
-func fromTerminal(e cli.Env) bool {
-	f, ok := e.In.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && f.Name() != os.DevNull
 }
 
 // exitStatus returns the status that a shell would report for a program that has ended.
@@ -112,26 +107,28 @@ func Cause(err error) error {
 	return err
 }
 
-// NothingCame says why nothing of a program's traffic may have come through, what is most likely first, and what to do.
+// NothingCame prints why none of a program's traffic may have been recorded, likeliest reasons first, and what to do.
 func NothingCame(p *present.Recorded, program string, taps int) {
-	through, remedy := "the proxy", "put a tap in front of each agent with --agent NAME=URL@PORT, and give the program "+
-		"http://127.0.0.1:PORT in place of the agent's URL"
+	through, remedy := "the proxy", "add --agent NAME=URL@PORT, and give the program http://127.0.0.1:PORT instead of the agent's URL"
 	if taps > 0 {
-		through, remedy = "the proxy or a tap", "give the program the URL of the tap in place of the agent's"
+		through, remedy = "the proxy or a tap", "give the program the URL of the tap instead of the agent's"
 	}
-	p.Tell("nothing came through " + through + ": " + strings.Join(whyNothing(program), "; or ") + ". What to do: " +
-		remedy)
+	p.Tell("no traffic passed through " + through + ". Possible reasons:")
+	for _, reason := range whyNothing(program) {
+		p.Tell("- " + reason)
+	}
+	p.Tell("What to do: " + remedy)
 }
 
-// whyNothing returns reasons why a program goes round the proxy. What a program is made with is seen from its file; a
+// whyNothing returns reasons why a program bypasses the proxy. The program's file shows its language or runtime; a
 // script or a shell may start anything.
 func whyNothing(program string) []string {
 	const (
 		goes    = "it is a Go program, and Go uses no proxy for localhost and 127.0.0.1"
-		local   = "the program uses no proxy for localhost and 127.0.0.1, as those in Go never do"
-		ignores = "it does not read HTTP_PROXY and HTTPS_PROXY, or sets a proxy or NO_PROXY itself"
-		node    = "Node.js before 22.21 and 24 ignores HTTPS_PROXY (EnvHttpProxyAgent of undici reads it)"
-		silent  = "it called no agent, or by no proxy: clients of gRPC take the one of HTTPS_PROXY, if any"
+		local   = "like Go programs, it uses no proxy for localhost and 127.0.0.1"
+		ignores = "it ignores HTTP_PROXY and HTTPS_PROXY, or sets a proxy or NO_PROXY itself"
+		node    = "Node.js before 22.21 and 24 ignores HTTPS_PROXY, unless the program uses EnvHttpProxyAgent"
+		silent  = "it called no agent, or only by gRPC, which reads HTTPS_PROXY alone, if anything"
 	)
 	if _, err := buildinfo.ReadFile(program); err == nil {
 		return []string{goes, ignores, silent}

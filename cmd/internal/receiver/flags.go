@@ -1,5 +1,5 @@
-// Package receiver has the flags of commands that receive push notifications themselves, in the place of a webhook: where
-// they listen, under which URL agents reach them, and with which certificate.
+// Package receiver has the flags of commands that receive push notifications instead of a webhook: the address to
+// listen on, the URL for agents, and the certificate.
 package receiver
 
 import (
@@ -16,8 +16,8 @@ import (
 	"a2atap/replay/client/webhook"
 )
 
-// Flags say where push notifications are received, and what the receiver proves itself by. The commands that
-// have one share them.
+// Flags configure where to receive push notifications, and the receiver's certificate. All commands with a receiver
+// share them.
 type Flags struct {
 	Listen, URL string
 	remote      bool
@@ -28,26 +28,26 @@ type Flags struct {
 // Register adds the flags. Their help begins with when they matter, and ends that of --webhook-tls with what else is on
 // https.
 func (o *Flags) Register(f *pflag.FlagSet, when, tlsToo string) {
-	f.StringVar(&o.Listen, "webhook-listen", "127.0.0.1:0", when+"receive on `ADDR`; port 0 is a free one")
-	f.StringVar(&o.URL, "webhook-url", "", when+"the agent reaches the receiver beneath `URL` (default where it listens)")
+	f.StringVar(&o.Listen, "webhook-listen", "127.0.0.1:0", when+"receive on `ADDR`; port 0 is any free port")
+	f.StringVar(&o.URL, "webhook-url", "", when+"the agent reaches the receiver at `URL` (default its listening address)")
 	f.BoolVar(&o.remote, "allow-remote", false, when+"allow a listening address that other machines can reach")
-	f.BoolVar(&o.tls, "webhook-tls", false, when+"receive on https, with a certificate of the authority that ca path "+
-		"prints, which the agent has to trust"+tlsToo)
-	f.StringVar(&o.cert, "webhook-cert", "", when+"receive on https with the certificate in `FILE` (PEM, with those "+
-		"between it and its authority)")
+	f.BoolVar(&o.tls, "webhook-tls", false, when+"receive on https, with a certificate of the authority from ca path, "+
+		"which the agent has to trust"+tlsToo)
+	f.StringVar(&o.cert, "webhook-cert", "", when+"receive on https with the certificate in `FILE` (PEM, including "+
+		"intermediate certificates)")
 	f.StringVar(&o.key, "webhook-key", "", "with --webhook-cert: its private key is in `FILE` (PEM)")
 }
 
-// Secured reports whether one of the flags is there that receive on https.
+// Secured reports whether a flag for HTTPS is set.
 func (o *Flags) Secured() bool { return o.tls || o.cert != "" || o.key != "" }
 
-// Check refuses flags that make no sense together.
+// Check rejects invalid combinations of flags.
 func (o *Flags) Check() error {
 	switch {
 	case (o.cert == "") != (o.key == ""):
 		return cli.Usage("--webhook-cert and --webhook-key belong together")
 	case o.tls && o.cert != "":
-		return cli.Usage("--webhook-tls makes a certificate, and --webhook-cert brings one; use one")
+		return cli.Usage("--webhook-tls creates a certificate, and --webhook-cert provides one; use one of them")
 	}
 	if o.Secured() && strings.HasPrefix(o.URL, "http://") {
 		return cli.Usage("--webhook-url %s: with a certificate it must begin with https://", o.URL)
@@ -61,14 +61,14 @@ func (o *Flags) Check() error {
 	}
 	host, _, err := net.SplitHostPort(o.Listen)
 	if ip := net.ParseIP(host); err == nil && o.URL == "" && (host == "" || ip != nil && ip.IsUnspecified()) {
-		return cli.Usage("--webhook-listen %s is not an address that an agent can be given; say how it reaches the receiver with "+
+		return cli.Usage("--webhook-listen %s is not an address that an agent can reach; set one with "+
 			"--webhook-url", o.Listen)
 	}
 	return nil
 }
 
-// Certificate returns what the receiver proves itself by, and says what the agent has to trust; nil without TLS. If it
-// must have one, it is made where none is given.
+// Certificate returns the receiver's certificate, and prints what the agent has to trust; nil without TLS. If a
+// certificate is required but not given, Certificate creates one.
 func (o *Flags) Certificate(e cli.Env, command string, must bool) (*tls.Certificate, error) {
 	if o.cert != "" {
 		pair, err := tls.LoadX509KeyPair(o.cert, o.key)
@@ -100,7 +100,7 @@ func (o *Flags) Certificate(e cli.Env, command string, must bool) (*tls.Certific
 	return leaf, nil
 }
 
-// Options returns where a command receives.
+// Options returns the options of the receiver.
 func (o *Flags) Options(e cli.Env, command string) (webhook.Options, error) {
 	certificate, err := o.Certificate(e, command, false)
 	return webhook.Options{Address: o.Listen, Public: o.URL, Certificate: certificate}, err

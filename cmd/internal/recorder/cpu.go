@@ -5,29 +5,29 @@ import (
 	"time"
 )
 
-// A cpuMonitor says how busy the processors are. It is for one goroutine.
+// A cpuMonitor measures how busy the processors are. It is not safe for concurrent use.
 type cpuMonitor struct {
 	sampled     time.Time
-	bytes       int64 // of traffic, by then
+	bytes       int64 // of traffic, at the last sample
 	used        cpuTimes
 	isSaturated bool
 	times       func() cpuTimes
 }
 
-// cpuTimes are what the processors have done since the computer started, in any unit. All is zero where nobody knows.
+// cpuTimes are the times of all processors since boot, in any unit. Both are zero on systems that do not report them.
 type cpuTimes struct{ all, idle uint64 }
 
 const (
-	sampleInterval = 200 * time.Millisecond // at least, between two samples
-	saturatedIdle  = 25                     // percent of one processor; saturated when less is idle of all of them
+	sampleInterval = 200 * time.Millisecond // minimum, between two samples
+	saturatedIdle  = 25                     // percent of one processor; saturated if all processors together idle less
 )
 
 func newCPUMonitor() *cpuMonitor {
 	return &cpuMonitor{times: readCPUTimes}
 }
 
-// saturated reports whether the machine has no time to spare for what could wait: its processors were hardly idle while
-// traffic passed. bytes is how much of that there was until now.
+// saturated reports whether the machine has no processor time to spare for deferrable work: its processors were hardly
+// idle while traffic passed. bytes is the traffic so far.
 func (m *cpuMonitor) saturated(bytes int64) bool {
 	now := time.Now()
 	since := now.Sub(m.sampled)

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// readCPUTimes reads the first line of /proc/stat: cpu, and then the times as user, nice, system, idle, and waiting
-// for input and output, and further ones (proc_stat(5)).
+// readCPUTimes reads the first line of /proc/stat: cpu, then the times user, nice, system, idle, and iowait, and
+// further ones (proc_stat(5)).
 func readCPUTimes() (t cpuTimes) {
 	f, err := os.Open("/proc/stat")
 	if err != nil {
@@ -28,7 +28,7 @@ func readCPUTimes() (t cpuTimes) {
 		if err != nil {
 			return cpuTimes{}
 		}
-		if i <= 8 { // what guests use is in user and nice already
+		if i <= 8 { // guest time is already in user and nice
 			t.all += n
 		}
 		if i == 4 || i == 5 {

@@ -2,5 +2,5 @@
 
 package recorder
 
-// readCPUTimes is not known here. Then only the queue says that there is no time to spare.
+// readCPUTimes returns zero: it is not implemented here. Then only the queue shows that there is no time to spare.
 func readCPUTimes() cpuTimes { return cpuTimes{} }

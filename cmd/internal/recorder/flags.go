@@ -25,7 +25,7 @@ import (
 	"a2atap/replay/client/setup"
 )
 
-// Flags are the flags of record and run, and what a recording is made of.
+// Flags are the flags of record and run, and the settings of a recording.
 type Flags struct {
 	Agents        []string
 	aliases       []string
@@ -33,6 +33,8 @@ type Flags struct {
 	Forward       string
 	tunnel        []string
 	allTraffic    bool
+	onlyA2A       bool
+	names         []string
 	ProxyAuth     string
 	Output        string
 	Duration      time.Duration
@@ -61,63 +63,66 @@ type Flags struct {
 	ship          shipment.Flags
 }
 
-const clientHelp = "name clients that fit: `PATTERN=NAME`, where PATTERN is user-agent:TEXT, header:FIELD=TEXT, " +
-	"addr:ADDRESS (or a network), cert:CN=TEXT, or TEXT for user-agent:TEXT; * in TEXT stands for anything; the first " +
-	"that fits counts; repeatable"
+const clientHelp = "name matching clients: `PATTERN=NAME`, where PATTERN is user-agent:TEXT, header:FIELD=TEXT, " +
+	"addr:ADDRESS (or a network), cert:CN=TEXT, or TEXT for user-agent:TEXT; * in TEXT matches anything; the first " +
+	"match counts; repeatable"
 
-// Register adds the flags that record and run have in common; forward is the default address of the forward proxy.
+// Register adds the flags that record and run share; forward is the default address of the forward proxy.
 func (o *Flags) Register(f *pflag.FlagSet, forward string) {
 	f.StringArrayVar(&o.Agents, "agent", nil,
-		"tap the agent `[NAME=]URL[@[HOST:]PORT]`, listening on that port or a free one; "+
+		"open a tap for the agent `[NAME=]URL[@[HOST:]PORT]`, on that port or a free one; "+
 			"NAME identifies it in this and other captures; repeatable")
 	f.StringArrayVar(&o.aliases, "alias", nil,
 		"in agent cards, treat this other URL as the tapped agent NAME: `NAME=URL`; repeatable")
 	f.StringArrayVar(&o.clients, "client", nil, clientHelp)
 	f.StringVar(&o.Forward, "forward", forward,
-		"open an HTTP proxy at `[HOST:]PORT`, 0 for a free port, on 127.0.0.1 unless HOST says otherwise")
+		"open an HTTP proxy at `[HOST:]PORT`, 0 for a free port, on 127.0.0.1 unless HOST is given")
 	f.StringArrayVar(&o.tunnel, "tunnel", nil,
 		"with --forward: do not intercept TLS to `HOST` (or HOST:PORT, *.DOMAIN, *); repeatable")
 	f.BoolVar(&o.allTraffic, "all-traffic", false,
-		"with --forward: record the bodies of exchanges without a sign of A2A, too")
+		"with --forward: also record the bodies of exchanges that are neither A2A nor a call of a model or tool")
+	f.BoolVar(&o.onlyA2A, "only-a2a", false,
+		"with --forward: record the bodies of A2A alone, and of calls of models and tools only heads and sizes")
+	f.StringArrayVar(&o.names, "name", nil,
+		"with --forward: name the server at HOST:PORT, such as a model: `HOST:PORT=NAME`; repeatable")
 	f.StringVar(&o.ProxyAuth, "proxy-auth", "", "with --forward: require these credentials of clients, `USER:PASS`; "+
 		cli.SecretHelp)
 	f.StringVarP(&o.Output, "output", "o", "",
 		"record into `FILE`; an existing capture is appended to (default a2a-DATE-TIME.a2atap)")
 	f.StringVar(&o.FailOn, "fail-on", "never",
 		"exit with 1 for findings of this `SEVERITY` or worse: error, warning or note; for any failed call or task: calls; or never")
-	f.BoolVar(&o.noRewrite, "no-rewrite", false, "do not change URLs in agent cards, nor those of webhooks")
+	f.BoolVar(&o.noRewrite, "no-rewrite", false, "do not change URLs in agent cards and of webhooks")
 	o.webhooks.register(f)
 	o.Hide.Register(f)
 	f.StringVar(&o.MaxBody, "max-body", "16MiB",
 		"record at most `SIZE` of a body; the rest is forwarded but not recorded")
 	f.StringVar(&o.segmentSize, "segment-size", "", "start another file when the capture has reached `SIZE`")
-	f.StringVar(&o.IfFails, "if-capture-fails", "pass", "what to do when the capture cannot keep up, the disk is "+
-		"full or the file is taken away: `POLICY` is pass (traffic is not recorded), wait (until it can be), or stop")
+	f.StringVar(&o.IfFails, "if-capture-fails", "pass", "what to do if recording cannot keep up, the disk is "+
+		"full or the file is removed: `POLICY` is pass (forward without recording), wait (hold the traffic), or stop")
 	f.BoolVar(&o.AllowRemote, "allow-remote", false,
 		"allow taps and --forward to listen on addresses that other machines can reach")
-	f.DurationVar(&o.timeoutHead, "timeout-head", 0, "answer with 504 for an agent that has not sent the head of its "+
-		"answer `D` after the request; 0 waits without a limit, as calls that wait for a task need")
+	f.DurationVar(&o.timeoutHead, "timeout-head", 0, "answer with 504 if an agent has not sent the head of its "+
+		"answer `D` after the request; 0 waits without a limit, as blocking calls may need")
 	f.DurationVar(&o.timeoutTunnel, "timeout-tunnel", proxy.DefaultTunnelTimeout,
 		"with --forward: close tunnels that are silent for `D`; 0 keeps them")
 	f.StringArrayVar(&o.AllowHosts, "allow-host", nil, cli.AllowHostHelp)
 	o.Reach.Register(f, "without it, none is used")
 	f.StringArrayVar(&o.jwks, "jwks", nil, judged.KeysHelp)
-	f.StringArrayVar(&o.faults, "fault", nil, "make a fault in answers, to see how a client bears it: "+
-		"`AGENT:WHAT[@WHEN]`; a2atap help faults has what and when; repeatable")
-	f.BoolVar(&o.events, "events", false, "print each event of a stream, too")
+	f.StringArrayVar(&o.faults, "fault", nil, "inject a fault into answers, to test how a client handles it: "+
+		"`AGENT:WHAT[@WHEN]`; a2atap help faults explains the syntax; repeatable")
+	f.BoolVar(&o.events, "events", false, "also print each event of a stream")
 	o.otlp.Register(f)
 	o.ship.Register(f, &o.nats, "")
 	o.nats.Register(f)
 	f.BoolVar(&o.AllowEmpty, "allow-empty", false,
-		"exit with 0 also if nothing came through run, and with --fail-on if nothing was judged, or more was not seen than "+
-			"was judged")
+		"exit with 0 even if no traffic passed through run, and with --fail-on if nothing was checked, or more was not seen than "+
+			"was checked")
 }
 
-// Options turns flags into what Start takes. The listener may be asked for what is printed, unless --quiet is
-// given.
+// Options turns flags into the options of Start. The listener may receive what is printed, unless --quiet is set.
 func (o *Flags) Options(e cli.Env, l Listener) (Options, error) {
 	r := Options{
-		Output: o.Output, Proxy: proxy.Options{NoRewrite: o.noRewrite, AllowRemote: o.AllowRemote},
+		Output: o.Output, Proxy: proxy.Options{Tools: true, NoRewrite: o.noRewrite, AllowRemote: o.AllowRemote},
 		Listener: l, Exchanges: !e.Quiet(), Events: o.events && !e.Quiet(),
 	}
 	if len(o.Agents) == 0 && o.Forward == "" {
@@ -137,10 +142,10 @@ func (o *Flags) Options(e cli.Env, l Listener) (Options, error) {
 		return r, err
 	}
 	if o.Exchanges < 0 || o.Duration < 0 {
-		return r, cli.Usage("--exchanges %d, --duration %v: write how many, or how long, or 0 for no end", o.Exchanges, o.Duration)
+		return r, cli.Usage("--exchanges %d, --duration %v: write a number or a time, or 0 for no limit", o.Exchanges, o.Duration)
 	}
 	if o.timeoutHead < 0 || o.timeoutTunnel < 0 {
-		return r, cli.Usage("--timeout-head and --timeout-tunnel take a time such as 30s, or 0 for no limit")
+		return r, cli.Usage("--timeout-head and --timeout-tunnel expect a time such as 30s, or 0 for no limit")
 	}
 	if r.Proxy.Faults, err = parseFaults(o.faults, r.Proxy.Taps); err != nil {
 		return r, err
@@ -198,13 +203,13 @@ func (o *Flags) Options(e cli.Env, l Listener) (Options, error) {
 	return r, nil
 }
 
-// FaultHelp says what --fault takes.
+// FaultHelp describes the values of --fault.
 func FaultHelp() string {
 	var b strings.Builder
-	b.WriteString(`With --fault AGENT:WHAT[@WHEN] the tap makes a fault in the answers of the agent of that name, or of all (*), to show
-how a client bears it; without it nothing is changed. WHEN is OPERATION, #N (the Nth such call), #N..M, or both
-(SendStreamingMessage#2); without it all calls get the fault. The capture has what the client saw and what was done, and
-the agent is not blamed for it (docs/faults.md). WHAT is one of:
+	b.WriteString(`With --fault AGENT:WHAT[@WHEN] the tap injects a fault into the answers of the named agent, or of all
+(*), to test how a client handles it. WHEN is OPERATION, #N (the Nth such call), #N..M, or both
+(SendStreamingMessage#2); without it all calls get the fault. The capture shows what the client received and which fault
+caused it, and the agent is not blamed (docs/faults.md). WHAT is one of:
 `)
 	for _, d := range injection.Kinds() {
 		fmt.Fprintf(&b, "\n  %-18s %s", d.Words(), d.Does)
@@ -224,7 +229,7 @@ func parseFaults(flags []string, taps []proxy.TapSpec) ([]injection.Spec, error)
 	}
 	switch unknown := injection.Unknown(specs, names); {
 	case len(specs) > 0 && len(taps) == 0:
-		return nil, cli.Usage("--fault needs a tap: give the agent with --agent NAME=URL; what comes through --forward alone " +
+		return nil, cli.Usage("--fault needs a tap: give the agent with --agent NAME=URL; traffic through --forward alone " +
 			"gets no faults")
 	case len(unknown) > 0:
 		return nil, cli.Usage("--fault: no agent %q; there are %s, and * for all (--agent names them)", unknown[0],
@@ -233,33 +238,33 @@ func parseFaults(flags []string, taps []proxy.TapSpec) ([]injection.Spec, error)
 	return specs, nil
 }
 
-// WebhookHelp is the part of the help that says how push notifications are observed.
-const WebhookHelp = `Push notifications are observed too where agent and webhook are on this machine and the webhook is on
-plain HTTP: the agent is given an address of its tap in the place of the webhook's URL, and what it sends there is
-forwarded to the webhook. In answers the client finds its own URL again. Elsewhere the URL passes as it came, and the
-link says "webhooks not observed"; --webhook-url names an address under which agents reach a tap, such as that of a
-tunnel, and leads all webhooks there. A message that comes in pieces is held until it shows whether it names a webhook,
-for half a second at most. The addresses hold only as long as a recorder with the same redaction key listens there: what
-still points at it is listed at the end. With --no-webhooks or --no-rewrite every
-webhook keeps its URL, and the link says "webhooks not observed".`
+// WebhookHelp is the part of the help about observing push notifications.
+const WebhookHelp = `Push notifications are also observed if agent and webhook are on this machine and the webhook uses
+plain HTTP: the agent gets an address of its tap instead of the webhook's URL, and notifications to that address are
+forwarded to the webhook. In answers the client sees its own URL. In all other cases the URL is not changed, and the
+link is marked "webhooks not observed"; --webhook-url sets an address at which agents can reach a tap, for example
+through a tunnel, and all webhooks then lead there. A message that arrives in pieces is held until it shows whether it
+names a webhook, for half a second at most. The addresses are valid only while a recorder with the same redaction key
+listens there: configs that still point to it are listed at the end. With --no-webhooks or --no-rewrite webhook URLs are
+not changed.`
 
-// webhookFlags say whether and how push notifications are led through the taps.
+// webhookFlags control whether and how push notifications pass through the taps.
 type webhookFlags struct {
 	url string
 	off bool
 }
 
 func (o *webhookFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&o.url, "webhook-url", "", "lead all push notifications through the taps: agents reach one of them under "+
+	f.StringVar(&o.url, "webhook-url", "", "route all push notifications through the taps: agents reach one of them at "+
 		"`URL`, such as https://tunnel.example")
-	f.BoolVar(&o.off, "no-webhooks", false, "do not change the URLs of webhooks: push notifications go past the taps")
+	f.BoolVar(&o.off, "no-webhooks", false, "do not change webhook URLs: push notifications bypass the taps")
 }
 
-// spec returns what a proxy takes, nil if webhooks are not to be changed.
+// spec returns the options of a proxy, or nil if webhooks are not to be changed.
 func (o *webhookFlags) spec(noRewrite bool, key func() ([]byte, error)) (*webhook.Spec, error) {
 	if o.off || noRewrite {
 		if o.url != "" {
-			return nil, cli.Usage("--webhook-url leads webhooks through the taps, which needs an --agent, and neither --no-webhooks " +
+			return nil, cli.Usage("--webhook-url routes webhooks through the taps, which needs --agent, and neither --no-webhooks " +
 				"nor --no-rewrite")
 		}
 		leave := "--no-rewrite leaves its URL as it is"
@@ -273,7 +278,7 @@ func (o *webhookFlags) spec(noRewrite bool, key func() ([]byte, error)) (*webhoo
 		u, err := url.Parse(o.url)
 		if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil ||
 			strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-			return nil, cli.Usage("--webhook-url is to be http://HOST[:PORT] or https://HOST[:PORT], without anything behind it; " +
+			return nil, cli.Usage("--webhook-url must be http://HOST[:PORT] or https://HOST[:PORT], without a path; " +
 				"the path is the tap's")
 		}
 		spec.URL = u
@@ -285,34 +290,51 @@ func (o *webhookFlags) spec(noRewrite bool, key func() ([]byte, error)) (*webhoo
 
 // ForwardHelp is the part of the help that describes the forward proxy.
 const ForwardHelp = `With --forward, record also opens an HTTP proxy: clients that are configured to use it reach any
-agent through it, no URL has to change, and agent cards stay as they are. TLS is intercepted with certificates of the
-user's own authority, which is created on first use; clients must trust it (see a2atap ca env). A user name in the
-proxy's URL names the client in the capture: http://planner@127.0.0.1:7080. Many clients, among them all Go programs,
-use no proxy for localhost and 127.0.0.1: use a tap for such an agent, or another name of this machine. Connections that
---tunnel names are passed on encrypted, and the capture says so. Of exchanges that show no sign of A2A, such as requests
-to a language model, only heads and sizes are recorded, unless --all-traffic is given.`
+agent through it, without changes to URLs or agent cards. TLS is intercepted with certificates of the user's own
+authority, which is created on first use; clients must trust it (see a2atap ca env). A user name in the proxy's URL
+names the client in the capture: http://planner@127.0.0.1:7080. Many clients, including all Go programs, use no proxy
+for localhost and 127.0.0.1: use a tap for such an agent, or another name of this machine. Connections to --tunnel hosts
+are passed on encrypted, with a note in the capture. Calls of models and MCP servers are recorded with their prompts,
+answers and tool arguments (--only-a2a records their heads and sizes alone). Of all other traffic only heads and sizes
+are recorded, unless --all-traffic is given.`
 
-// ReachHelp is the part of the help that says how agents are reached.
-const ReachHelp = `Agents on TLS are verified by the system's authorities and those of --agent-ca; --client-cert is
-shown to those that ask for a certificate. --insecure verifies no agent; this is said at the start and at the end, and
-recorded in the capture. With --upstream-proxy agents are reached through that proxy, by CONNECT or SOCKS, and those on
-this machine directly. The variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read only with --upstream-proxy env, since
+// ReachHelp is the part of the help about connecting to agents.
+const ReachHelp = `Agents on TLS are verified with the system's authorities and those of --agent-ca; --client-cert is
+presented to agents that ask for a certificate. --insecure verifies no agent; a warning at the start and the end says
+so, and so does the capture. With --upstream-proxy agents are reached through that proxy, by CONNECT or SOCKS, except
+those on this machine. The variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read only with --upstream-proxy env, since
 they may lead back to this recorder. If an agent cannot be reached, the answer to the client (502) and a message here
-say which of these flags helps.`
+name the flag that helps.`
 
-// forwardSpec turns flags into what a forward proxy takes, nil for none. It reads the secret of --proxy-auth from where
-// that says.
+// forwardSpec turns flags into the options of a forward proxy, or nil for no proxy. It reads the secret of --proxy-auth
+// from the source that the flag names.
 func (o *Flags) forwardSpec(e cli.Env) (*forward.Spec, error) {
 	if o.Forward == "" {
-		if len(o.tunnel) > 0 || o.ProxyAuth != "" {
-			return nil, cli.Usage("--tunnel and --proxy-auth configure the forward proxy; add --forward [HOST:]PORT")
+		if len(o.tunnel)+len(o.names) > 0 || o.ProxyAuth != "" {
+			return nil, cli.Usage("--tunnel, --name and --proxy-auth configure the forward proxy; add --forward [HOST:]PORT")
 		}
 		return nil, nil
 	}
-	spec := forward.Spec{OnlyA2A: !o.allTraffic}
+	spec := forward.Spec{Bodies: recording.Recognized}
+	switch {
+	case o.allTraffic && o.onlyA2A:
+		return nil, cli.Usage("--all-traffic records the bodies that --only-a2a leaves out; give one of them")
+	case o.allTraffic:
+		spec.Bodies = recording.Everything
+	case o.onlyA2A:
+		spec.Bodies = recording.OnlyA2A
+	}
 	var err error
 	if spec.Listen, err = forward.ParseListen(o.Forward); err != nil {
 		return nil, cli.Usage("%w", err)
+	}
+	names, err := cli.ParseAll(o.names, forward.ParseName)
+	if err != nil {
+		return nil, err
+	}
+	spec.Names = make(map[hostname.Origin]string)
+	for _, n := range names {
+		spec.Names[n.Agent] = n.Name
 	}
 	if spec.Tunnel, err = cli.ParseAll(o.tunnel, hostname.ParsePattern); err != nil {
 		return nil, err

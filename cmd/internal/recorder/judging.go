@@ -22,8 +22,9 @@ import (
 	"a2atap/proxy/capture/bolt"
 )
 
-// judge follows what this recording adds to the capture, as any other reader would, until it has ended. It falls behind
-// rather than take the processor from the traffic. The inspector, if there is one, shows what it finds.
+// judge follows the steps that this recording adds to the capture, as any other reader would, until the recording has
+// ended. It falls behind rather than take the processor from the traffic. The inspector, if there is one, shows the
+// findings.
 func (r *Recording) judge(o Options, keep *keeping) {
 	src := &addition{
 		Source: r.store, after: r.store.Position(), before: r.before, throttle: r.throttle, spans: r.spans, keep: keep,
@@ -50,20 +51,6 @@ func (r *Recording) judge(o Options, keep *keeping) {
 			r.spans.Found(&f)
 		}
 	}
-	if r.verdicts != nil {
-		var judging *engine.Engine
-		src.progress = &judgingProgress{stored: r.store.Committed, tell: func(arrival uint64, behind bool) {
-			r.verdicts.Judged(arrival, judging.Counts(), behind)
-		}}
-		tell := each
-		each = func(f analysis.Finding) {
-			tell(f)
-			r.verdicts.Found(f)
-		}
-		options = append(options, func(e *engine.Engine) { judging = e })
-		options = append(options, workflow.Into(r.verdicts.Linked)...)
-		options = append(options, engine.Watched(r.verdicts.Watch()))
-	}
 	if tell := each; tell != nil {
 		each = func(f analysis.Finding) {
 			keep.found(f)
@@ -72,27 +59,20 @@ func (r *Recording) judge(o Options, keep *keeping) {
 	}
 	result, err := followGuarded(r.rules, src, each, options)
 	if err == nil {
-		for i := range result.Findings { // where nobody was told of each
+		for i := range result.Findings { // if findings were not reported one by one
 			keep.found(result.Findings[i])
 		}
 		if keepErr := keep.end(context.Background(), result); keepErr != nil {
-			r.listener.Notice(fmt.Sprintf("what judging came to is not kept in the capture, so the next look judges it: %v", keepErr))
+			r.listener.Notice(fmt.Sprintf("the check result is not stored in the capture, so it is checked again next time: %v", keepErr))
 		}
 	}
 	if errors.Is(err, errJudging) {
 		r.listener.Notice(err.Error())
 	}
-	if r.verdicts != nil {
-		var counts judgment.Counts
-		if result != nil {
-			counts = result.Counts
-		}
-		r.verdicts.Ended(counts, err)
-	}
 	r.judged <- judgement{result, err}
 }
 
-// engineOptions are those of an engine that tells the listener and the spans what passes.
+// engineOptions returns the options of an engine that reports to the listener and the spans.
 func (r *Recording) engineOptions(o *Options) []engine.Option {
 	options := r.spans.Options()
 	if o.Exchanges || r.spans != nil {
@@ -114,7 +94,7 @@ func (r *Recording) engineOptions(o *Options) []engine.Option {
 	return options
 }
 
-// printed returns where an exchange is read from to be printed: without its bodies, if there was no time to judge them.
+// printed returns the source to print an exchange from: without its bodies, if there was no time to check them.
 func (r *Recording) printed(x *summary.Summary) capture.Source {
 	if x.Missing != "" && r.outOfTime() {
 		return bodiless{r.store}
@@ -144,10 +124,10 @@ func (b bodiless) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[captu
 	}
 }
 
-// errJudging says that judging has failed by a mistake of ours.
-var errJudging = errors.New("judging has ended, recording goes on")
+// errJudging means that checking has failed because of a bug in a2atap.
+var errJudging = errors.New("checking has stopped, recording continues")
 
-// followGuarded judges a source as it grows. A rule that panics ends it with errJudging, and nothing else.
+// followGuarded checks a source as it grows. A rule that panics ends only the check, with errJudging.
 func followGuarded(
 	rules []*analysis.Rule, src capture.Source, each func(analysis.Finding), options []engine.Option,
 ) (result *judgment.Result, err error) {
@@ -159,7 +139,7 @@ func followGuarded(
 	return engine.Follow(context.Background(), rules, src, each, options...)
 }
 
-// verdict waits for the rules to come to the end of what was stored.
+// verdict waits until the rules have checked everything stored.
 func (r *Recording) verdict() judgement {
 	select {
 	case j := <-r.judged:
@@ -167,41 +147,38 @@ func (r *Recording) verdict() judgement {
 	case <-time.After(r.patience):
 	}
 	left := analysis.Plural(r.throttle.exchanges(), "exchange")
-	r.listener.Tell(fmt.Sprintf("all is recorded; %s left to judge before the verdict", left))
+	r.listener.Tell(fmt.Sprintf("everything is recorded; %s left to check before the verdict", left))
 	return <-r.judged
 }
 
-// newThrottle returns the throttle of judging a recording.
+// newThrottle returns the throttle for checking a recording.
 func (r *Recording) newThrottle() *throttle {
 	p := &throttle{
 		lifted: make(chan struct{}),
 		busy:   r.busy(),
 		stored: r.store.Committed,
 		onLag: func(l lag) {
-			text := fmt.Sprintf("judging is %v behind, since traffic goes first; it catches up, at the end at the latest", l)
+			text := fmt.Sprintf("checking is %v behind, since traffic has priority; it catches up, by the end of the recording at latest", l)
 			r.listener.Tell(text)
-			if r.verdicts != nil {
-				r.verdicts.Notice(text)
-			}
+			r.notice(text)
 		},
 	}
 	p.seq.Store(r.store.Position().Seq)
 	return p
 }
 
-// An addition is what a recording adds to a capture, as a source of which only the steps can be followed: those after a
-// position.
+// An addition is the part of a capture that a recording adds: the steps after a position. Only its steps can be
+// followed.
 type addition struct {
 	capture.Source
 	after    bolt.Position
-	before   capture.Info // as it was then
+	before   capture.Info // at the start of this recording
 	throttle *throttle
-	progress *judgingProgress // nil if nobody looks
-	spans    *spans.Live      // nil if none are made
-	keep     *keeping         // nil if what judging comes to is not kept
+	spans    *spans.Live // nil without spans
+	keep     *keeping    // nil if the results are not stored
 }
 
-// Info implements capture.Source. What earlier recordings lost is not what this one did.
+// Info implements capture.Source. It excludes losses of earlier recordings.
 func (a *addition) Info(ctx context.Context) (capture.Info, error) {
 	info, err := a.Source.Info(ctx)
 	info.LostExchanges -= a.before.LostExchanges
@@ -210,29 +187,26 @@ func (a *addition) Info(ctx context.Context) (capture.Info, error) {
 	return info, err
 }
 
-// Wait implements capture.Source. What an earlier recording left in the capture is nothing to come back for: Steps does
-// not yield it.
+// Wait implements capture.Source. Steps of an earlier recording do not end the wait, since Steps does not yield them.
 //
-// What judging comes to is soon seen by all who look at it, also if nothing passes any more.
+// Readers soon see results even if no more traffic passes.
 func (a *addition) Wait(ctx context.Context, from uint64) error {
 	return kept.Wait(ctx, a.Source, max(from, a.after.Arrival+1), a.keep.due, a.keep.caughtUp)
 }
 
-// Steps implements capture.Source. What an earlier recording left in the capture is not read.
+// Steps implements capture.Source. It skips the steps of earlier recordings.
 //
-// Those who look at the clock are told of a step when judging has given way, which is soon, and of the last one.
+// Clock watchers learn of a step when checking yields, which is soon, and of the last step.
 func (a *addition) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
 	return func(yield func(capture.Step, error) bool) {
 		from = max(from, a.after.Arrival+1)
 		var work background.Work
-		var untold uint64 // the last step, if nobody was told
+		var untold uint64 // the last unreported step
 		tell := func(arrival uint64) {
-			a.progress.judged(arrival)
 			a.keep.judged(arrival)
 			a.throttle.pauseIfDue(arrival)
 		}
 		a.throttle.begin()
-		a.progress.begin(from - 1)
 		for s, err := range a.Source.Steps(ctx, from) {
 			if !yield(s, err) {
 				return
@@ -247,46 +221,6 @@ func (a *addition) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Ste
 		if untold != 0 {
 			tell(untold)
 		}
-		a.progress.end()
 		a.keep.caughtUp()
-	}
-}
-
-// progressInterval is how often the inspector is told how far judging is while there is more to judge.
-const progressInterval = 100 * time.Millisecond
-
-// A judgingProgress tells the inspector how far judging is. It is for the goroutine that judges; a nil one tells
-// nobody.
-type judgingProgress struct {
-	tell   func(arrival uint64, behind bool) // that the steps up to one were judged, and whether more wait
-	stored func() bolt.Position
-
-	arrival  uint64    // the last step that was judged
-	reported time.Time // or, if nothing was reported since, the begin of the reading
-	behind   bool      // something was reported since
-}
-
-// begin begins to read after a step.
-func (s *judgingProgress) begin(arrival uint64) {
-	if s != nil {
-		s.arrival, s.reported, s.behind = arrival, time.Now(), false
-	}
-}
-
-func (s *judgingProgress) judged(arrival uint64) {
-	if s == nil {
-		return
-	}
-	s.arrival = arrival
-	if now := time.Now(); now.Sub(s.reported) >= progressInterval {
-		s.reported, s.behind = now, true
-		s.tell(s.arrival, true)
-	}
-}
-
-// end comes after the last step that was stored at the begin. If it took long to get there, more may wait.
-func (s *judgingProgress) end() {
-	if s != nil {
-		s.tell(s.arrival, s.behind && s.arrival < s.stored().Arrival)
 	}
 }

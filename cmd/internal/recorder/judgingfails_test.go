@@ -15,7 +15,7 @@ import (
 	"a2atap/proxy/must"
 )
 
-// A rule that panics ends judging, which is said at once and at the end, and nothing else: traffic passes and is
+// A rule that panics ends only the check, which is reported at once and at the end. Traffic still passes and is
 // recorded.
 func TestPanickingRuleStopsNothing(t *testing.T) {
 	agent := httptest.NewServer(http.NotFoundHandler())
@@ -38,7 +38,7 @@ func TestPanickingRuleStopsNothing(t *testing.T) {
 		}
 	}
 	call()
-	const want = "judging has ended, recording goes on: a rule panicked: index out of range"
+	const want = "checking has stopped, recording continues: a rule panicked: index out of range"
 	if text := <-noticed; !strings.HasPrefix(text, want) {
 		t.Errorf("noticed %q", text)
 	}

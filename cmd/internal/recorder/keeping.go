@@ -13,8 +13,8 @@ import (
 	"a2atap/proxy/capture/redact"
 )
 
-// A keeping writes down what judging a recording comes to, in the capture, while it is recorded. It is for the goroutine
-// that judges; a nil one writes nothing.
+// A keeping stores the results of checking a recording in the capture, while it is recorded. It is for the goroutine
+// that checks. A nil keeping stores nothing.
 type keeping struct {
 	*kept.Writer
 	store interface {
@@ -23,12 +23,13 @@ type keeping struct {
 		Mark(ctx context.Context) ([]byte, error)
 	}
 	names   *redact.Names   // that cards have named
-	closed  bool            // the store takes nothing more
-	pending []capture.Entry // until the end, once it is closed
+	closed  bool            // the store accepts no more entries
+	pending []capture.Entry // entries for the end, once the store is closed
 }
 
-// newKeeping returns what writes the reading of a recording; nil if there is to be none: for what is added to a capture,
-// of which the rules see a part only, and where keys are given, without which others would judge otherwise.
+// newKeeping returns a keeping for a recording. It returns nil if no reading is to be stored: if the recording adds to
+// a capture, since the rules see only a part, or if keys are given, since other commands without them would get other
+// results.
 func (r *Recording) newKeeping(o *Options) *keeping {
 	if r.before.Arrivals > 0 || len(o.Keys) > 0 {
 		return nil
@@ -46,7 +47,7 @@ func (r *Recording) newKeeping(o *Options) *keeping {
 // beginPatience is how long a recording waits until its reading has begun.
 const beginPatience = time.Second
 
-// begin writes down that there is a reading, so that whoever looks at the recording from its first moment on finds it.
+// begin stores an empty reading, so that readers find it from the first moment of the recording.
 func (k *keeping) begin(store func()) {
 	if k == nil {
 		return
@@ -59,11 +60,11 @@ func (k *keeping) begin(store func()) {
 	}()
 	select {
 	case <-stored:
-	case <-time.After(beginPatience): // the disk does not take it now
+	case <-time.After(beginPatience): // the disk does not accept it now
 	}
 }
 
-// put hands entries to the store. When that is closed they wait for the end.
+// put passes entries to the store. Once the store is closed, they wait for the end.
 func (k *keeping) put(entries ...capture.Entry) error {
 	if !k.closed {
 		if err := k.store.Keep(entries...); err == nil {
@@ -75,7 +76,7 @@ func (k *keeping) put(entries ...capture.Entry) error {
 	return nil
 }
 
-// options returns those with which an engine tells it what it needs.
+// options returns the engine options that report results to the keeping.
 func (k *keeping) options() []engine.Option {
 	if k == nil {
 		return nil
@@ -89,7 +90,7 @@ func (k *keeping) found(f analysis.Finding) {
 	}
 }
 
-// judged is called now and then, with the last step that was judged, and caughtUp when all that is there was judged.
+// judged is called now and then, with the last checked step, and with caughtUp if every stored step is checked.
 func (k *keeping) judged(arrival uint64) {
 	if k != nil {
 		k.Judged(arrival)
@@ -102,7 +103,7 @@ func (k *keeping) caughtUp() {
 	}
 }
 
-// due returns how long something that is known is not to be written yet, and whether there is any.
+// due returns how long to wait before pending results are written, and whether there are any.
 func (k *keeping) due() (pause time.Duration, any bool) {
 	if k == nil {
 		return 0, false
@@ -110,8 +111,8 @@ func (k *keeping) due() (pause time.Duration, any bool) {
 	return k.Due()
 }
 
-// end writes the rest, when all was judged. Where a card has named credentials that may stand in what was recorded before
-// it, the reading is not whole: who looks at the capture hides them, and judges it then.
+// end stores the rest when everything is checked. If a card names credentials that may be in earlier exchanges, the
+// reading is incomplete: readers of the capture hide them, and check it then.
 func (k *keeping) end(ctx context.Context, result *judgment.Result) error {
 	if k == nil || result == nil {
 		return nil

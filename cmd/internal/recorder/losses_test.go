@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/analyzer"
 	"a2atap/cmd/internal/cmdtest"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/proxy"
@@ -67,8 +68,8 @@ var troubles = []trouble{
 	},
 }
 
-// TestNothingIsLostUncounted lets the disk fail in each way, for a time and for good. What was sent is what was
-// recorded and what was counted as lost together, and what is said to be recorded is in the file.
+// TestNothingIsLostUncounted makes the disk fail in each way, temporarily and permanently. Recorded and lost traffic
+// together are the traffic that was sent. Everything reported as recorded is in the file.
 func TestNothingIsLostUncounted(t *testing.T) {
 	t.Parallel()
 	for i, trouble := range troubles {
@@ -118,7 +119,7 @@ func troubled(t *testing.T, trouble trouble, policy recording.Policy, mended boo
 		s.Send(400)
 	}()
 	told := false
-	select { // traffic that waits takes as long as the disk does
+	select { // delayed traffic takes as long as the disk does
 	case text := <-noticed:
 		told = true
 		if policy == recording.Wait != strings.Contains(text, "traffic waits") {
@@ -141,9 +142,12 @@ func troubled(t *testing.T, trouble trouble, policy recording.Policy, mended boo
 	if policy == recording.Pass {
 		<-sent
 	}
-	_, stats, err := r.Stop()
+	result, stats, err := r.Stop()
 	<-sent
 	lost := stats.LostExchanges
+	if result != nil {
+		expect.Equal(t, "lost exchanges in the verdict", lost, result.Counts.Lost)
+	}
 	if sum := int64(stats.Exchanges) + lost; sum < s.Answered.Load() || sum > s.Tried.Load() {
 		t.Errorf("%d sent, %d answered: %d recorded and %d lost, error %v", s.Tried.Load(), s.Answered.Load(),
 			stats.Exchanges, lost, err)
@@ -239,7 +243,7 @@ func awaitEnds(t *testing.T, src capture.Source, n int) {
 	}
 }
 
-// checkFile compares what is in the file with what is said of it.
+// checkFile compares the contents of the file with the reported statistics.
 func checkFile(t *testing.T, trouble trouble, path string, mended bool, stats recording.Stats, err error) {
 	t.Helper()
 	if trouble.ends != nil && !mended {
@@ -262,6 +266,9 @@ func checkFile(t *testing.T, trouble trouble, path string, mended bool, stats re
 	if info.LostExchanges != stats.LostExchanges && info.Crashes == 0 {
 		t.Errorf("the capture says that %d exchanges are lost, the end says %d; error %v", info.LostExchanges,
 			stats.LostExchanges, err)
+	}
+	if judged := must.Get(analyzer.Judge(t.Context(), src))(t); info.Crashes == 0 {
+		expect.Equal(t, "lost exchanges in the verdict on the file", stats.LostExchanges, judged.Counts.Lost)
 	}
 	if mended && info.Crashes > 0 {
 		t.Errorf("the capture was mended, and says %v", info.Crash)

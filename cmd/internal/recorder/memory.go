@@ -7,30 +7,30 @@ import (
 )
 
 const (
-	idleCheck = 100 * time.Millisecond // how often it is looked whether a recording is idle
-	idleShare = 200                    // giving memory back takes at most this part of the time: one in so many; and
-	muchShare = 10                     // when there is much of it
-	much      = 16 << 20               // bytes more than were left the last time
+	idleCheck = 100 * time.Millisecond // interval of checks for an idle recording
+	idleShare = 200                    // maximum part of the time spent on freeing memory: one in idleShare; and
+	muchShare = 10                     // one in muchShare if there is much to free
+	much      = 16 << 20               // bytes more than were left after the last time
 )
 
-// A memoryKeeper gives memory that is not in use back to the system while nothing is recorded or judged: buffers that a
-// load has left, what judging it has left, and the stacks of connections that are silent. It is for one goroutine.
+// A memoryKeeper returns unused memory to the system while nothing is recorded or checked: buffers left by a load,
+// memory left by checks, and the stacks of silent connections. It is not safe for concurrent use.
 type memoryKeeper struct {
 	position func() uint64    // grows while something is recorded or judged
-	trim     func()           // keeps what is in use within its bounds, while it grows
-	busy     func() bool      // something waits to be recorded
-	free     func()           // two collections, since pools keep what they hold over the first
-	held     func() uint64    // bytes of memory that are not given back
+	trim     func()           // keeps the memory in use within its bounds, while position grows
+	busy     func() bool      // reports whether something waits to be recorded
+	free     func()           // two collections, since pools keep their contents over the first
+	held     func() uint64    // bytes of memory that are not returned to the system
 	now      func() time.Time // of the monotonic clock
 
 	last  uint64        // position at the last check
-	given uint64        // position when memory was last given back
-	gave  time.Time     // when that was
+	given uint64        // position when memory was last returned
+	gave  time.Time     // time when memory was last returned
 	took  time.Duration // how long it took
-	left  uint64        // what was held after it
+	left  uint64        // bytes held afterward
 }
 
-// begin sets how Go runs a process that records, and checks from now on. The function that it returns ends both.
+// begin sets how Go runs a process that records, and starts the checks. The function that it returns ends both.
 func (k *memoryKeeper) begin() (end func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	var checks sync.WaitGroup
@@ -43,7 +43,7 @@ func (k *memoryKeeper) begin() (end func()) {
 	}
 }
 
-// run checks until the context ends.
+// run checks until the context is canceled.
 func (k *memoryKeeper) run(ctx context.Context) {
 	tick := time.NewTicker(idleCheck)
 	defer tick.Stop()
@@ -57,8 +57,9 @@ func (k *memoryKeeper) run(ctx context.Context) {
 	}
 }
 
-// check gives memory back if nothing was done since the last check, and something since it was last given back. That
-// takes a collection, so that it comes the more rarely the longer it takes, and the less there is to give.
+// check returns memory to the system if nothing was done since the last check, but something was done since memory was
+// last returned. A check costs a collection. The longer collections take and the less there is to free, the rarer
+// checks are.
 func (k *memoryKeeper) check() {
 	at, now := k.position(), k.now()
 	if at != k.last {

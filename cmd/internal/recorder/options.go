@@ -14,41 +14,41 @@ import (
 	"a2atap/proxy/recording"
 )
 
-// Options say what a recording taps, and how it stores and judges the traffic.
+// Options configure what a recording taps, and how it stores and checks the traffic.
 type Options struct {
 	Output   string            // the capture
-	Proxy    proxy.Options     // what is tapped; how agents are reached is said by Reach
-	Recorder recording.Options // what may wait, and what becomes of traffic that the capture cannot take
-	Hide     redacted.Options  // what is hidden; without a key, with one for this recording only
-	Reach    *outbound.Dialer  // how agents are connected to; nil is without any of its options
+	Proxy    proxy.Options     // the taps; Reach has how to connect to agents
+	Recorder recording.Options // which traffic may wait, and what happens to traffic that the capture cannot store
+	Hide     redacted.Options  // the values to hide; without a key, a new one is used for this recording only
+	Reach    *outbound.Dialer  // how to connect to agents; nil for the defaults
 
-	// Around sees what is recorded first; it may be nil.
+	// Around returns a sink that receives records before the capture's sink; it may be nil.
 	Around func(capture.Sink) capture.Sink
 
-	Rules     []*analysis.Rule // that judge it; nil is all there are
-	Keys      []engine.Option  // that cards are signed with
-	Collector *spans.Collector // that gets spans; nil for none
-	Ship      *shipment.To     // where it is shipped; nil for nowhere
+	Rules     []*analysis.Rule // the rules to check with; nil for all
+	Keys      []engine.Option  // to verify cards with
+	Collector *spans.Collector // that receives spans; nil for none
+	Ship      *shipment.To     // destination of shipping; nil for none
 
-	Listener  Listener // is told what happens; nil for nobody: then the result has all findings
-	Exchanges bool     // the listener is told of each exchange
-	Events    bool     // and of each event of a stream
-	Inspected bool     // what the rules find is shown by the inspector, too; needs a listener
+	Listener  Listener // receives events; if nil, the result has all findings
+	Exchanges bool     // the listener receives each exchange
+	Events    bool     // and each event of a stream
+	Inspected bool     // the inspector shows findings too; needs a listener
 }
 
-// A Listener is told what happens in a recording, by several goroutines. Silent tells nobody.
+// A Listener receives the events of a recording, from several goroutines. Silent ignores them.
 type Listener interface {
-	Tap(*proxy.Tap)                           // a further tap opened by itself
-	Notice(text string)                       // what the user should know at once
-	Tell(text string)                         // what the user may do without: judging is behind, spans were sent
-	Finding(analysis.Finding)                 // as they occur
-	Exchange(capture.Source, summary.Summary) // each, when it has ended and is judged, if that is wanted
-	Event(summary.Event)                      // each of a stream, the same
+	Tap(*proxy.Tap)                           // a further tap opened on its own
+	Notice(text string)                       // a message that the user should see at once
+	Tell(text string)                         // an optional message: checking is behind, spans were sent
+	Finding(analysis.Finding)                 // each finding as it occurs
+	Exchange(capture.Source, summary.Summary) // each ended and checked exchange, if Options.Exchanges
+	Event(summary.Event)                      // each event of a stream, if Options.Events is set
 	Standing([]push.Standing)                 // the push notification configs that point at the recorder when it ends
-	Ship(shipment.Event)                      // what becomes of shipping
+	Ship(shipment.Event)                      // the state of shipping
 }
 
-// Silent is a Listener that does nothing, for others to stand on.
+// Silent is a Listener that does nothing, for embedding.
 type Silent struct{}
 
 func (Silent) Tap(*proxy.Tap)                           {}

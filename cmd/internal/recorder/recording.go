@@ -1,13 +1,13 @@
-// Package recorder records what passes between clients and agents, judges it while it does, and says what happens to a
-// Listener. It is what record, run, demo and playback share.
+// Package recorder records traffic between clients and agents, checks it meanwhile, and reports events to a Listener.
+// The commands record, run, demo and playback share it.
 //
-// The way of the traffic is that of proxy/record: taps, redaction, and the store of the capture. Everything here looks on
-// from the other side of the store: the rules follow the capture as any other reader does, and give way to the traffic
-// (throttle); what they come to is written into the capture (keeping); spans, the inspector and a NATS server are told.
-// While nothing passes, memory is given back.
+// Traffic takes the path of proxy/record: taps, redaction, and the store of the capture. This package works on the
+// other side of the store. The rules follow the capture as any other reader does, and yield to the traffic (throttle).
+// Their results are written into the capture (keeping), and sent to spans, the inspector and a NATS server. While no
+// traffic passes, the recorder returns memory to the system.
 //
-// Stop ends it in order: taps, what is still to be stored, the rules, and what waits to be sent elsewhere. Flags are the
-// flags of recordings; they are declared here alone.
+// Stop ends a recording in order: taps, pending writes, the rules, and data that waits to be sent elsewhere. Flags
+// declares the flags of recordings; no other package does.
 package recorder
 
 import (
@@ -42,23 +42,23 @@ import (
 	"a2atap/tui"
 )
 
-// A Recording is taps, the capture behind them, and the rules that follow it.
+// A Recording is a set of taps, the capture behind them, and the rules that follow the capture.
 type Recording struct {
 	taps     *record.Recording
 	store    *bolt.Store
 	hide     redacted.Options
 	reach    *outbound.Dialer
-	before   capture.Info // of the capture, when this recording began
-	desk     *hold.Desk   // nil if nothing is held
+	before   capture.Info // of the capture, at the start of this recording
+	desk     *hold.Desk   // nil if messages cannot be held
 	listener Listener
 	rules    []*analysis.Rule
 	keys     []engine.Option
-	spans    *spans.Live        // nil if they are not wanted
-	verdicts *tui.Verdicts      // for the inspector; nil if there is none
-	shipment *shipment.Shipment // nil if it is not shipped
+	spans    *spans.Live        // nil without spans
+	notices  chan string        // for the inspector; nil without one
+	shipment *shipment.Shipment // nil if the recording is not shipped
 	throttle *throttle
-	patience time.Duration // that the end has with the rules before it says what it waits for
-	letGo    func()        // of memory: what is left to be stored and judged at the end is still kept within its bounds
+	patience time.Duration // how long the end waits for the rules before it prints why it waits
+	letGo    func()        // ends the memoryKeeper, which also bounds memory while the end stores and checks the rest
 	judged   chan judgement
 }
 
@@ -107,7 +107,7 @@ func Start(o Options) (*Recording, error) {
 		return nil, err
 	}
 	if o.Inspected {
-		r.verdicts = tui.NewVerdicts(start.Arrival)
+		r.notices = make(chan string, maxNotices)
 	}
 	if o.Collector != nil {
 		r.spans = spans.Start(o.Collector, r.Source(), r.before.ID, r.listener.Notice, r.listener.Tell)
@@ -119,7 +119,7 @@ func Start(o Options) (*Recording, error) {
 	return r, nil
 }
 
-// open opens the capture. Credentials that its cards name are known from then on.
+// open opens the capture. From then on, credentials that its cards name are known.
 func (r *Recording) open(o *Options, urgency *background.Urgency) (err error) {
 	own := r.hide
 	own.Store.SecretsKept, own.Store.Insecure = own.Keep, r.reach.Insecure
@@ -137,21 +137,27 @@ func (r *Recording) open(o *Options, urgency *background.Urgency) (err error) {
 		return errors.Join(err, r.store.Close())
 	}
 	if _, err := source.LearnCards(context.Background(), r.store, r.hide.Names, 1); err != nil {
-		r.listener.Notice(fmt.Sprintf("credentials that cards in %s name are hidden when the cards come again: %v", o.Output, err))
+		r.listener.Notice(fmt.Sprintf("credentials named by cards in %s are hidden only after the cards are fetched again: %v", o.Output, err))
 	}
 	return nil
 }
 
-// Taps returns the taps, those that opened by themselves last.
+// Taps returns the taps. Those that opened on their own come last.
 func (r *Recording) Taps() []*proxy.Tap { return r.taps.Taps() }
 
-// Forward returns the forward proxy; nil if there is none.
+// Forward returns the forward proxy, or nil.
 func (r *Recording) Forward() *forward.Proxy { return r.taps.Forward() }
 
-// Desk returns where messages are held; nil if none can be.
+// Tools returns the path of the socket at which tools join the recording; empty if they cannot.
+func (r *Recording) Tools() string { return r.taps.Tools() }
+
+// Keys returns the keys that verify cards.
+func (r *Recording) Keys() []engine.Option { return r.keys }
+
+// Desk returns the desk that holds messages, or nil if messages cannot be held.
 func (r *Recording) Desk() *hold.Desk { return r.desk }
 
-// Hidden returns an exchange as it would be recorded: without its secrets, unless they are kept.
+// Hidden returns an exchange as the capture would store it: without its secrets, unless secrets are kept.
 func (r *Recording) Hidden(x *capture.Exchange) (*capture.Exchange, error) {
 	whole := x.Copy()
 	whole.Seq, whole.State, whole.Ended = 1, capture.StateClosed, 0
@@ -163,28 +169,28 @@ func (r *Recording) Hidden(x *capture.Exchange) (*capture.Exchange, error) {
 	return memory.Exchange(context.Background(), 1)
 }
 
-// Before returns what the capture said of itself when the recording began.
+// Before returns the Info of the capture at the start of the recording.
 func (r *Recording) Before() capture.Info { return r.before }
 
-// Reach returns how agents are connected to.
+// Reach returns the dialer for agents.
 func (r *Recording) Reach() *outbound.Dialer { return r.reach }
 
-// Passed returns how many exchanges were opened in the record, and how many of them have ended.
+// Passed returns how many exchanges the recording has opened, and how many of them have ended.
 func (r *Recording) Passed() (opened, ended int64) { return r.taps.Passed() }
 
-// Changed yields a value when Passed has changed since a value was read last.
+// Changed yields a value if Passed has changed since the last value was read.
 func (r *Recording) Changed() <-chan struct{} { return r.taps.Changed() }
 
-// Failed yields why the recording cannot go on, if the user chose to stop then.
+// Failed yields the reason why the recording cannot continue, if the user chose to stop in that case.
 func (r *Recording) Failed() <-chan error { return r.taps.Failed() }
 
-// Wait returns when the recording is to end: the context is over, the time is up, enough exchanges have ended, or the
-// capture failed and the user chose to stop then, which is an error.
+// Wait returns when the recording should end: the context is done, the time is up, or enough exchanges have ended. If
+// the capture failed and the user chose to stop in that case, Wait returns an error.
 func (r *Recording) Wait(ctx context.Context, duration time.Duration, exchanges int64) error {
 	return Failure(r.taps.Wait(ctx, duration, exchanges))
 }
 
-// Failure says why a recording ends that has failed; nil for nil.
+// Failure explains the error of a failed recording. It returns nil for nil.
 func Failure(err error) error {
 	if err != nil {
 		err = fmt.Errorf("the capture failed and --if-capture-fails is stop: %w", err)
@@ -192,7 +198,7 @@ func Failure(err error) error {
 	return err
 }
 
-// Source is the capture as it may be shown, with what its cards have named hidden.
+// Source returns the capture with the credentials hidden that its cards have named.
 func (r *Recording) Source() capture.Source {
 	if r.before.SecretsKept || r.hide.Keep {
 		return r.store
@@ -200,7 +206,7 @@ func (r *Recording) Source() capture.Source {
 	return source.HideIn(r.store, r.hide.Names, r.hide.Key)
 }
 
-// behind returns how long what will be stored next has waited for it.
+// behind returns how long the next item to be stored has waited.
 func (r *Recording) behind() time.Duration {
 	if r.taps == nil {
 		return 0 // the capture is being opened
@@ -208,28 +214,28 @@ func (r *Recording) behind() time.Duration {
 	return r.taps.Behind()
 }
 
-// outOfTime reports whether there is no time any more to judge long texts: the recording ends.
+// outOfTime reports whether no time is left to check long texts because the recording is ending.
 func (r *Recording) outOfTime() bool { return r.taps.OutOfTime() }
 
-// lost is called once for each cause for which something could not be recorded.
+// lost is called once for each cause of lost records.
 func (r *Recording) lost(err error, policy recording.Policy) {
 	if policy == recording.Wait {
-		r.listener.Notice(fmt.Sprintf("nothing can be recorded now, and traffic waits: %v", err))
+		r.listener.Notice(fmt.Sprintf("recording is blocked, and traffic waits: %v", err))
 	} else {
-		r.listener.Notice(fmt.Sprintf("not everything is recorded: %v", err))
+		r.listener.Notice(fmt.Sprintf("recording is incomplete: %v", err))
 	}
 	if policy == recording.Stop {
 		r.taps.Fail(err)
 	}
 }
 
-// Stop ends the recording: taps first, then what is still to be stored, then the rules. It returns what they found and
-// what was recorded.
+// Stop ends the recording: taps first, then pending writes, then the rules. It returns the findings and the recorder's
+// statistics.
 func (r *Recording) Stop() (*judgment.Result, recording.Stats, error) {
 	defer r.letGo()
 	r.taps.CloseTaps()
 	r.throttle.lift()
-	// However long it takes: what is left is recorded, or counted. A second interrupt ends it at once.
+	// However long this takes, the rest is recorded or counted. A second interrupt ends it at once.
 	err := r.taps.Close(context.Background())
 	j := r.verdict()
 	r.spans.Stop()
@@ -241,11 +247,11 @@ func (r *Recording) Stop() (*judgment.Result, recording.Stats, error) {
 	return j.result, stats, errors.Join(err, j.err)
 }
 
-// account says what became of all that passed: what the store has, and what it or the recorder lost. Neither knows of
-// the other's losses, but that the recorder has appended most of its own as lost.
+// account returns how much was stored, and how much the store or the recorder lost. Neither knows the other's losses,
+// except that the recorder has appended most of its own as lost.
 func (r *Recording) account() recording.Stats {
 	stats, stored := r.taps.Stats(), r.store.Account()
-	recorded := stats.LostBytes - stats.UnreportedBytes // of the lost bytes, those that the store knows of
+	recorded := stats.LostBytes - stats.UnreportedBytes // the lost bytes that the store knows about
 	stats.Bytes -= min(stats.Bytes, max(0, stored.LostBytes-recorded))
 	stats.Exchanges = uint64(stored.Exchanges)
 	stats.LostExchanges = stored.LostExchanges + stats.UnreportedExchanges
@@ -253,7 +259,7 @@ func (r *Recording) account() recording.Stats {
 	return stats
 }
 
-// busy returns how work that can wait asks whether traffic needs the processor, one of them for each that asks.
+// busy returns a function that reports whether traffic needs the processor. Each caller needs a separate one.
 func (r *Recording) busy() func() bool {
 	cpu := newCPUMonitor()
 	return func() bool {
@@ -261,15 +267,26 @@ func (r *Recording) busy() func() bool {
 	}
 }
 
-// shipped tells what becomes of shipping; the inspector, too, what keeps the recording from it.
+// shipped reports the state of shipping. The inspector also receives the reasons why shipping is stuck.
 func (r *Recording) shipped(v shipment.Event) {
 	r.listener.Ship(v)
-	if r.verdicts != nil && (v.Urgent() || v.State == "recovered") {
-		r.verdicts.Notice(v.Text)
+	if v.Urgent() || v.State == "recovered" {
+		r.notice(v.Text)
 	}
 }
 
-// Screen is what the inspector shows of the recording: its rules, what they find, and where to send traffic.
+// maxNotices is the maximum number of lines that wait for the inspector.
+const maxNotices = 16
+
+// notice shows a line in the inspector, if there is one.
+func (r *Recording) notice(text string) {
+	select {
+	case r.notices <- text:
+	default: // the inspector has ended, or its queue is full
+	}
+}
+
+// Screen returns the inspector's options for the recording: its rules, their findings, and where to send traffic.
 func (r *Recording) Screen() tui.Options {
 	var hints []string
 	for _, t := range r.Taps() {
@@ -282,12 +299,12 @@ func (r *Recording) Screen() tui.Options {
 		hints = append(hints, fmt.Sprintf("shipped to %s as %s", s.To.Address, s.To.Options.Host))
 	}
 	return tui.Options{
-		Rules: r.rules, Keys: r.keys, Verdicts: r.verdicts, Hints: hints, QuitEnds: "Quitting ends the recording.",
+		Rules: r.rules, Notices: r.notices, Hints: hints, QuitEnds: "Quitting ends the recording.",
 		Notes: notes.Path(r.before.Name),
 	}
 }
 
-// keepMemory returns a memoryKeeper of a recording.
+// keepMemory returns the memoryKeeper of a recording.
 func (r *Recording) keepMemory() *memoryKeeper {
 	position := func() uint64 { return r.store.Committed().Arrival + r.throttle.arrival.Load() }
 	return &memoryKeeper{

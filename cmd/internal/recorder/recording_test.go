@@ -53,7 +53,7 @@ func TestAppendingNothingEnds(t *testing.T) {
 	}
 }
 
-// A follower that is told that there is a step must find it: otherwise it asks again, forever.
+// A follower that learns of a step must find it: otherwise it retries forever.
 func TestAdditionWaitsForWhatItYields(t *testing.T) {
 	store := must.Get(bolt.Open(recorded(t), bolt.Options{}))(t)
 	src := &addition{Source: store, after: store.Position()}

@@ -10,17 +10,17 @@ import (
 
 // How a recorder uses the machine, unless the user has set GOMAXPROCS, GOGC or GOMEMLIMIT.
 const (
-	// sparePlaces are threads beside those that keep all processors busy. What comes from the network then waits for
-	// the system's scheduler, which gives way to who has slept, and not for Go's, which looks at the network when it
-	// has nothing else to run.
+	// sparePlaces are threads in addition to those that keep all processors busy. Network data then waits for the
+	// system's scheduler, which favors threads that have slept. Go's scheduler polls the network only when it has
+	// nothing else to run.
 	sparePlaces = 2
 
-	collectPercent = 400       // of what is in use, that is allocated before it is collected: it is little, and lives long
-	heapBudget     = 120 << 20 // bytes of memory that this may lead to
-	heapSpare      = 40 << 20  // bytes that are allocated beside what is in use at least, before they are collected
+	collectPercent = 400       // percent of live memory to allocate before a collection; it is little, and lives long
+	heapBudget     = 108 << 20 // maximum bytes of memory with that setting
+	heapSpare      = 24 << 20  // minimum bytes allocated beyond those in use before a collection
 )
 
-// A runtimeSetting is how Go runs this process while it records. Recordings in one process share it.
+// A runtimeSetting sets how Go runs this process while it records. Recordings in one process share it.
 type runtimeSetting struct {
 	mu         sync.Mutex
 	recordings int
@@ -30,7 +30,7 @@ type runtimeSetting struct {
 
 var recordingRuntime runtimeSetting
 
-// begin changes the setting for one recording more.
+// begin applies the setting for one more recording.
 func (r *runtimeSetting) begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -56,7 +56,7 @@ func (r *runtimeSetting) begin() {
 	}
 }
 
-// adjust moves the limit of memory away from what is in use: a collector that is close to it runs all the time.
+// adjust keeps the memory limit away from the memory in use. Near its limit, the collector runs all the time.
 func (r *runtimeSetting) adjust() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -67,10 +67,10 @@ func (r *runtimeSetting) adjust() {
 	debug.SetMemoryLimit(memoryLimit(r.sample[0].Value.Uint64()))
 }
 
-// memoryLimit returns the limit where so many bytes are in use.
+// memoryLimit returns the memory limit for this many live bytes.
 func memoryLimit(live uint64) int64 { return max(heapBudget, int64(live)+heapSpare) }
 
-// end takes back what begin has changed, when the last recording ends.
+// end undoes the changes of begin when the last recording ends.
 func (r *runtimeSetting) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,7 +79,7 @@ func (r *runtimeSetting) end() {
 	}
 }
 
-// heldMemory returns how many bytes of memory Go has from the system.
+// heldMemory returns how many bytes Go has from the system.
 func heldMemory() uint64 {
 	held := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(held)

@@ -19,8 +19,8 @@ import (
 	"a2atap/proxy/must"
 )
 
-// While a NATS server takes connections and says nothing, traffic passes and is stored and judged as ever, and the end
-// takes no longer than it may.
+// While a NATS server accepts connections but sends nothing, traffic passes and is stored and checked as usual. The end
+// takes no longer than allowed.
 func TestTrafficPassesASilentNATSServer(t *testing.T) {
 	t.Parallel()
 	silent := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)

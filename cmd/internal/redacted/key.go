@@ -19,9 +19,9 @@ import (
 
 // keyHelp is the help of --redaction-key.
 const keyHelp = "make placeholders for secrets with the key in `FILE|env:NAME`, which a team can share " +
-	"(default redaction.key in the user's configuration folder, made when it is first needed)"
+	"(default redaction.key in the user's configuration directory, created when first needed)"
 
-// Flags say what is hidden in a capture that a command writes.
+// Flags configure redaction in a capture that a command writes.
 type Flags struct {
 	Keep   bool // secrets are not hidden
 	places []string
@@ -30,12 +30,12 @@ type Flags struct {
 
 // Register adds the flags to a command.
 func (o *Flags) Register(f *pflag.FlagSet) {
-	f.BoolVar(&o.Keep, "keep-secrets", false, "do not redact credentials; the capture is marked as holding secrets")
+	f.BoolVar(&o.Keep, "keep-secrets", false, "do not redact credentials; the capture is marked as containing secrets")
 	f.StringArrayVar(&o.places, "redact", nil, "redact the value at `POINTER|header:NAME` as well; repeatable")
 	f.StringVar(&o.key, "redaction-key", "", keyHelp)
 }
 
-// Options reads the flags, but for the key.
+// Options parses the flags, except for the key.
 func (o *Flags) Options() (Options, error) {
 	out := Options{Keep: o.Keep}
 	for _, text := range o.places {
@@ -48,10 +48,10 @@ func (o *Flags) Options() (Options, error) {
 	return out, nil
 }
 
-// Key returns the key of the flags, which is made if it is the user's own and not there yet.
+// Key returns the key of the flags. It creates the user's key if necessary.
 func (o *Flags) Key(e cli.Env) ([]byte, error) { return readKey(e, o.key) }
 
-// KeyForReading is the user's key, if there is one, so that placeholders are those of recordings.
+// KeyForReading returns the user's key, so that placeholders are the same as in recordings, or else a new random key.
 func KeyForReading() []byte {
 	if config, err := os.UserConfigDir(); err == nil {
 		if key, err := redact.ReadKey(filepath.Join(config, "a2atap", "redaction.key")); err == nil {
@@ -63,7 +63,7 @@ func KeyForReading() []byte {
 
 // Seal returns the seal of what is stored about a capture, made with the user's own key, which is created if there is
 // none. The capture is identified by its ID, or, if it has none, by the mark of its steps. It returns nil if the key or
-// both identities are missing: then nothing that is stored can be believed.
+// both identities are missing: stored values cannot be trusted then.
 func Seal(info capture.Info, mark []byte) *kept.Seal {
 	if info.ID != uuid.Nil {
 		mark = info.ID[:]
@@ -75,13 +75,13 @@ func Seal(info capture.Info, mark []byte) *kept.Seal {
 	return kept.NewSeal(key, mark)
 }
 
-// readKey returns the key with which secrets are hidden: the one that --redaction-key names, or else the user's,
-// made if there is none. Where the user's own cannot be had it says why, and returns one for this recording only.
+// readKey returns the redaction key: the one of --redaction-key, or else the user's, which it creates if necessary. If
+// the user's key is not available, it prints why, and returns a key for this recording only.
 func readKey(e cli.Env, flag string) ([]byte, error) {
 	if name, ok := strings.CutPrefix(flag, "env:"); ok {
 		key, err := redact.ParseKey([]byte(e.Getenv(name)))
 		if err != nil {
-			return nil, cli.Usage("--redaction-key %s: the variable cannot be used: %w", flag, err)
+			return nil, cli.Usage("--redaction-key %s: the variable's value cannot be used: %w", flag, err)
 		}
 		return key, nil
 	}
@@ -98,7 +98,7 @@ func readKey(e cli.Env, flag string) ([]byte, error) {
 	}
 	key, err := userKey()
 	if err != nil {
-		fmt.Fprintf(e.Err, "a2atap: %v; secrets are hidden with a key for this recording only, so that they cannot be "+
+		fmt.Fprintf(e.Err, "a2atap: %v; secrets are hidden with a key for this recording only, so they cannot be "+
 			"compared with those of other recordings; --redaction-key FILE names another\n", err)
 		return redact.NewKey(), nil
 	}
@@ -108,7 +108,7 @@ func readKey(e cli.Env, flag string) ([]byte, error) {
 func userKey() ([]byte, error) {
 	config, err := os.UserConfigDir()
 	if err != nil {
-		return nil, fmt.Errorf("find the folder of the redaction key: %w", err)
+		return nil, fmt.Errorf("find the directory of the redaction key: %w", err)
 	}
 	return redact.UserKey(filepath.Join(config, "a2atap", "redaction.key"))
 }

@@ -7,9 +7,9 @@ import (
 	"a2atap/replay/client/setup"
 )
 
-// A masked sink hides the secrets that flags have brought, wherever they stand, before it hands steps on: also in a query
-// or a header whose name says nothing, and in what an agent says back. It stands behind the redactor, whose placeholders
-// say more, and hides only what that could not know.
+// A masked sink hides secrets from flags anywhere in steps, including in headers and queries with inconspicuous names
+// and in agents' answers, and passes the steps on. It comes after the redactor, whose placeholders have more
+// information, and hides only what the redactor could not know.
 type masked struct {
 	next  capture.Sink
 	masks []*setup.Mask
@@ -19,7 +19,7 @@ type masked struct {
 func (m masked) Append(steps ...capture.Step) error {
 	for i := range steps {
 		steps[i] = steps[i].WithBytes(m.blank)
-		steps[i].Parsed = nil // it may hold what is hidden now
+		steps[i].Parsed = nil // it may contain values that are hidden now
 	}
 	return m.next.Append(steps...)
 }
@@ -34,7 +34,7 @@ func (m masked) blank(p []byte) []byte {
 	return p
 }
 
-// A Tee hands steps on to several sinks.
+// A Tee passes steps on to several sinks.
 type Tee []capture.Sink
 
 // Append implements capture.Sink.

@@ -1,9 +1,9 @@
 // Package redacted makes the captures that commands write: a store, redaction in front of it, and the key with which
 // secrets become placeholders.
 //
-// No other package of commands puts redaction together, so there is one place that decides what is hidden. Open is for
-// what is copied, merged or sent by ourselves; package recorder records traffic that passes, with the same Options. The
-// key is the user's, made when it is first needed, and never in a capture.
+// This is the only package of commands that sets up redaction, so one place decides which values to hide. Open is for
+// traffic that commands copy, merge or send themselves; package recorder records passing traffic, with the same
+// Options. The key belongs to the user. It is created when first needed, and never stored in a capture.
 package redacted
 
 import (
@@ -15,13 +15,13 @@ import (
 	"a2atap/proxy/capture/redact"
 )
 
-// A File is a capture that is being written, secrets hidden. Closing it closes the store.
+// A File is a capture that is being written, with secrets hidden. Close also closes the store.
 type File struct {
 	capture.Sink
 	Store *bolt.Store
 }
 
-// Open opens the file of a capture, or makes it, with redaction in front of it.
+// Open opens or creates the file of a capture, with redaction in front of it.
 func Open(file string, o Options) (*File, error) {
 	store, err := o.OpenStore(file)
 	if err != nil {
@@ -30,13 +30,13 @@ func Open(file string, o Options) (*File, error) {
 	return &File{o.Sink(store), store}, nil
 }
 
-// CaptureFlags say where a command records the traffic that it makes itself, and with which key secrets are hidden there.
+// CaptureFlags configure where a command records its own traffic, and with which key secrets are hidden.
 type CaptureFlags struct {
 	File string // empty for nowhere
 	key  string
 }
 
-// Register adds the flags to a command; what it records is said by the words "the traffic into `FILE`", or more of them.
+// Register adds the flags to a command; the text describes what is recorded, as in "the traffic into `FILE`".
 func (o *CaptureFlags) Register(f *pflag.FlagSet, what string) {
 	f.StringVar(&o.File, "capture", "", "record "+what+"; an existing capture is appended to")
 	f.StringVar(&o.key, "redaction-key", "", "with --capture: "+keyHelp)

@@ -10,7 +10,7 @@ import (
 	"a2atap/replay/client/setup"
 )
 
-// Options say how a capture is written. The zero value hides secrets with a key that nobody has.
+// Options configure how a capture is written. The zero value hides secrets with a random key.
 type Options struct {
 	Key   []byte         // of placeholders
 	Keep  bool           // secrets are not hidden
@@ -18,10 +18,10 @@ type Options struct {
 	Names *redact.Names  // under which agents are sent credentials; nil if that is found out from the cards alone
 	Masks []*setup.Mask  // of secrets that flags have brought
 
-	Notice func(string) // tells the user something; nil is for nobody
+	Notice func(string) // receives notices for the user; may be nil
 
-	// Store says how the file is kept. That secrets are in it is said here, since a capture may hold none although none
-	// were hidden; what wrote it, and the fingerprint of the key, are added.
+	// Store configures the file. It states that secrets were kept, since a capture may contain none although none were
+	// hidden; the program and the fingerprint of the key are added.
 	Store bolt.Options
 }
 
@@ -40,7 +40,7 @@ func (o *Options) Sink(next capture.Sink) capture.Sink {
 	return record.NewSink(next, o.Hiding())
 }
 
-// OpenStore opens the file of a capture, or makes it. What is appended to it is to be redacted by the same options.
+// OpenStore opens or creates the file of a capture. Callers must redact everything they append, by the same options.
 func (o *Options) OpenStore(file string) (*bolt.Store, error) {
 	if err := cli.NotAStream(file); err != nil {
 		return nil, err

@@ -10,9 +10,9 @@ import (
 	"a2atap/replay"
 )
 
-const learntHeader = "# What differs from run to run, as replay --learn-noise found. Review each rule, and say why it is one.\n"
+const learntHeader = "# Differences from run to run, found by replay --learn-noise. Review each rule, and give its reason.\n"
 
-// writeLearnt writes rules as a file has them, each with the values that show why it is one.
+// writeLearnt writes rules in file format, each with the values that justify it.
 func writeLearnt(w io.Writer, learnt []replay.Learnt, header bool) error {
 	var b strings.Builder
 	if header {

@@ -1,5 +1,5 @@
-// Package replayer plays the client's side of a capture against live agents and reports the differences: the flags, the
-// credentials of each agent, rules of noise that are learnt. Sending and comparing are those of package replay.
+// Package replayer replays the client's side of a capture against live agents and reports the differences. It handles
+// the flags, credentials of each agent, and learned rules for noise. Package replay sends and compares.
 package replayer
 
 import (
@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"a2atap/analyzer/analysis"
+	analyzed "a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/differ"
@@ -40,7 +41,7 @@ type Options struct {
 	From        source.Flags
 	To          []string
 	named       map[string]string // of to, by name
-	other       string            // of to, without a name; empty if there is none
+	other       string            // of to, without a name; may be empty
 	Filter      string
 	Agent       string
 	Profile     string
@@ -57,12 +58,13 @@ type Options struct {
 	Capture     redacted.CaptureFlags
 	Format      string
 	Texts       bool
-	colours     bool
+	paint       func(analyzed.Ink, string) string
+	Stay        bool
 	Output      string
 	AllowEmpty  bool
 }
 
-// Run replays a capture, and writes a report on what differs.
+// Run replays a capture, and writes a report on the differences.
 func Run(ctx context.Context, e cli.Env, o Options, name string) error {
 	if err := cli.NotOver(o.Output, name); err != nil {
 		return err
@@ -82,13 +84,15 @@ func Run(ctx context.Context, e cli.Env, o Options, name string) error {
 		return cli.AsUsage(err)
 	}
 	options.OnMissing = func(m *replay.Missing) { o.tellMissing(e, m) }
-	o.colours = o.Output == "-" && e.Colours(e.Out)
+	if o.Output == "-" {
+		o.paint = present.PaintReport(e, e.Out)
+	}
 	masks := creds.masks()
 	e.Out, e.Err = masks.Writer(e.Out), masks.Writer(e.Err)
 	return masks.Error(o.play(ctx, e, creds, options, name))
 }
 
-// play replays, and writes the report.
+// play replays the capture, and writes the report.
 func (o *Options) play(
 	ctx context.Context, e cli.Env, creds credentials, options replay.Options, name string,
 ) error {
@@ -121,9 +125,9 @@ func (o *Options) play(
 	if r == nil {
 		return fmt.Errorf("replay %s: %w", name, err)
 	}
-	r.Tool = report.Tool(cli.Tool())
+	r.Tool, r.Paint = cli.Tool(), o.paint
 	writeErr := cli.WriteOutput(e, o.Output, func(w io.Writer) error {
-		return present.WriteDifferences(creds.masks().Writer(w), o.Format, r, o.colours)
+		return report.Write(creds.masks().Writer(w), o.Format, r)
 	})
 	if writeErr != nil {
 		return errors.Join(err, writeErr)
@@ -149,9 +153,9 @@ func (o *Options) play(
 	return nil
 }
 
-// replay turns flags into what the package takes, but for credentials and the choice of exchanges.
+// replay turns flags into options of package replay, except for credentials and the choice of exchanges.
 func (o *Options) replay() (replay.Options, error) {
-	out := replay.Options{Rules: rules.All, Wait: o.Wait, Timeout: o.Timeout, Limits: o.Limits, Late: o.Noise.Tolerance, Texts: o.Texts}
+	out := replay.Options{Rules: rules.All, Wait: o.Wait, Timeout: o.Timeout, Limits: o.Limits, Late: o.Noise.Tolerance, Texts: o.Texts, Stay: o.Stay}
 	if len(o.To) == 0 {
 		return out, cli.Usage("replay needs --to URL, the agent to send to; see a2atap replay --help")
 	}
@@ -171,7 +175,7 @@ func (o *Options) replay() (replay.Options, error) {
 	var err error
 	if o.Speed != "max" {
 		if out.Speed, err = strconv.ParseFloat(o.Speed, 64); err != nil || !(out.Speed >= 0) || math.IsInf(out.Speed, 1) {
-			return out, cli.Usage("--speed %q: write a factor, such as 1 for the recorded pauses, or max for none", o.Speed)
+			return out, cli.Usage("--speed %q: write a factor, such as 1 for the recorded pauses, or max for no pauses", o.Speed)
 		}
 	}
 	if out.Profile, err = compare.ParseProfile(o.Profile); err != nil {
@@ -181,7 +185,7 @@ func (o *Options) replay() (replay.Options, error) {
 	return out, err
 }
 
-// aim reads the values of --to.
+// aim parses the values of --to.
 func (o *Options) aim() error {
 	o.named = map[string]string{}
 	for _, text := range o.To {
@@ -202,7 +206,7 @@ func (o *Options) aim() error {
 	return nil
 }
 
-// splitTo splits [NAME=]URL; a sign in the URL itself begins no name.
+// splitTo splits [NAME=]URL; an equals sign inside the URL does not end a name.
 func splitTo(text string) (name, at string) {
 	before, after, found := strings.Cut(text, "=")
 	if !found || strings.Contains(before, "://") {
@@ -211,7 +215,7 @@ func splitTo(text string) (name, at string) {
 	return before, after
 }
 
-// run replays, and keeps the traffic if that is asked for.
+// run replays the capture, and records the traffic if requested.
 func (o *Options) run(
 	ctx context.Context, e cli.Env, creds credentials, src capture.Source, options replay.Options,
 ) (*report.Report, error) {
@@ -229,11 +233,11 @@ func (o *Options) run(
 	options.Sink, options.Seq = to, to.Store.Position().Seq
 	r, err := o.send(ctx, creds, src, options)
 	err = errors.Join(err, to.Close())
-	judged.KeepReading(context.WithoutCancel(ctx), e, "replay", o.Capture.File)
+	judged.Keep(context.WithoutCancel(ctx), e, "replay", o.Capture.File)
 	return r, err
 }
 
-// send replays once, or twice to learn from it.
+// send replays the capture once, or twice to learn noise.
 func (o *Options) send(
 	ctx context.Context, creds credentials, src capture.Source, options replay.Options,
 ) (*report.Report, error) {
@@ -243,10 +247,10 @@ func (o *Options) send(
 	return replay.Run(ctx, src, o.other, options)
 }
 
-// credentials are what the flags give each agent of a replay.
+// credentials are the credentials for each agent of a replay, from flags.
 type credentials []*setup.Setup
 
-// masks returns what hides the secrets of all agents.
+// masks returns the strings to hide for all agents.
 func (c credentials) masks() (masks setup.Masks) {
 	for _, s := range c {
 		masks = append(masks, s.Mask)
@@ -254,7 +258,7 @@ func (c credentials) masks() (masks setup.Masks) {
 	return masks
 }
 
-// credentials reads the flags for each agent of --to, renders its URL, and puts both into the options.
+// credentials parses the flags for each agent of --to, renders its URL, and sets both in the options.
 func (o *Options) credentials(e cli.Env, options *replay.Options) (credentials, error) {
 	var agents []setup.Agent
 	if o.other != "" {
@@ -278,18 +282,18 @@ func (o *Options) credentials(e cli.Env, options *replay.Options) (credentials, 
 	return list, nil
 }
 
-// tellMissing names a secret that requests are sent without, and the flag that gives it.
+// tellMissing names a secret missing from requests, and the flag that supplies it.
 func (o *Options) tellMissing(e cli.Env, m *replay.Missing) {
 	credentials := m.Credentials()
 	if len(o.named) > 0 {
 		credentials = m.Agent + "=" + credentials
 	}
 	if !e.Quiet() {
-		e.Notice(fmt.Sprintf("%s, and it is sent without; give it with --auth %s", m, credentials))
+		e.Notice(fmt.Sprintf("%s, and the request is sent without it; give it with --auth %s", m, credentials))
 	}
 }
 
-// learnNoise replays twice, and adds what differs from run to run to the file of --learn-noise.
+// learnNoise replays twice, and adds the differences between the runs to the file of --learn-noise.
 func (o *Options) learnNoise(
 	ctx context.Context, mask func(io.Writer) io.Writer, src capture.Source, options replay.Options,
 ) (*report.Report, error) {

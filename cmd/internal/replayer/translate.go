@@ -8,17 +8,17 @@ import (
 	"a2atap/replay"
 )
 
-// translation choose the binding and the dialect in which a recording is played.
+// A translation selects the binding and the dialect for the replay of a recording.
 type translation struct{ binding, dialect string }
 
 func (f *translation) Register(to *pflag.FlagSet) {
 	to.StringVar(&f.binding, "binding", "",
-		"translate requests to the `BINDING` jsonrpc, http+json or grpc, at the address that the live card has for it")
+		"translate requests to the `BINDING` jsonrpc, http+json or grpc, and send them to its address in the live card")
 	to.StringVar(&f.dialect, "dialect", "",
-		"translate requests to the `DIALECT` 0.2, 0.3 or 1.0, at the address that the live card has for it")
+		"translate requests to the `DIALECT` 0.2, 0.3 or 1.0, and send them to its address in the live card")
 }
 
-// set writes the choice into the options of a replay.
+// set sets the binding and the dialect in the options of a replay.
 func (f *translation) set(o *replay.Options) error {
 	if f.binding != "" {
 		if err := cli.Choose("binding", f.binding, a2a.JSONRPC.String(), a2a.HTTPJSON.String(),

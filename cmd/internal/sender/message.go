@@ -12,7 +12,7 @@ import (
 	"a2atap/replay/prompt"
 )
 
-// messages makes the messages of a conversation from templates.
+// messages builds the messages of a conversation from templates.
 type messages struct {
 	vars                   setup.Vars
 	message, configuration string // JSON; empty for none
@@ -21,7 +21,7 @@ type messages struct {
 	turn                   int
 }
 
-// newMessages reads the templates.
+// newMessages parses the templates.
 func newMessages(o Options, s *setup.Setup) (*messages, error) {
 	m := &messages{vars: s.Vars, id: o.MessageID, stable: o.StableID}
 	var err error
@@ -31,21 +31,21 @@ func newMessages(o Options, s *setup.Setup) (*messages, error) {
 	if m.configuration, err = inline("--configuration", o.Configuration); err != nil {
 		return nil, err
 	}
-	_, err = m.patch("") // what is wrong with them is said before anything is sent
+	_, err = m.patch("") // reports their errors before anything is sent
 	return m, err
 }
 
 const jqProgram = "a program in jq, such as .task.artifacts[0].parts[0].text, not JavaScript or Python"
 
-// contents says what flags that take a file read in it.
+// contents describes the contents of files for flags.
 var contents = map[string]string{
 	"--transform": jqProgram, "--message": "a JSON object", "--configuration": "a JSON object",
 }
 
-// inline returns the value of a flag, or what is in the file that it names as @FILE.
+// inline returns the value of a flag, or the contents of the file that it names as @FILE.
 func inline(flag, value string) (string, error) {
 	if strings.HasPrefix(value, "file://") {
-		return "", cli.Usage("%s %s: file:// names a file of another tool; write @FILE, whose contents are %s", flag,
+		return "", cli.Usage("%s %s: file:// is another tool's syntax; write @FILE, a file that contains %s", flag,
 			cli.ShownName(value), contents[flag])
 	}
 	name, ok := strings.CutPrefix(value, "@")
@@ -74,13 +74,13 @@ func (m *messages) next(text, task, contextID string) (client.Message, client.Se
 	switch {
 	case m.stable:
 		out.ID = prompt.StableID(m.turn, text, task, contextID, patch)
-	case m.turn == 1: // later messages are others
+	case m.turn == 1: // later messages differ
 		out.ID = m.id
 	}
 	return out, client.SendOptions{Patch: patch}, nil
 }
 
-// patch returns what is merged into the parameters of a send, nil for nothing.
+// patch returns the object to merge into the parameters of a send, nil for none.
 func (m *messages) patch(text string) (json.RawMessage, error) {
 	if m.message == "" && m.configuration == "" {
 		return nil, nil

@@ -30,14 +30,14 @@ type Options struct {
 	Tasks   taskOptions
 	Push    pushOptions
 	Profile bool
-	// ProfileFrom is a capture that shows more of the agent.
+	// ProfileFrom is a capture with more information about the agent.
 	ProfileFrom string
 
 	Format    string
 	Output    string
 	Capture   redacted.CaptureFlags
-	Sink      capture.Sink // takes what passes, and is closed, in place of Capture; nil for none
+	Sink      capture.Sink // receives the traffic instead of Capture, and is closed; may be nil
 	Program   string
-	transform *prompt.Transform // of program; nil if there is none
+	transform *prompt.Transform // of program; may be nil
 	Fault     string
 }

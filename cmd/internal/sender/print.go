@@ -22,15 +22,15 @@ type sender struct {
 	e             cli.Env
 	o             Options
 	client        *client.Client
-	task, context string // of the last answer
+	task, context string // of the last response
 
-	kept       *keptTraffic      // nil if it is not recorded
-	receiver   *webhook.Receiver // of push notifications; nil if there is none
+	kept       *keptTraffic      // nil without recording
+	receiver   *webhook.Receiver // of push notifications; may be nil
 	registered bool              // the agent knows the receiver
 	delivery   int               // number of the notification to wait for
 }
 
-// asking returns how messages are sent, and what of the answers is printed when.
+// asking returns how to send messages, and which parts of responses to print when.
 func (s *sender) asking() prompt.Options {
 	o := prompt.Options{
 		Mode: prompt.Mode(s.o.Mode), NoPoll: s.o.NoPoll || s.o.Fault != "",
@@ -39,7 +39,7 @@ func (s *sender) asking() prompt.Options {
 	switch {
 	case s.o.Stream:
 		o.Mode = prompt.Stream
-	case o.Mode == prompt.Auto && (o.NoPoll || s.o.Push.on): // they are about the answer to a send
+	case o.Mode == prompt.Auto && (o.NoPoll || s.o.Push.on): // these are about the response to a send
 		o.Mode = prompt.Send
 	}
 	if s.o.Output != "" {
@@ -67,14 +67,22 @@ func (s *sender) send(ctx context.Context, m client.Message, options client.Send
 		ask = func() (*prompt.Answer, error) { return s.askPushed(ctx, m, asking) }
 	}
 	answer, err := ask()
-	if err != nil {
-		return nil, err
+	for err != nil {
+		other := s.client.Reconsider(err)
+		if other == nil {
+			return nil, err
+		}
+		s.client.Close()
+		s.client, s.registered = other, false
+		s.e.Tell("send: %s", analysis.Clean(fmt.Sprintf("%v, and the card does not say its version; using %s", err,
+			other.Endpoint().Protocol)))
+		answer, err = ask()
 	}
 	s.task, s.context = answer.TaskID(), answer.ContextID()
 	return answer, s.answer(ctx, answer, polled)
 }
 
-// answer prints what has not been printed of an answer: all of it, unless its events were.
+// answer prints the unprinted parts of a response: all of it, unless its events were printed.
 func (s *sender) answer(ctx context.Context, a *prompt.Answer, polled bool) error {
 	switch {
 	case s.o.Output != "":
@@ -108,11 +116,11 @@ func (s *sender) printTask(t *client.Task) {
 	}
 }
 
-// final prints the answer as --output says.
+// final prints the response as --output selects.
 func (s *sender) final(ctx context.Context, a *prompt.Answer) error {
 	r := a.Response()
 	good := a.Task == nil || !a.State().Interrupted() && (!a.State().Terminal() || a.State() == client.Completed)
-	if s.o.transform != nil && good { // else there is nothing to transform but bad news
+	if s.o.transform != nil && good { // else there are only errors, which are not transformed
 		ctx, cancel := context.WithTimeout(ctx, s.o.Flags.Timeout)
 		defer cancel()
 		var err error
@@ -123,7 +131,7 @@ func (s *sender) final(ctx context.Context, a *prompt.Answer) error {
 	if err := s.response(r); err != nil || r.Error == "" {
 		return err
 	}
-	fmt.Fprintf(s.e.Err, "send: the transform says: %s\n", analysis.Clean(r.Error))
+	fmt.Fprintf(s.e.Err, "send: output of the transform: %s\n", analysis.Clean(r.Error))
 	return &cli.Exit{Code: cli.ExitFindings}
 }
 
@@ -143,7 +151,7 @@ func (s *sender) response(r prompt.Response) error {
 	return s.json(r)
 }
 
-// artifactName names an artifact by its id or, where none had one, by its name if it has one.
+// artifactName returns an artifact's id or, if no artifact has one, its name, if any.
 func artifactName(a *client.Artifact) string {
 	return strings.TrimSpace("artifact " + cmp.Or(a.ID, a.Name))
 }
@@ -158,7 +166,7 @@ func (s *sender) print(what, text string) {
 	fmt.Fprintf(s.e.Out, "%s: %s\n", analysis.Clean(what), analysis.Clean(text))
 }
 
-// json prints a value of ours in one line.
+// json prints a value as one line of JSON.
 func (s *sender) json(v any) error {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -177,7 +185,7 @@ func (s *sender) raw(body []byte) error {
 	return err
 }
 
-// eventLine says in a line what happened.
+// eventLine describes an event in one line.
 func eventLine(e client.Event) string {
 	switch {
 	case e.Task != nil:

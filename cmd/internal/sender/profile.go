@@ -15,25 +15,25 @@ import (
 	"a2atap/replay/probe"
 )
 
-// A profile is what an agent says about itself that helps to write prompts for it.
+// A profile is an agent's own information that helps to write prompts for it.
 type profile struct {
 	Name         string             `json:"name"`
 	Description  string             `json:"description"`
 	Version      string             `json:"version"`
 	CardURL      string             `json:"cardUrl"`
 	Interfaces   []profileInterface `json:"interfaces"`
-	Capabilities json.RawMessage    `json:"capabilities,omitempty"` // as the card has them
+	Capabilities json.RawMessage    `json:"capabilities,omitempty"` // as in the card
 	Skills       []client.Skill     `json:"skills"`
 	Seen         []profileSeen      `json:"seen,omitempty"` // in a recording
 }
 
-// A profileSeen is a text that was sent to the agent, and what it did.
+// A profileSeen is a text that was sent to the agent, and the agent's reaction.
 type profileSeen struct {
 	Behavior string `json:"behavior"`
 	Text     string `json:"text"`
 }
 
-// seen reads what a recording shows of the agent.
+// seen reads what a recording shows about the agent.
 func seen(ctx context.Context, e cli.Env, capture, url string) ([]profileSeen, error) {
 	if capture == "" {
 		return nil, nil
@@ -72,7 +72,7 @@ func printProfile(ctx context.Context, e cli.Env, s *setup.Setup, format, captur
 	var w struct {
 		Capabilities json.RawMessage `json:"capabilities"`
 	}
-	json.Unmarshal(card.Raw, &w) // it was read before
+	json.Unmarshal(card.Raw, &w) // the card has been parsed before, without errors
 	p.Capabilities = w.Capabilities
 	for _, i := range card.Interfaces {
 		p.Interfaces = append(p.Interfaces, profileInterface{i.URL, i.Protocol.String(), i.Tenant})
@@ -89,7 +89,7 @@ func printProfile(ctx context.Context, e cli.Env, s *setup.Setup, format, captur
 	return p.text(e.Out)
 }
 
-// text writes the profile for people, and for models.
+// text returns the profile as text for people and for models.
 func (p profile) text(w io.Writer) error {
 	var b strings.Builder
 	line := func(indent int, name, text string) {

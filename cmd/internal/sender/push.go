@@ -16,16 +16,16 @@ import (
 	"a2atap/replay/prompt"
 )
 
-// pushOptions let the agent report on the task by push notifications.
+// pushOptions make the agent report on the task by push notifications.
 type pushOptions struct {
 	on      bool
 	webhook receiver.Flags
 }
 
 func (o *pushOptions) Register(f *pflag.FlagSet) {
-	f.BoolVar(&o.on, "push", false, "ask for push notifications at a receiver of our own, print them, and wait for the "+
-		"one that says that the task has ended or waits, in place of polling")
-	o.webhook.Register(f, "with --push: ", "; with the protocol legacy that is so anyway")
+	f.BoolVar(&o.on, "push", false, "request push notifications to a receiver in a2atap, print them, and wait for the "+
+		"one that reports that the task has ended or waits, instead of polling")
+	o.webhook.Register(f, "with --push: ", "; always so with the protocol legacy")
 }
 
 func (o *pushOptions) check() error {
@@ -33,18 +33,18 @@ func (o *pushOptions) check() error {
 	case o.on:
 		return o.webhook.Check()
 	case o.webhook.Secured():
-		return cli.Usage("--webhook-tls, --webhook-cert and --webhook-key are about push notifications; add --push")
+		return cli.Usage("--webhook-tls, --webhook-cert and --webhook-key need --push")
 	}
 	return nil
 }
 
-// receive begins to listen, if that is asked for. The caller closes the receiver, which is nil if it is not.
+// receive starts to listen, if requested. The caller closes the receiver, which is nil if not requested.
 func (s *sender) receive() error {
 	if !s.o.Push.on {
 		return nil
 	}
 	hook := &s.o.Push.webhook
-	// Before A2A 0.1 agents take no other webhooks than https. Whoever names one has something that ends TLS there.
+	// Before A2A 0.1 agents accept only https webhooks. If the user names a URL, its server handles TLS.
 	must := s.client.Endpoint().Protocol == client.Early && hook.URL == ""
 	certificate, err := hook.Certificate(s.e, "send", must)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *sender) receive() error {
 func (s *sender) delivered(d webhook.Delivery) {
 	switch {
 	case d.Err != nil:
-		s.e.Tell("send: a push notification does not count: %s", analysis.Clean(d.Err.Error()))
+		s.e.Tell("send: ignored a push notification: %s", analysis.Clean(d.Err.Error()))
 	case s.o.Output != "":
 		s.e.Tell("push: %s", analysis.Clean(eventLine(d.Event)))
 	case s.o.Format == "json":
@@ -75,9 +75,9 @@ func (s *sender) delivered(d webhook.Delivery) {
 	}
 }
 
-// askPushed asks with a webhook, and waits for the notification that the task has ended or waits.
+// askPushed sends with a webhook, and waits for the notification that the task has ended or waits.
 func (s *sender) askPushed(ctx context.Context, m client.Message, o prompt.Options) (*prompt.Answer, error) {
-	if !s.registered { // a task that goes on keeps its webhook
+	if !s.registered { // a continued task keeps its webhook
 		config := s.receiver.Config()
 		o.Send.Push = &config
 		s.registered = true
@@ -109,9 +109,9 @@ func (s *sender) askPushed(ctx context.Context, m client.Message, o prompt.Optio
 	return prompt.Poll(ctx, s.client, answer.TaskID(), polling)
 }
 
-// setWebhook sets the webhook of a task by a call of its own, if the agent did not take it along with the message:
-// before A2A 0.1 nothing said that it must. It reports whether there is nothing to wait for, since the task was faster;
-// then the answer shows it.
+// setWebhook sets the webhook of a task in a separate call, if the agent ignored the one in the message, which was
+// allowed before A2A 0.1. It reports whether there is nothing to wait for because the task has already ended; the
+// answer shows the result then.
 func (s *sender) setWebhook(ctx context.Context, a *prompt.Answer) (over bool, err error) {
 	var refused *client.Error
 	if _, err := s.client.GetPush(ctx, a.TaskID(), ""); !errors.As(err, &refused) {
@@ -134,6 +134,6 @@ func (s *sender) setWebhook(ctx context.Context, a *prompt.Answer) (over bool, e
 	if state := a.State(); !state.Terminal() && !state.Interrupted() {
 		return false, nil
 	}
-	s.e.Tell("send: the agent took no webhook along with the message, and the task was at its end before it got one")
+	s.e.Tell("send: the agent ignored the webhook in the message, and the task had ended before a webhook could be set")
 	return true, nil
 }

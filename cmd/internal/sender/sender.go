@@ -1,5 +1,5 @@
-// Package sender is a client: it sends a message or asks about a task, in a conversation if that is wanted, prints the
-// answers, and records them into a capture on request. Protocol and credentials are those of replay/client.
+// Package sender is a client: it sends a message or asks about a task, optionally as a conversation, prints the
+// answers, and records them into a capture on request. Package replay/client implements protocol and credentials.
 package sender
 
 import (
@@ -14,6 +14,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
+	"a2atap/proxy/outbound"
 	"a2atap/replay/client"
 	"a2atap/replay/client/fault"
 	"a2atap/replay/client/setup"
@@ -57,17 +58,17 @@ func Run(ctx context.Context, e cli.Env, o Options, args []string) error {
 	}
 	if o.Capture.File != "" {
 		var cancel context.CancelFunc
-		ctx, cancel = cli.UntilInterrupted(ctx, e) // what was recorded is to be stored
+		ctx, cancel = cli.UntilInterrupted(ctx, e) // the recording has to be stored
 		defer cancel()
 	}
 	err = errors.Join(s.Mask.Error(o.run(ctx, e, s, kept, build, args[1:])), kept.close())
 	if o.Capture.File != "" {
-		judged.KeepReading(context.WithoutCancel(ctx), e, "send", o.Capture.File)
+		judged.Keep(context.WithoutCancel(ctx), e, "send", o.Capture.File)
 	}
 	return err
 }
 
-// check refuses flags that do not go together.
+// check rejects invalid combinations of flags.
 func (o *Options) check(args []string) error {
 	if err := cli.Choose("format", o.Format, "text", "json"); err != nil {
 		return err
@@ -84,7 +85,7 @@ func (o *Options) check(args []string) error {
 		return cli.Usage("--poll-interval must not be below 0, and --poll-timeout must be above it")
 	}
 	if o.MessageID != "" && o.StableID {
-		return cli.Usage("--message-id and --stable-id are two ways to give an id; use one")
+		return cli.Usage("--message-id and --stable-id both set the id; use one")
 	}
 	instead := o.Tasks.given()
 	if o.Profile {
@@ -94,18 +95,18 @@ func (o *Options) check(args []string) error {
 	case o.ProfileFrom != "" && !o.Profile:
 		return cli.Usage("--profile-from needs --profile")
 	case o.Push.on && len(instead) > 0:
-		return cli.Usage("%s sends no message, and --push is about one", instead[0])
+		return cli.Usage("%s sends no message, and --push needs one", instead[0])
 	case len(instead) > 1:
-		return cli.Usage("%s and %s are two things to do; use one", instead[0], instead[1])
+		return cli.Usage("%s and %s exclude each other; use one", instead[0], instead[1])
 	case len(instead) == 1 && len(args) > 1:
 		return cli.Usage("%s sends no message; leave out %q", instead[0], args[1])
 	case len(instead) == 0 && len(args) == 1 && o.Message == "" && o.Fault != "list":
-		return cli.Usage("send needs URL TEXT, or a flag that says what to do instead; see a2atap send --help")
+		return cli.Usage("send needs URL TEXT, or a flag for another action; see a2atap send --help")
 	}
 	return o.Push.check()
 }
 
-// run does what the flags ask for.
+// run executes the flags.
 func (o *Options) run(
 	ctx context.Context, e cli.Env, s *setup.Setup, kept *keptTraffic, build *messages, args []string,
 ) error {
@@ -117,20 +118,23 @@ func (o *Options) run(
 	case errors.Is(err, fault.ErrUnknown):
 		return cli.Usage("%w", err)
 	case errors.Is(err, client.ErrElsewhere):
-		return fmt.Errorf("send to %s: %w, and send goes to no other address than the given one; give that, "+
+		return fmt.Errorf("send to %s: %w, and send uses only the given address; give that URL, "+
 			"or --follow-card", s.URL, err)
 	case errors.Is(err, client.ErrPrivate):
-		return fmt.Errorf("send to %s: %w; give that as URL, or name it with --credentials-to", s.URL, err)
+		return fmt.Errorf("send to %s: %w; give that URL, or name it with --credentials-to", s.URL, err)
 	}
 	if err != nil {
+		if outbound.AdviceIn(err) != "" {
+			return fmt.Errorf("send to %s: %w", s.URL, err)
+		}
 		return fmt.Errorf("send to %s: %w; %s", s.URL, err, nextStep(err))
 	}
-	defer c.Close()
+	sender := &sender{e: e, o: *o, client: c, kept: kept}
+	defer func() { sender.client.Close() }()
 	if noCard != nil {
-		e.Tell("send: %s", analysis.Clean(fmt.Sprintf("%v; taking the URL for that of an interface of %s",
+		e.Tell("send: %s", analysis.Clean(fmt.Sprintf("%v; using the URL as an interface of %s",
 			noCard, c.Endpoint().Protocol)))
 	}
-	sender := &sender{e: e, o: *o, client: c, kept: kept}
 	if len(o.Tasks.given()) > 0 {
 		return sender.askAboutTasks(ctx)
 	}
@@ -154,19 +158,19 @@ func (o *Options) run(
 	return sender.converse(ctx, build, text)
 }
 
-// nextStep says what to do about an agent whose card cannot be had.
+// nextStep returns a suggestion for when an agent's card is unavailable.
 func nextStep(err error) string {
 	var refused *client.Error
 	switch {
 	case errors.As(err, &refused) && refused.Unauthorized():
 		return "give credentials with --auth, or if only the card needs them, add --no-card"
 	case refused != nil, errors.Is(err, client.ErrNotACard):
-		return "to use the URL as that of an interface, add --no-card"
+		return "to use the URL as an interface, add --no-card"
 	}
 	return "check that the agent, or the tap in front of it, listens there"
 }
 
-// compile reads the program of --transform, which needs an output that it can make.
+// compile parses the program of --transform, which needs a compatible output.
 func (o *Options) compile() error {
 	if o.Program == "" {
 		return nil
@@ -182,7 +186,7 @@ func (o *Options) compile() error {
 	return nil
 }
 
-// converse sends a text, and then the lines of standard input for as long as the task waits for them.
+// converse sends a text, and then lines of standard input while the task waits for input.
 func (s *sender) converse(ctx context.Context, build *messages, text string) error {
 	lines := bufio.NewScanner(s.e.In)
 	s.task, s.context = s.o.Task, s.o.ContextID
@@ -205,12 +209,12 @@ func (s *sender) converse(ctx context.Context, build *messages, text string) err
 	}
 }
 
-// outcome returns the exit status for the final state of a task as an error, nil for 0, and says what is wrong.
+// outcome returns the exit status for the final state of a task as an error, nil for 0, and prints the problem.
 func (s *sender) outcome(a *prompt.Answer) error {
 	state := a.State()
 	switch {
 	case state.Interrupted():
-		fmt.Fprintf(s.e.Err, "send: task %s waits for %s; go on with --task %s\n", analysis.Clean(a.TaskID()),
+		fmt.Fprintf(s.e.Err, "send: task %s waits for %s; continue with --task %s\n", analysis.Clean(a.TaskID()),
 			strings.TrimSuffix(string(state), "-required"), analysis.Clean(a.TaskID()))
 	case state.Terminal() && state != client.Completed:
 		why := ""

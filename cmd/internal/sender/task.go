@@ -11,7 +11,7 @@ import (
 	"a2atap/replay/prompt"
 )
 
-// taskOptions ask about tasks that exist, instead of sending.
+// taskOptions select requests about existing tasks, instead of sending.
 type taskOptions struct {
 	get, cancel, subscribe string
 	list                   bool
@@ -19,14 +19,14 @@ type taskOptions struct {
 }
 
 func (o *taskOptions) Register(f *pflag.FlagSet) {
-	f.StringVar(&o.get, "get", "", "get the task `ID`, and send nothing")
-	f.BoolVar(&o.list, "list", false, "list the agent's tasks, and send nothing")
-	f.StringVar(&o.cancel, "cancel", "", "cancel the task `ID`, and send nothing")
-	f.StringVar(&o.subscribe, "subscribe", "", "print the events of the task `ID` from now on, and send nothing")
-	f.IntVar(&o.historyLength, "history-length", -1, "with --get and --list: ask for `N` messages of history at most")
+	f.StringVar(&o.get, "get", "", "get the task `ID`, and send no message")
+	f.BoolVar(&o.list, "list", false, "list the agent's tasks, and send no message")
+	f.StringVar(&o.cancel, "cancel", "", "cancel the task `ID`, and send no message")
+	f.StringVar(&o.subscribe, "subscribe", "", "print the events of the task `ID` from now on, and send no message")
+	f.IntVar(&o.historyLength, "history-length", -1, "with --get and --list: request at most `N` messages of history")
 }
 
-// given returns the flags that were given.
+// given returns the flags that the user has set.
 func (o *taskOptions) given() []string {
 	var flags []string
 	for _, f := range []struct {
@@ -80,7 +80,7 @@ func (s *sender) askAboutTasks(ctx context.Context) error {
 	}
 }
 
-// printed prints a task as the flags say.
+// printed prints a task as the flags select.
 func (s *sender) printed(ctx context.Context, t *client.Task) error {
 	a := &prompt.Answer{Mode: prompt.Send, Task: t, Raw: t.Raw}
 	switch {
@@ -94,7 +94,7 @@ func (s *sender) printed(ctx context.Context, t *client.Task) error {
 }
 
 func (s *sender) subscribe(ctx context.Context, id string) error {
-	s.o.Stream = true // what is to come is all that is asked for
+	s.o.Stream = true // only future events are wanted
 	asking := s.asking()
 	polled := false
 	asking.OnPoll = func(*client.Task) error { polled = true; return nil }
@@ -135,7 +135,7 @@ func (s *sender) listTasks(ctx context.Context) error {
 			return nil
 		}
 		if seen[o.PageToken] {
-			return fmt.Errorf("list tasks: the agent gives the same page again and again")
+			return fmt.Errorf("list tasks: the agent returns the same page again and again")
 		}
 		seen[o.PageToken] = true
 	}
@@ -143,7 +143,7 @@ func (s *sender) listTasks(ctx context.Context) error {
 
 func stateWord(t *client.Task) string {
 	if t.Status.State == "" {
-		return "in no state"
+		return "without a state"
 	}
 	return string(t.Status.State)
 }

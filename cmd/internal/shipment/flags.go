@@ -21,39 +21,39 @@ type Flags struct {
 	NATS     *cli.NATSFlags // of the command
 }
 
-// Help is the part of the help that says what shipping is.
-const Help = `With --ship nats://HOST:4222/NAME what is recorded is also published to the stream NAME of NATS JetStream,
-secrets hidden as in the capture, after it was stored. A server that is away, slow or full delays nothing: the capture
-has everything, and what the stream lacks is sent when the server is back, by the next recording into the same capture,
-or by a2atap ship.`
+// Help is the part of the help about shipping.
+const Help = `With --ship nats://HOST:4222/NAME the recording is also published to the NATS JetStream stream NAME, with
+secrets hidden as in the capture, after it was stored. An unreachable, slow or full server delays nothing: the capture
+has everything, and the missing part is sent when the server is back, by the next recording into the same capture, or by
+a2atap ship.`
 
 // Register adds the flags. What they need of the server's, --nats-user and so on, is registered by the command.
 func (o *Flags) Register(f *pflag.FlagSet, nats *cli.NATSFlags, needs string) {
 	o.NATS = nats
 	f.StringVar(&o.url, "ship", "",
-		needs+"publish what is recorded to the stream NAME of NATS JetStream, too, at `nats://HOST:PORT/NAME`")
+		needs+"also publish the recording to the NATS JetStream stream NAME, at `nats://HOST:PORT/NAME`")
 	o.Limits(f, "with --ship: ")
 }
 
-// Limits adds the flags beside the address.
+// Limits adds the flags that accompany the address.
 func (o *Flags) Limits(f *pflag.FlagSet, needs string) {
-	f.StringVar(&o.host, "ship-host", "", needs+"call this machine `NAME` in the stream (default its host name, or what a capture that is there is called)")
+	f.StringVar(&o.host, "ship-host", "", needs+"name this machine `NAME` in the stream (default its host name, or its name in an existing capture)")
 	f.DurationVar(&o.maxAge, "ship-max-age", 7*24*time.Hour,
-		needs+"if the stream does not exist, create it, to keep messages for `D`; 0 means no limit")
+		needs+"if the stream does not exist, create it and keep messages for `D`; 0 means no limit")
 	f.StringVar(&o.maxBytes, "ship-max-bytes", "1GiB",
-		needs+"make it one that keeps `SIZE`, then removes the oldest messages; empty for no limit")
-	f.IntVar(&o.replicas, "ship-replicas", 1, needs+"make it one that is kept on `N` servers of a cluster")
+		needs+"let the new stream keep `SIZE`, then remove the oldest messages; empty for no limit")
+	f.IntVar(&o.replicas, "ship-replicas", 1, needs+"let the new stream be stored on `N` servers of a cluster")
 }
 
-// A To says where a recording is shipped, and as what.
+// A To is the destination of a shipped recording, and its name there.
 type To struct {
 	Address fleet.Address
 	Options fleet.ShipOptions
-	End     time.Duration // that the end of a recording waits for what is left to be shipped; 0 is 5 s
+	End     time.Duration // how long the end of a recording waits for pending shipping; 0 is 5 s
 	named   bool          // the host, by a flag
 }
 
-// called is the flag with which a2atap ship goes on with the same recorder.
+// called returns the flag with which a2atap ship continues the same recorder.
 func (t *To) called() string {
 	if !t.named {
 		return ""
@@ -61,7 +61,7 @@ func (t *To) called() string {
 	return " --ship-host " + cli.Quote(t.Options.Host)
 }
 
-// To reads the flags; nil if nothing is to be shipped.
+// To parses the flags; nil if nothing is to be shipped.
 func (o *Flags) To(e cli.Env, keepSecrets bool) (*To, error) {
 	switch {
 	case o.url == "" && o.host != "":
@@ -69,21 +69,21 @@ func (o *Flags) To(e cli.Env, keepSecrets bool) (*To, error) {
 	case o.url == "":
 		return nil, nil
 	case keepSecrets:
-		return nil, cli.Usage("--ship with --keep-secrets would send credentials to the NATS server, and to all who read " +
-			"there; leave one out")
+		return nil, cli.Usage("--ship with --keep-secrets would send credentials to the NATS server and to all its readers; " +
+			"leave one out")
 	}
 	return o.Address(e, "--ship", o.url)
 }
 
-// Beside is to for commands that record only where they are told a file.
+// Beside is To for commands that record only if a file is given.
 func (o *Flags) Beside(e cli.Env, file string) (*To, error) {
 	if o.url != "" && file == "" {
-		return nil, cli.Usage("--ship needs --capture FILE, which keeps what the server cannot take")
+		return nil, cli.Usage("--ship needs --capture FILE, which keeps what the server cannot accept")
 	}
 	return o.To(e, false)
 }
 
-// Address reads an address, and the flags beside it; what says where the address stands.
+// Address parses an address and its flags; what names the place of the address in messages.
 func (o *Flags) Address(e cli.Env, what, text string) (*To, error) {
 	address, err := fleet.ParseAddress(text)
 	if err != nil {
@@ -103,7 +103,7 @@ func (o *Flags) Address(e cli.Env, what, text string) (*To, error) {
 	if t.Options.Host == "" {
 		t.Options.HostGuessed = true
 		if t.Options.Host, err = os.Hostname(); err != nil || t.Options.Host == "" {
-			return nil, cli.Usage("this machine has no name; give it one in the stream with --ship-host NAME")
+			return nil, cli.Usage("this machine has no host name; set its name in the stream with --ship-host NAME")
 		}
 	}
 	t.Options.Connect, err = o.NATS.Options(e, address)

@@ -1,6 +1,6 @@
-// Package shipment ships captures to a stream of NATS JetStream: the flags that say where, and a Shipment, which follows a
-// capture as it is recorded and tells what becomes of it in Events. A server that is away, slow or full holds up nothing:
-// what is not shipped is in the capture. A capture with secrets in it is never shipped.
+// Package shipment ships captures to a NATS JetStream stream: the flags, and a Shipment, which follows a capture while
+// it is recorded and reports Events. A server that is away, slow or full delays nothing: unshipped steps stay in the
+// capture. A capture with secrets is never shipped.
 package shipment
 
 import (
@@ -15,16 +15,16 @@ import (
 	"a2atap/proxy/fleet"
 )
 
-// SecretsInside is why a capture is not shipped, and what to do.
+// SecretsInside is the reason why a capture is not shipped, and advice.
 func SecretsInside(file string) string {
-	return fmt.Sprintf("secrets are kept in it (--keep-secrets), and would leave this machine; a2atap import %s -o "+
+	return fmt.Sprintf("it contains secrets (--keep-secrets), which would leave this machine; a2atap import %s -o "+
 		"hidden.a2atap makes a copy without them", file)
 }
 
-// shipEnd is what 0 stands for in To.End.
+// shipEnd is the default of To.End.
 const shipEnd = 5 * time.Second
 
-// A Event is what there is to say of shipping.
+// An Event is a report about shipping.
 type Event struct {
 	State   string `json:"state"` // shipping, behind, recovered, shipped, left
 	URL     string `json:"url"`   // without credentials
@@ -32,15 +32,15 @@ type Event struct {
 	Error   string `json:"error,omitempty"`
 	File    string `json:"file,omitempty"`
 	Sent    uint64 `json:"sent,omitempty"` // steps, by this command
-	Shipped uint64 `json:"shipped"`        // the last step that is in the stream, if that is known
-	Left    uint64 `json:"left,omitempty"` // steps that are not
+	Shipped uint64 `json:"shipped"`        // the last step known to be in the stream
+	Left    uint64 `json:"left,omitempty"` // steps not shipped
 	Text    string `json:"-"`
 }
 
 // Urgent reports whether the user should know at once.
 func (v *Event) Urgent() bool { return v.State == "behind" || v.State == "left" }
 
-// A Shipment is a recording that is being shipped. A nil one is none.
+// A Shipment is a recording that is being shipped. A nil Shipment does nothing.
 type Shipment struct {
 	To      *To
 	file    string
@@ -51,7 +51,7 @@ type Shipment struct {
 	done    chan error
 }
 
-// May refuses to ship a capture with secrets in it.
+// May returns an error for a capture with secrets in it.
 func May(to *To, file string, spool fleet.Spool) error {
 	if to == nil {
 		return nil
@@ -63,7 +63,7 @@ func May(to *To, file string, spool fleet.Spool) error {
 	return err
 }
 
-// Start begins to ship the capture in a file as it grows, until stop.
+// Start starts to ship the capture in a file as it grows, until Stop.
 func Start(to *To, file string, spool fleet.Spool, busy func() bool, tell func(Event)) *Shipment {
 	if to == nil {
 		return nil
@@ -82,7 +82,7 @@ func Start(to *To, file string, spool fleet.Spool, busy func() bool, tell func(E
 	return s
 }
 
-// next is how what was not shipped gets there.
+// next suggests how to ship the rest.
 func (s *Shipment) next() string {
 	return fmt.Sprintf("a2atap ship %s %s%s sends the rest", s.file, s.To.Address, s.To.called())
 }
@@ -101,17 +101,17 @@ func (s *Shipment) say(state string, err error, format string, args ...any) {
 
 func (s *Shipment) trouble(err error) {
 	if err == nil {
-		s.say("recovered", nil, "all of %s is shipped again to %s", s.file, s.To.Address)
+		s.say("recovered", nil, "shipping %s again to %s", s.file, s.To.Address)
 		return
 	}
 	if errors.Is(err, fleet.ErrBroken) {
-		s.say("behind", err, "%s is not shipped any more, and nothing is lost: %v; %s", s.file, err, s.next())
+		s.say("behind", err, "stopped shipping %s; nothing is lost: %v; %s", s.file, err, s.next())
 		return
 	}
-	s.say("behind", err, "%s is not shipped for now, and nothing is lost: %v", s.file, err)
+	s.say("behind", err, "shipping of %s is paused; nothing is lost: %v", s.file, err)
 }
 
-// Stop waits for what is left to be shipped, in bounded time, and says what became of it. The recording has ended.
+// Stop waits for the rest to be shipped, for a limited time, and reports the result. The recording must have ended.
 func (s *Shipment) Stop() {
 	if s == nil {
 		return
@@ -131,7 +131,7 @@ func (s *Shipment) Stop() {
 	}
 	if errors.Is(err, context.Canceled) {
 		if err = status.Err; err == nil {
-			err = errors.New("there was no time")
+			err = errors.New("out of time")
 		}
 	}
 	next := s.next()
@@ -141,7 +141,7 @@ func (s *Shipment) Stop() {
 	}
 	if info, infoErr := s.spool.Info(context.Background()); infoErr == nil && status.Asked {
 		if v.Left = info.Arrivals - min(info.Arrivals, status.Shipped); v.Left == 0 {
-			s.say("shipped", err, "%s shipped to %s, but not that the recording has ended: %v",
+			s.say("shipped", err, "%s shipped to %s, except for the end mark of the recording: %v",
 				analysis.Plural(status.Shipped, "step"), s.To.Address, err)
 			return
 		}
@@ -158,7 +158,7 @@ func IsOrAre(n uint64, noun string) string {
 	return analysis.Plural(n, noun) + " are"
 }
 
-// Tell says what becomes of shipping.
+// Tell prints an event.
 func Tell(e cli.Env, v Event) {
 	if v.Urgent() || !e.Quiet() {
 		e.Notice(v.Text)

@@ -1,5 +1,4 @@
-// Package shipper ships captures that lie in files, once or as they grow. What is recorded by this process is shipped by
-// package shipment.
+// Package shipper ships captures in files, once or as they grow. Package shipment ships the recordings of this process.
 package shipper
 
 import (
@@ -27,14 +26,14 @@ type Options struct {
 	Follow bool
 	Format string
 
-	Patience time.Duration // with a server that takes nothing
+	Patience time.Duration // with a server that accepts nothing
 }
 
-// Run ships captures to the stream that the last argument names.
+// Run ships captures to the stream in the last argument.
 func Run(ctx context.Context, e cli.Env, o *Options, args []string) error {
 	files, url := args[:len(args)-1], args[len(args)-1]
 	if !fleet.IsAddress(url) {
-		return cli.Usage("ship: write where to, nats://HOST:PORT/NAME, as the last argument")
+		return cli.Usage("ship: write the destination, nats://HOST:PORT/NAME, as the last argument")
 	}
 	if err := cli.Choose("format", o.Format, "text", "json"); err != nil {
 		return err
@@ -76,7 +75,7 @@ func Run(ctx context.Context, e cli.Env, o *Options, args []string) error {
 	return errors.Join(errs...)
 }
 
-// openForShipping opens a capture of ours that may leave this machine.
+// openForShipping opens a capture if it may leave this machine.
 func openForShipping(ctx context.Context, file string) (*bolt.Reader, error) {
 	if file == "-" || fleet.IsAddress(file) {
 		return nil, cli.Usage("ship reads files: write CAPTURE... nats://HOST:PORT/NAME")
@@ -86,7 +85,7 @@ func openForShipping(ctx context.Context, file string) (*bolt.Reader, error) {
 		if err == nil {
 			r.Close()
 		}
-		return nil, fmt.Errorf("ship %s: it is not a capture of a2atap; a2atap import %s makes one of it", file, file)
+		return nil, fmt.Errorf("ship %s: it is not an .a2atap capture; a2atap import %s converts it", file, file)
 	}
 	if err != nil {
 		return nil, err
@@ -111,10 +110,10 @@ func (o *Options) ship(ctx context.Context, out *present.Recorded, to *shipment.
 	own.Options.OnTrouble = func(err error) {
 		switch {
 		case err == nil || ctx.Err() != nil:
-		case errors.Is(err, fleet.ErrBroken): // others may be shipped for long
+		case errors.Is(err, fleet.ErrBroken): // other captures may still be shipped for long
 			out.Notice(fmt.Sprintf("ship %s: %v", file, err))
 		default:
-			out.Notice(fmt.Sprintf("ship %s: %v; it is tried again", file, err))
+			out.Notice(fmt.Sprintf("ship %s: %v; trying again", file, err))
 		}
 	}
 	s := own.Of(file, r)
@@ -144,15 +143,15 @@ func (o *Options) ship(ctx context.Context, out *present.Recorded, to *shipment.
 			err = fmt.Errorf("%w; %s not there", err, shipment.IsOrAre(v.Left, "step"))
 		}
 	case status.Steps == 0:
-		v.Text = fmt.Sprintf("%s: all of it is there already, %s", file, analysis.Plural(status.Shipped, "step"))
+		v.Text = fmt.Sprintf("%s: already complete on the server, %s", file, analysis.Plural(status.Shipped, "step"))
 	default:
-		v.Text = fmt.Sprintf("%s: %s sent, and all of it is there", file, analysis.Plural(status.Steps, "step"))
+		v.Text = fmt.Sprintf("%s: %s sent, now complete on the server", file, analysis.Plural(status.Steps, "step"))
 	}
 	out.Shipped(v)
 	return err
 }
 
-// watchShipping shows how far shipping is, until the context ends.
+// watchShipping shows the progress of shipping until the context ends.
 func watchShipping(ctx context.Context, out *present.Recorded, file string, s *fleet.Shipper) {
 	if !out.Env.ShowsProgress() {
 		return

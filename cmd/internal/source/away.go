@@ -8,23 +8,23 @@ import (
 	"a2atap/proxy/fleet"
 )
 
-// trouble tells what becomes of the connection, and what the server complains of, once as long as it is the same.
+// trouble reports changes of the connection and errors of the server, each once while it lasts.
 func (f *stream) trouble(err error) {
 	switch {
-	case f.parted.Load(): // on purpose
+	case f.parted.Load(): // closed on purpose
 	case err != nil && !errors.Is(err, fleet.ErrAway):
 		if f.complain(err.Error()) {
 			f.notice(fmt.Sprintf("%s: %v", f.address, err))
 		}
-	case !f.turn(err != nil): // said before, or nobody missed it
+	case !f.turn(err != nil): // reported before, or not noticeable
 	case err == nil:
-		f.notice(fmt.Sprintf("%s: the server is there again", f.address))
+		f.notice(fmt.Sprintf("%s: the server is reachable again", f.address))
 	default:
-		f.notice(fmt.Sprintf("%s: the server is away, and tried again: %v", f.address, err))
+		f.notice(fmt.Sprintf("%s: trying again: %v", f.address, err))
 	}
 }
 
-// complain notes what the server complains of, and reports whether that is new.
+// complain records an error of the server, and reports whether it is new.
 func (f *stream) complain(text string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -33,7 +33,7 @@ func (f *stream) complain(text string) bool {
 	return was != text
 }
 
-// turn notes whether the server is away, and reports whether that is new.
+// turn records whether the server is away, and reports whether that has changed.
 func (f *stream) turn(away bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -46,7 +46,8 @@ func (f *stream) turn(away bool) bool {
 	return true
 }
 
-// Away returns whether the server is away, as soon as that is not what it was, or else the context's error.
+// Away waits until the server's state differs from was, and returns the new state: true if the server is away. It
+// returns the context's error if the context ends first.
 func (f *stream) Away(ctx context.Context, was bool) (bool, error) {
 	for {
 		f.mu.Lock()

@@ -9,14 +9,13 @@ import (
 	"a2atap/cmd/internal/cli"
 )
 
-// Flags are the flags of commands that read captures, for those that are the stream of a fleet. A nil one stands
-// for none given.
+// Flags are the flags of reading commands for captures that are a fleet's stream. nil means no flags.
 type Flags struct {
 	hosts []string
 	since string
 	nats  *cli.NATSFlags
 
-	Interrupts bool // the command takes interrupts itself, once it has its capture
+	Interrupts bool // the command handles interrupts itself, once it has its capture
 }
 
 // Register adds the flags to a command that reads captures. Those for the server are added too, unless the command
@@ -27,9 +26,9 @@ func (o *Flags) Register(f *pflag.FlagSet, nats *cli.NATSFlags) {
 		o.nats.Register(f)
 	}
 	f.StringArrayVar(&o.hosts, "host", nil,
-		"of a stream, nats://…, read only the recorders of the host `NAME`; repeatable")
+		"for a stream, nats://…: read only the recorders of the host `NAME`; repeatable")
 	f.StringVar(&o.since, "since", "",
-		"of a stream, read only what began since `D|TIME`, such as 90m (ago) or 2026-03-01T10:00:00Z")
+		"for a stream: read only exchanges that began since `D|TIME`, such as 90m (ago) or 2026-03-01T10:00:00Z")
 }
 
 // onlyStreams returns an error if a flag is given that has no meaning for a capture.
@@ -37,18 +36,18 @@ func (o *Flags) onlyStreams(name string) error {
 	switch {
 	case o == nil:
 	case len(o.hosts) > 0:
-		return cli.Usage("--host chooses recorders of a stream, nats://HOST:PORT/NAME, and %s is not one", name)
+		return cli.Usage("--host selects recorders of a stream, nats://HOST:PORT/NAME, and %s is not a stream", name)
 	case o.since != "":
-		return cli.Usage("--since is for a stream, nats://HOST:PORT/NAME, and %s is not one; --filter 'time:>=12:30:00' "+
-			"chooses in a file", name)
+		return cli.Usage("--since is for a stream, nats://HOST:PORT/NAME, and %s is not a stream; --filter 'time:>=12:30:00' "+
+			"selects in a file", name)
 	}
 	return nil
 }
 
-// check returns an error if a flag cannot be meant.
+// check returns an error if a flag's value is invalid.
 func (o *Flags) check() error {
 	if slices.Contains(o.hosts, "") {
-		return cli.Usage("--host is empty; write the name of a host, as a2atap hosts lists them, or leave --host out for all")
+		return cli.Usage("--host is empty; write the name of a host from a2atap hosts, or leave --host out for all hosts")
 	}
 	return nil
 }
@@ -67,5 +66,5 @@ func (o *Flags) begin(now time.Time) (time.Time, error) {
 		}
 	}
 	return time.Time{}, cli.Usage("--since %q: write how long ago, such as 90m, or a time, such as 2026-03-01T10:00:00Z (UTC "+
-		"where no zone is said)", o.since)
+		"without a zone)", o.since)
 }

@@ -2,7 +2,7 @@
 
 package source
 
-// fleetFolders is the pattern of folders in which what is read of streams is kept.
+// fleetFolders is the pattern of folders that store data read from streams.
 const fleetFolders = "a2atap-fleet-*"
 
 func holdFolder(string) (release func(), err error) { return func() {}, nil }

@@ -9,14 +9,14 @@ import (
 	"syscall"
 )
 
-// fleetFolders is the pattern of folders in which what is read of streams is kept.
+// fleetFolders is the pattern of folders that store data read from streams.
 const fleetFolders = "a2atap-fleet-*"
 
-// fleetLock is a file in such a folder that its process holds as long as it lives.
+// fleetLock is a file in such a folder that its process keeps locked while it runs.
 const fleetLock = "lock"
 
-// holdFolder takes a folder for this process, until the function that it returns is called. The lock is held before it
-// has its name: a folder whose lock nobody holds was left.
+// holdFolder reserves a folder for this process until release is called. It takes the lock before the lock gets its
+// name. A folder with an unlocked lock is therefore abandoned.
 func holdFolder(folder string) (release func(), err error) {
 	f, err := os.CreateTemp(folder, fleetLock+"-*")
 	if err != nil {
@@ -32,13 +32,14 @@ func holdFolder(folder string) (release func(), err error) {
 	return func() { f.Close() }, nil
 }
 
-// removeLeftFolders removes what killed processes of this user have left. What cannot be removed stays.
+// removeLeftFolders removes the folders that killed processes of this user have left. Folders that cannot be removed
+// stay.
 func removeLeftFolders() {
 	folders, _ := filepath.Glob(filepath.Join(os.TempDir(), fleetFolders))
 	for _, folder := range folders {
 		f, err := os.OpenFile(filepath.Join(folder, fleetLock), os.O_RDWR, 0)
 		if err != nil {
-			continue // it has just been made, or is another user's
+			continue // it is new, or belongs to another user
 		}
 		if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
 			os.RemoveAll(folder)

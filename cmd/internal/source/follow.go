@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	fleetPulse   = time.Second            // how often it is looked who goes on
-	fleetRoll    = 10                     // of those, one in how many asks all
-	fleetPause   = 250 * time.Millisecond // how often a reader that waits looks at it
-	fleetSettles = 3 * time.Second        // after which what the last recorder shipped is merged
+	fleetPulse   = time.Second            // interval of checks for running recorders
+	fleetRoll    = 10                     // one in this many checks asks all
+	fleetPause   = 250 * time.Millisecond // interval of checks by a waiting reader
+	fleetSettles = 3 * time.Second        // time after which everything that the last recorder shipped is merged
 )
 
-// follow merges what was read and goes on with what comes: until Close or, unless it is to go on forever, until no
-// recorder goes on.
+// follow merges the data read so far, and then new steps. It ends with Close or, unless forever is set, when no
+// recorder is running.
 func (f *stream) follow(ctx context.Context, forever bool) error {
 	recordings := f.recordings()
 	if err := f.begin(ctx, recordings); err != nil {
@@ -47,7 +47,7 @@ func (f *stream) follow(ctx context.Context, forever bool) error {
 	return nil
 }
 
-// add merges the capture of a recorder that was found, too.
+// add also merges the capture of a newly found recorder.
 func (f *stream) add(r fleet.Recorded) {
 	f.merger.Add(recordingOf(r))
 	select {
@@ -56,7 +56,7 @@ func (f *stream) add(r fleet.Recorded) {
 	}
 }
 
-// do runs a part of the work until Close. An error of it is one of reading the capture.
+// do runs a part of the work until Close. Its errors count as errors of reading the capture.
 func (f *stream) do(work func(context.Context) error) {
 	f.working.Go(func() {
 		if err := work(f.broken); err != nil && f.broken.Err() == nil {
@@ -65,8 +65,8 @@ func (f *stream) do(work func(context.Context) error) {
 	})
 }
 
-// watch looks who goes on. When nobody does, what they recorded ends for who merges it, unless it is followed forever.
-// One that is heard of after that, while the rest is merged, has to end again.
+// watch ends the merge when no recorder is running, unless the merge follows forever. If a recorder returns while the
+// rest is merged, watch waits until it ends again.
 func (f *stream) watch(ctx context.Context, forever bool) error {
 	tick := time.NewTicker(fleetPulse)
 	defer tick.Stop()
@@ -99,14 +99,14 @@ func (f *stream) setLive(live bool) {
 	f.live = live
 }
 
-// quiet reports whether no recorder goes on, for long enough that what they recorded is merged.
+// quiet reports whether no recorder has been running for long enough to merge everything.
 func (f *stream) quiet() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return !f.live && time.Since(f.quietAt) > fleetSettles
 }
 
-// Wait implements capture.Source. Where no recorder goes on, the recording has ended for now: see Resumed.
+// Wait implements capture.Source. If no recorder is running, the recording has ended for now: see Resumed.
 func (f *stream) Wait(ctx context.Context, from uint64) error {
 	if f.store == nil {
 		return f.Indexed.Wait(ctx, from)
@@ -121,7 +121,7 @@ func (f *stream) Wait(ctx context.Context, from uint64) error {
 	}
 }
 
-// waitPulse waits for a step, but not for long. It reports whether there is no more to wait for, and why.
+// waitPulse waits for a step for a limited time. It reports whether no more steps will come, and why.
 func (f *stream) waitPulse(ctx context.Context, from uint64) (over bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, fleetPause)
 	defer cancel()
@@ -135,7 +135,7 @@ func (f *stream) waitPulse(ctx context.Context, from uint64) (over bool, err err
 	return !errors.Is(err, context.DeadlineExceeded), err
 }
 
-// Resumed waits until a recorder goes on again, or a step is there.
+// Resumed waits until a recorder continues or a step exists.
 func (f *stream) Resumed(ctx context.Context, from uint64) error {
 	if f.store == nil {
 		<-ctx.Done()

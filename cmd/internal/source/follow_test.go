@@ -25,7 +25,7 @@ import (
 	"a2atap/proxy/must"
 )
 
-// A recorder that is heard of once more, after all had ended, ends again: who follows until the end is not kept.
+// A recorder that returns after all have ended ends again: readers that follow until the end do not hang.
 func TestRecorderThatComesBackEndsAgain(t *testing.T) {
 	t.Parallel()
 	server := fleettest.Start(t)
@@ -116,17 +116,17 @@ func TestServerAwayIsSaid(t *testing.T) {
 		t.Errorf("it is said again: %v", away)
 	}
 	if said := out.String(); strings.Count(said, "no answer") != 1 || strings.Count(said, "not allowed") != 1 ||
-		strings.Count(said, "there again") != 1 {
+		strings.Count(said, "reachable again") != 1 {
 		t.Errorf("it says %q", said)
 	}
 }
 
-// Where two hosts have shipped the same exchange, it is said which flag reads one of them.
+// If two hosts have shipped the same exchange, the error names the flag that reads one of them.
 func TestSameExchangeOfTwoHosts(t *testing.T) {
 	f := &stream{}
 	one, other := merge.Recording{Host: "north", Name: "a"}, merge.Recording{Host: "south", Name: "b"}
 	err := f.explained(fmt.Errorf("merge: %w", &merge.SameError{One: one, Other: other}))
-	expect.Contains(t, "it says", "north and south have shipped the same exchange; --host reads one", err.Error())
+	expect.Contains(t, "it says", "north and south have shipped the same exchange; choose one with --host", err.Error())
 }
 
 // A recorder that answers before anything of it is read is merged when it ships, also where it is the first.

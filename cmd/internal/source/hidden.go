@@ -18,14 +18,14 @@ import (
 	"a2atap/proxy/capture/redact"
 )
 
-// An Indexed source is a capture of ours.
+// An Indexed source is a capture in a2atap's format.
 type Indexed interface {
 	capture.Source
 	capture.Index
 }
 
-// LearnCards learns from the cards of a capture, from an exchange on, under which names agents are sent credentials. It
-// returns the exchange after the last card.
+// LearnCards reads the cards of a capture from an exchange on, and learns the names under which agents receive
+// credentials. It returns the exchange after the last card.
 func LearnCards(ctx context.Context, src Indexed, names *redact.Names, from uint64) (next uint64, err error) {
 	next = from
 	known := make(map[knownCard][]byte)
@@ -35,7 +35,7 @@ func LearnCards(ctx context.Context, src Indexed, names *redact.Names, from uint
 				return from, err
 			}
 			if x.State == capture.StateOpen {
-				continue // it is looked at again
+				continue // the next call reads it again
 			}
 			next = max(next, x.Seq+1)
 			if x.Response == nil {
@@ -55,17 +55,17 @@ func LearnCards(ctx context.Context, src Indexed, names *redact.Names, from uint
 	return next, nil
 }
 
-// mostKnownCards bounds how many texts of cards are held while cards are read.
+// mostKnownCards is the maximum number of card texts in memory while cards are read.
 const mostKnownCards = 16
 
-// A knownCard stands for the last card of an agent. Its text, which clients fetch again and again, is read once.
+// A knownCard identifies the last card of an agent. Clients fetch it repeatedly, but it is read once.
 type knownCard struct {
 	agent  capture.Peer
 	status int
 	coding string
 }
 
-// exchangesWith yields the exchanges of a capture that have a key, from one on.
+// exchangesWith yields the exchanges of a capture that have a key, starting at from.
 func exchangesWith(
 	ctx context.Context, src Indexed, key capture.Key, from uint64,
 ) iter.Seq2[*capture.Exchange, error] {
@@ -87,7 +87,7 @@ func exchangesWith(
 	}
 }
 
-// LearnFrom learns the same from any capture, by reading it.
+// LearnFrom is LearnCards for any capture. It reads the whole capture.
 func LearnFrom(ctx context.Context, src capture.Source, names *redact.Names) error {
 	if ours, ok := src.(Indexed); ok {
 		_, err := LearnCards(ctx, ours, names, 1)
@@ -108,28 +108,28 @@ func LearnFrom(ctx context.Context, src capture.Source, names *redact.Names) err
 	return nil
 }
 
-// A hidden source is a capture that hides in the heads of requests what the agent's card has named as credentials only
-// after they were recorded.
+// A hidden source is a capture that hides credentials in the heads of requests. It hides those that the agent's card
+// named only after the requests were recorded.
 type hidden struct {
 	Indexed
 	names *redact.Names
 	key   []byte
-	grows bool // cards may come
+	grows bool // new cards may arrive
 
 	reader *bolt.Reader
 
-	known   atomic.Bool // the cards that were there when the capture was opened were looked at
+	known   atomic.Bool // the cards that existed when the capture was opened have been read
 	mu      sync.Mutex
-	next    uint64 // the first exchange that may be a card which nobody has looked at
+	next    uint64 // the first exchange that may be an unread card
 	learned time.Time
 }
 
-// learnedFirst is how many exchanges may have come since the capture was judged for their cards to be looked for before
-// it is opened. Among more, that is done when something is read, or asked of Learn.
+// learnedFirst is the maximum number of unchecked exchanges whose cards are read before the capture is opened. If there
+// are more, the first read or Learn reads their cards.
 const learnedFirst = 3000
 
-// Hide returns the capture with what its cards have named hidden; the capture itself if there is nothing of it, or
-// if its secrets were kept on purpose. Where it is damaged, whoever reads it next gets the error.
+// Hide returns the capture with the credentials hidden that its cards name. It returns the capture itself if there are
+// none, or if its secrets were kept on purpose. The next read reports damage.
 func Hide(ctx context.Context, src *bolt.Reader) capture.Source {
 	info, err := src.Info(ctx)
 	if err != nil || info.SecretsKept {
@@ -146,14 +146,14 @@ func Hide(ctx context.Context, src *bolt.Reader) capture.Source {
 	return hiddenReader{h}
 }
 
-// HideIn returns a capture that is being recorded with what its cards have named hidden, by names that grow with it.
+// HideIn is Hide for a capture that is being recorded. The recording adds to names.
 func HideIn(src Indexed, names *redact.Names, key []byte) capture.Source {
 	h := &hidden{Indexed: src, names: names, key: key}
 	h.known.Store(true)
 	return h
 }
 
-// Learn looks at the cards that have come.
+// Learn reads cards that have arrived.
 func (h *hidden) Learn(ctx context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -161,17 +161,17 @@ func (h *hidden) Learn(ctx context.Context) {
 }
 
 func (h *hidden) learn(ctx context.Context) {
-	h.next, _ = LearnCards(ctx, h.Indexed, h.names, h.next) // after an error they are looked at again
+	h.next, _ = LearnCards(ctx, h.Indexed, h.names, h.next) // after an error the next call reads them again
 	h.learned = time.Now()
 	if ctx.Err() == nil {
 		h.known.Store(true)
 	}
 }
 
-// Known reports whether the cards that were there when the capture was opened were looked at.
+// Known reports whether the cards that existed when the capture was opened have been read.
 func (h *hidden) Known() bool { return h.known.Load() }
 
-// Hides reports whether cards have named something to hide that may stand in what was recorded before them.
+// Hides reports whether cards name credentials that may be in earlier exchanges.
 func (h *hidden) Hides(ctx context.Context) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -181,12 +181,11 @@ func (h *hidden) Hides(ctx context.Context) bool {
 	return !h.names.Empty()
 }
 
-// stillOpen is how many of the newest exchanges are looked at again, since cards among them may not have come yet.
+// stillOpen is how many of the newest exchanges are read again, since their cards may have been missing.
 const stillOpen = 1000
 
-// learnKept learns from the cards that are known to be there since the capture was judged, as far as it was and whichever
-// rules did: which exchanges brought a card does not depend on them. It returns the exchange from which on others have to
-// be looked for, 1 if nothing is known.
+// learnKept learns from the cards that a stored reading lists, whichever rules made the reading: its list of cards does
+// not depend on them. It returns the exchange from which other cards have to be searched, 1 without a reading.
 func (h *hidden) learnKept(ctx context.Context) uint64 {
 	info, err := h.reader.Info(ctx)
 	seal := redacted.Seal(info, nil)
@@ -214,8 +213,7 @@ func (h *hidden) learnKept(ctx context.Context) uint64 {
 	return max(head.Last, stillOpen+1) - stillOpen
 }
 
-// relearn looks at the cards that nobody has looked at, and at those that have come to a capture that grows, unless that
-// was done a moment ago.
+// relearn reads unread cards, including new ones in a growing capture, unless it did so a moment ago.
 func (h *hidden) relearn(ctx context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -224,7 +222,7 @@ func (h *hidden) relearn(ctx context.Context) {
 	}
 }
 
-// hiding yields what hide makes of all that there is, when the cards were looked at.
+// hiding yields the values of all, changed by hide, after the cards have been read.
 func hiding[T any](ctx context.Context, h *hidden, all iter.Seq2[T, error], hide func(T) T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		h.relearn(ctx)
@@ -266,8 +264,8 @@ func (h *hidden) Ends(ctx context.Context, from uint64, n int) iter.Seq2[*captur
 	return hiding(ctx, h, h.Indexed.Ends(ctx, from, n), h.hide)
 }
 
-// Glance is Ends for who does not wait until the cards were looked at: as long as they were not, requests come without
-// what a card may name.
+// Glance is Ends for callers that cannot wait until the cards have been read. Before that, it yields requests without
+// anything that a card may name.
 func (h *hidden) Glance(ctx context.Context, from uint64, n int) iter.Seq2[*capture.Exchange, error] {
 	if h.known.Load() {
 		return h.Ends(ctx, from, n)
@@ -284,8 +282,8 @@ func (h *hidden) Glance(ctx context.Context, from uint64, n int) iter.Seq2[*capt
 	}
 }
 
-// bare returns the head of a request without what a card may name as a credential: the query, and all fields but those
-// without which it is not known what the request is.
+// bare returns the head of a request without anything that a card may name as a credential. It drops the query, and all
+// fields but those that identify the kind of request.
 func bare(head []byte) []byte {
 	h := capture.ParseRequestHead(head)
 	path, _, _ := strings.Cut(h.Target, "?")
@@ -312,18 +310,18 @@ func (h *hidden) hide(x *capture.Exchange) *capture.Exchange {
 	return x
 }
 
-// same reports whether a head is another one, and no copy of it.
+// same reports whether two heads share their memory.
 func same(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 // A hiddenReader is a hidden source that another recorder may append to.
 type hiddenReader struct{ *hidden }
 
-// Resumed is that of the capture.
+// Resumed calls the capture's method.
 func (r hiddenReader) Resumed(ctx context.Context, from uint64) error {
 	return r.reader.Resumed(ctx, from)
 }
 
-// isOurs reports whether a source is a capture in our format.
+// isOurs reports whether a source is a capture in a2atap's format.
 func isOurs(src capture.Source) bool {
 	switch src.(type) {
 	case *bolt.Reader, hiddenReader, *stream:

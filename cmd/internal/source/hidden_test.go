@@ -116,7 +116,7 @@ func TestGlance(t *testing.T) {
 	}
 }
 
-// What a card names is hidden, be it that the capture is small, or that it was judged before the card came, or both.
+// What a card names is hidden, be it that the capture is small, or that it was checked before the card came, or both.
 func TestLateCardIsLearned(t *testing.T) {
 	for _, c := range []struct{ exchanges, judged uint64 }{{10, 0}, {10, 5}, {stillOpen + 1200, stillOpen + 100}, {learnedFirst + 1200, 5}} {
 		x, err := mustOpen(t, cardAtTheEnd(t, c.exchanges, c.judged)).Exchange(t.Context(), 3)

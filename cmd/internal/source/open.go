@@ -1,9 +1,9 @@
-// Package source opens whatever a user can name as a capture: a file of ours, finished or still growing, a HAR, JSON
-// Lines or transcript file, standard input, and the stream of a fleet, nats://HOST:PORT/NAME.
+// Package source opens any capture that a user can name: an a2atap file, finished or still growing, a HAR, JSON Lines
+// or transcript file, standard input, and the stream of a fleet, nats://HOST:PORT/NAME.
 //
-// What it returns is a capture.Source like any other. It hides what the cards of a capture have named as credentials only
-// after they were recorded, and of a stream it keeps what was read in a file that goes with it. TellGaps says what a
-// capture lacks, Notes and ReadNotes what people have noted beside it. Nothing is judged here.
+// The result is a capture.Source. It hides credentials that the cards of a capture have named only after they were
+// recorded. Data read from a stream is kept in a temporary file, which Close removes. TellGaps prints what a capture
+// lacks. Notes and ReadNotes read the users' notes from the file next to it. The package checks nothing.
 package source
 
 import (
@@ -18,6 +18,7 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/budget"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/credential"
@@ -28,17 +29,17 @@ import (
 // Open opens a capture by its name on the command line: a file in any known format, finished or still growing,
 // or standard input for "-".
 //
-// It may also be the stream of a fleet: then it is what is in that now.
+// If the name is the stream of a fleet, Open reads the stream's current contents.
 func Open(e cli.Env, name string) (capture.Source, error) {
 	return (*Flags)(nil).Open(e, name)
 }
 
-// Open is Open for a command that has the flags.
+// Open is the function Open with the flags.
 func (o *Flags) Open(e cli.Env, name string) (capture.Source, error) {
 	return o.Follow(e, name, Snapshot)
 }
 
-// Follow is open for a command that follows the capture. A file grows by itself.
+// Follow opens a capture to follow it. Files are read as they grow.
 func (o *Flags) Follow(e cli.Env, name string, follow Following) (capture.Source, error) {
 	if fleet.IsAddress(name) {
 		return o.OpenStream(context.Background(), e, name, follow)
@@ -51,7 +52,7 @@ func (o *Flags) Follow(e cli.Env, name string, follow Following) (capture.Source
 	}
 	if scheme, _, is := strings.Cut(name, "://"); is && !strings.ContainsAny(scheme, `/\.`) {
 		return nil, cli.Usage("%s is a URL, not a capture; record the traffic of an agent with a2atap record --agent NAME=URL, "+
-			"or ask the agent with a2atap probe URL", credential.WithoutUserinfo(name))
+			"or test the agent with a2atap probe URL", credential.WithoutUserinfo(name))
 	}
 	if _, err := os.Stat(name); err != nil && cli.LikeAnAddress.MatchString(name) {
 		return nil, cli.Usage("%s is not a file; a stream is nats://HOST:PORT/NAME", cli.ShownName(name))
@@ -81,16 +82,16 @@ func OpenFile(name string) (capture.Source, error) {
 	return Hide(context.Background(), src), nil
 }
 
-// captureEndings is what to do where a file is not what its name says.
-const captureEndings = "see that its name ends as what it is: .a2atap, .har, .jsonl or .txtar"
+// captureEndings is the advice for a file whose format does not match its extension.
+const captureEndings = "check that its extension matches its format: .a2atap, .har, .jsonl or .txtar"
 
 func isFolder(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.IsDir()
 }
 
-// TellGaps says what a capture lacks of the traffic that passed, for a command that does not judge it. Other formats
-// than ours do not say.
+// TellGaps prints what a capture lacks of the traffic, for a command that does not check the capture. Only a2atap's
+// format has that information.
 func TellGaps(ctx context.Context, e cli.Env, command string, src capture.Source) error {
 	if !isOurs(src) {
 		return nil
@@ -100,7 +101,7 @@ func TellGaps(ctx context.Context, e cli.Env, command string, src capture.Source
 		return fmt.Errorf("%s: %w", command, err)
 	}
 	if n := info.LostExchanges; n > 0 {
-		e.Tell("%s: %s lacks %s that passed and could not be recorded", command, info.Name, analysis.Plural(n, "exchange"))
+		e.Tell("%s: %s lacks %s that were forwarded and could not be recorded", command, info.Name, analysis.Plural(n, "exchange"))
 	}
 	if info.Insecure {
 		e.Tell("%s: %s: %s", command, info.Name, capture.InsecureText)
@@ -111,7 +112,7 @@ func TellGaps(ctx context.Context, e cli.Env, command string, src capture.Source
 	return nil
 }
 
-// IsText reports whether a name is that of a capture in another format than ours.
+// IsText reports whether a file's name shows a capture in another format than a2atap's.
 func IsText(name string) bool {
 	return slices.Contains([]string{".har", ".jsonl", ".txtar"}, filepath.Ext(name))
 }
@@ -125,21 +126,24 @@ func openStdin(e cli.Env) (capture.Source, error) {
 	defer tmp.Close()
 	t := &temporary{path: tmp.Name(), forget: e.Temporary(tmp.Name())}
 	stop := e.ExitWhenInterrupted()
-	_, err = io.Copy(tmp, e.In)
+	n, err := io.Copy(tmp, io.LimitReader(e.In, budget.FileWhole+1))
 	stop()
+	if err == nil && n > budget.FileWhole {
+		err = fmt.Errorf("it has more than %d MiB; write it to a file, and name that", budget.FileWhole>>20)
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read standard input: %w", err), t.remove())
 	}
 	if t.Source, err = OpenFile(tmp.Name()); err != nil {
 		if inner := errors.Unwrap(err); inner != nil && strings.HasPrefix(err.Error(), "open "+tmp.Name()+": ") {
-			err = inner // without a name that is of no use to whoever reads it
+			err = inner // omits the name, which means nothing to the user
 		}
 		return nil, errors.Join(fmt.Errorf("standard input: %w", err), t.remove())
 	}
 	return t, nil
 }
 
-// temporary is a source whose file is removed with it.
+// A temporary is a source whose Close also removes its file.
 type temporary struct {
 	capture.Source
 	path   string
@@ -166,8 +170,8 @@ func Each(ctx context.Context, src capture.Source, f func(*capture.Exchange) err
 	return nil
 }
 
-// EachOf calls f with the exchanges of these sequence numbers, which are in order. Looking one up costs as much as
-// reading a block of others, so if there are many the capture is read through.
+// EachOf calls f with the exchanges of these sequence numbers, which are in order. A lookup costs as much as reading a
+// block of others. For many numbers, EachOf therefore reads the whole capture.
 func EachOf(ctx context.Context, src capture.Source, seqs []uint64, f func(*capture.Exchange) error) error {
 	const many = 100
 	if len(seqs) < many {

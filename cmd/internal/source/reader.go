@@ -10,8 +10,8 @@ import (
 	"a2atap/proxy/capture/bolt"
 )
 
-// NewReader returns a reader of a capture's exchanges that knows the cards in it already, where the capture can find
-// them without reading everything.
+// NewReader returns a reader of a capture's exchanges. The reader knows the cards in the capture if the capture can
+// find them without reading everything.
 func NewReader(ctx context.Context, src capture.Source) (*reading.Reader, error) {
 	reader := &reading.Reader{}
 	if p, ok := src.(*cli.Progress); ok {
@@ -32,7 +32,7 @@ func NewReader(ctx context.Context, src capture.Source) (*reading.Reader, error)
 	return reader, nil
 }
 
-// StoreOf returns the file of a capture of ours; nil for other sources.
+// StoreOf returns the file of a capture in a2atap's format; nil for other sources.
 func StoreOf(src capture.Source) *bolt.Reader {
 	switch src := src.(type) {
 	case *bolt.Reader:

@@ -21,17 +21,17 @@ import (
 	"a2atap/proxy/fleet"
 )
 
-// fleetFlush is how long steps of a stream wait for others: their file need not survive this process, so it is not
-// synced more often than somebody who looks on needs it.
+// fleetFlush is how long steps of a stream wait to be written. Their file need not survive this process, so it is
+// written only as often as a viewer needs.
 const fleetFlush = 50 * time.Millisecond
 
-// A Following says how much of a stream is read.
+// A Following is how much of a stream to read.
 type Following int
 
 const (
-	Snapshot   Following = iota // what is in it now
-	UntilEnded                  // and what comes, until no recorder goes on
-	Forever                     // and what comes
+	Snapshot   Following = iota // its current contents
+	UntilEnded                  // and new steps, until no recorder is running
+	Forever                     // and new steps, without end
 )
 
 // OpenStream opens the stream of a fleet as one capture.
@@ -70,8 +70,8 @@ func (o *Flags) OpenStream(ctx context.Context, e cli.Env, name string, follow F
 	return f, nil
 }
 
-// A stream is the stream of a fleet as a capture: what its recorders have shipped, merged into a file that is
-// removed with it.
+// A stream presents the stream of a fleet as a capture. It merges what the recorders have shipped into a temporary
+// file, which Close removes.
 type stream struct {
 	Indexed // the merged capture; nil until it is open
 
@@ -79,16 +79,16 @@ type stream struct {
 	address fleet.Address
 	since   time.Time
 	folder  string
-	release func() // of the folder
+	release func() // releases the folder
 	conn    *fleet.Conn
-	parted  atomic.Bool // the connection was closed
+	parted  atomic.Bool // this process closed the connection
 	reader  *fleet.Reader
 	merger  *merge.Merger
-	first   chan struct{} // has an element when there is something to merge, while it is followed
-	store   *bolt.Store   // of what is merged, while it grows
-	sink    capture.Sink  // which leads there
-	ending  sync.Once     // of the sink
-	ended   error         // of that
+	first   chan struct{} // has an element once there is something to merge, while the stream is followed
+	store   *bolt.Store   // the merged capture, while it grows
+	sink    capture.Sink  // writes to store
+	ending  sync.Once     // guards the end of sink
+	ended   error         // result of ending sink
 
 	working sync.WaitGroup
 	broken  context.Context // ends when no more can be read, and with Close
@@ -97,14 +97,14 @@ type stream struct {
 	err     error // of Close
 
 	mu        sync.Mutex
-	away      bool          // the server does not answer, which was said
-	turned    chan struct{} // is closed when that is no longer so, or is so
-	complaint string        // of a server that is there, the last one
-	screen    bool          // something has the whole screen
-	untold    []string      // meanwhile, the last of it
-	dropped   int           // what came before these
-	live      bool          // a recorder goes on
-	quietAt   time.Time     // when the last one was found to have ended
+	away      bool          // the server does not answer, and that was reported
+	turned    chan struct{} // closed when away changes
+	complaint string        // the last error from a server that answers
+	screen    bool          // the inspector uses the whole screen
+	untold    []string      // the last notices held back meanwhile
+	dropped   int           // number of earlier notices that were dropped
+	live      bool          // a recorder is running
+	quietAt   time.Time     // time when the last recorder was found to have ended
 }
 
 var errClosed = errors.New("the capture is closed")
@@ -125,7 +125,7 @@ func (f *stream) open(ctx context.Context, o *Flags, connect fleet.Options, foll
 	}
 	p := &cli.Progress{W: f.e.Err, What: "read " + f.address.String(), Began: time.Now()}
 	options := fleet.ReadOptions{Hosts: o.hosts, Since: f.since, Folder: f.folder, OnNotice: f.notice}
-	reading := true // what comes later is shown by who follows it
+	reading := true // progress stops when the caller starts to follow
 	if f.e.ShowsProgress() {
 		options.OnProgress = func(read, all uint64) {
 			if reading {
@@ -152,7 +152,7 @@ func (f *stream) open(ctx context.Context, o *Flags, connect fleet.Options, foll
 	return f.mergeAll(ctx, o)
 }
 
-// notice tells the user something, where the inspector has the screen when that is closed.
+// notice prints a message. While the inspector uses the screen, notice holds the message back until the inspector ends.
 func (f *stream) notice(text string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -166,7 +166,7 @@ func (f *stream) notice(text string) {
 	f.e.Tell("%s", analysis.Clean(text))
 }
 
-// mostUntold bounds what is told at the end.
+// mostUntold is the maximum number of notices held back.
 const mostUntold = 20
 
 func (f *stream) tellRest() {
@@ -187,7 +187,7 @@ func (f *stream) part() {
 	f.conn.Close()
 }
 
-// recordings are the captures of the recorders that have been found.
+// recordings returns the captures of all recorders found so far.
 func (f *stream) recordings() []merge.Recording {
 	var all []merge.Recording
 	for _, r := range f.reader.Recorded() {
@@ -200,8 +200,8 @@ func recordingOf(r fleet.Recorded) merge.Recording {
 	return merge.Recording{Host: r.Host, Name: r.Name, Source: r.Source}
 }
 
-// begin opens the file into which recordings are merged. Secrets in it are placeholders already; what reads it as it is
-// written looks for the keys by which exchanges are found.
+// begin opens the file into which recordings are merged. Their secrets are already placeholders. Readers of the file
+// search it by the keys of exchanges while it is written.
 func (f *stream) begin(ctx context.Context, recordings []merge.Recording) error {
 	gaps, err := merge.GapsOf(ctx, recordings...)
 	if err != nil {
@@ -226,12 +226,12 @@ func (f *stream) begin(ctx context.Context, recordings []merge.Recording) error 
 	return nil
 }
 
-// mergeAll merges what was read, to its end.
+// mergeAll merges everything read, to its end.
 func (f *stream) mergeAll(ctx context.Context, o *Flags) error {
 	recordings := f.recordings()
 	for _, host := range o.hosts {
 		if !slices.ContainsFunc(recordings, func(r merge.Recording) bool { return r.Host == host }) {
-			f.notice(fmt.Sprintf("no recorder of the host %s is in the stream; a2atap hosts %s lists those that are", host,
+			f.notice(fmt.Sprintf("the stream has no recorder of the host %s; a2atap hosts %s lists the recorders", host,
 				f.address))
 		}
 	}
@@ -259,19 +259,19 @@ func (f *stream) mergeAll(ctx context.Context, o *Flags) error {
 	return nil
 }
 
-// explained says which hosts can be read where two cannot be together.
+// explained adds to an error which hosts can be read separately if two cannot be read together.
 func (f *stream) explained(err error) error {
 	if same, ok := errors.AsType[*merge.SameError](err); ok {
-		return fmt.Errorf("read %s: the hosts %s and %s have shipped the same exchange; --host reads one of them: %w",
+		return fmt.Errorf("read %s: the hosts %s and %s have shipped the same exchange; choose one with --host: %w",
 			f.address, same.One.Host, same.Other.Host, err)
 	}
 	return fmt.Errorf("read %s: %w", f.address, err)
 }
 
-// tellLosses says what a recorder says that it has not recorded.
+// tellLosses reports a recorder's own losses.
 func (f *stream) tellLosses(r *merge.Recording, info *capture.Info) {
 	if n := info.LostExchanges; n > 0 {
-		f.notice(fmt.Sprintf("%s (%s) lacks %s that passed", r.Host, r.Name, analysis.Plural(n, "exchange")))
+		f.notice(fmt.Sprintf("%s (%s) lacks %s that were forwarded", r.Host, r.Name, analysis.Plural(n, "exchange")))
 	}
 	if info.Crashes > 0 {
 		f.notice(fmt.Sprintf("%s (%s): %s", r.Host, r.Name, info.Crash))
@@ -286,7 +286,7 @@ func (f *stream) Info(ctx context.Context) (capture.Info, error) {
 	if f.store == nil {
 		return info, err
 	}
-	for _, r := range f.reader.Recorded() { // one that came later may say what the file could not say from the beginning
+	for _, r := range f.reader.Recorded() { // later recordings may have settings that the file lacked at its start
 		if one, err := r.Source.Info(ctx); err == nil {
 			info.Insecure = info.Insecure || one.Insecure
 			info.SecretsKept = info.SecretsKept || one.SecretsKept
@@ -301,7 +301,7 @@ func (f *stream) goesOn() bool {
 	return f.live
 }
 
-// Close implements capture.Source. It removes what was read.
+// Close implements capture.Source. It removes the data read.
 func (f *stream) Close() error {
 	f.closing.Do(func() { f.err = f.close() })
 	return f.err
@@ -332,13 +332,13 @@ func (f *stream) close() error {
 	return errors.Join(errs...)
 }
 
-// closeSink ends the merged capture.
+// closeSink closes the sink of the merged capture.
 func (f *stream) closeSink() error {
 	f.ending.Do(func() { f.ended = f.sink.Close() })
 	return f.ended
 }
 
-// removeWhenInterrupted removes what was read when an interrupt ends a command that does not take it itself.
+// removeWhenInterrupted removes the data read when an interrupt ends a command that does not handle interrupts itself.
 func (f *stream) removeWhenInterrupted() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, cli.Endings()...)

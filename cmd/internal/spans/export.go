@@ -14,7 +14,7 @@ import (
 )
 
 // BodiesHelp is the help of --otlp-bodies.
-const BodiesHelp = "put bodies and the data of events into spans, as they were recorded, up to 64 KiB in one"
+const BodiesHelp = "add the recorded bodies and event data to spans, up to 64 KiB per span"
 
 // Write writes the chosen exchanges of a capture as spans.
 func Write(ctx context.Context, e cli.Env, w io.Writer, name string, src capture.Source, keep judged.Selection, bodies bool) error {

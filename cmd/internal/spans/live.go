@@ -1,6 +1,5 @@
-// Package spans makes OpenTelemetry spans of captures: live for a collector while one is recorded, and of one that is
-// exported. What is in a span is said by analyzer/otlp; this package knows flags, where spans go, and what users are
-// told.
+// Package spans makes OpenTelemetry spans from captures: live for a collector during a recording, and for exports.
+// Package analyzer/otlp defines the contents of spans. This package handles flags, destinations and messages to users.
 package spans
 
 import (
@@ -27,8 +26,8 @@ import (
 )
 
 const (
-	collectorPatience = 10 * time.Second // with one request to a collector
-	collectorEnd      = 5 * time.Second  // for what waits when the recording has ended
+	collectorPatience = 10 * time.Second // maximum time of one request to a collector
+	collectorEnd      = 5 * time.Second  // maximum time to send pending spans after the recording has ended
 )
 
 // Flags are the flags of recordings that send spans.
@@ -47,14 +46,14 @@ func (o *Flags) Register(f *pflag.FlagSet) {
 	f.BoolVar(&o.bodies, "otlp-bodies", false, "with --otlp: "+BodiesHelp)
 }
 
-// A Collector says where spans are sent.
+// A Collector is the destination of spans.
 type Collector struct {
 	url    *url.URL
 	header http.Header
 	bodies bool
 }
 
-// Collector reads the flags; nil if no spans are wanted.
+// Collector parses the flags. It returns nil if no spans are wanted.
 func (o *Flags) Collector(e cli.Env, keepSecrets bool) (*Collector, error) {
 	switch {
 	case o.url == "" && (len(o.headers) > 0 || o.bodies):
@@ -80,20 +79,20 @@ func (o *Flags) Collector(e cli.Env, keepSecrets bool) (*Collector, error) {
 	return c, nil
 }
 
-// Live makes spans of a recording while it is judged, and sends them. But for stop it is for the goroutine that
-// judges; a nil one does nothing.
+// Live makes spans of a recording while it is checked, and sends them. Except for Stop, it is for the goroutine that
+// checks. A nil Live does nothing.
 type Live struct {
 	collector *Collector
 	tracer    *otlp.Tracer
 	sender    *otlphttp.Sender
 	notice    func(string)
-	tell      func(string) // what the user may do without
+	tell      func(string) // prints an optional message
 	failed    sync.Once
 	causes    workflow.Index
-	broken    bool // by a mistake of ours
+	broken    bool // a2atap's own bug stopped it
 }
 
-// Start returns what sends the spans of a recording, whose id is given, to a collector; nil if there is none.
+// Start returns a Live that sends the spans of a recording with this id to a collector; nil without a collector.
 func Start(to *Collector, src capture.Source, id uuid.UUID, notice, tell func(string)) *Live {
 	if to == nil {
 		return nil
@@ -108,19 +107,19 @@ func Start(to *Collector, src capture.Source, id uuid.UUID, notice, tell func(st
 		URL: to.url, Header: to.header, Transport: client.NewTransport(collectorPatience),
 		Batch: spans.Batch,
 		OnTrouble: func(err error) {
-			s.say("spans are not taken at %s: %v; the recording goes on", to.url, err)
+			s.say("the collector at %s does not accept spans: %v; the recording continues", to.url, err)
 		},
 	})
 	s.tracer = otlp.NewTracer(spans, src, time.Now, s.sender.Send)
 	return s
 }
 
-// say tells the user what should be known at once.
+// say prints a message that the user should see at once.
 func (s *Live) say(format string, args ...any) {
 	s.notice(analysis.Clean(fmt.Sprintf(format, args...)))
 }
 
-// guarded runs what makes spans. If that panics no more spans are made, and judging goes on.
+// guarded calls f, which makes spans. If f panics, no more spans are made, and the check continues.
 func (s *Live) guarded(f func() error) {
 	if s == nil || s.broken {
 		return
@@ -128,35 +127,36 @@ func (s *Live) guarded(f func() error) {
 	defer func() {
 		if v := recover(); v != nil {
 			s.broken = true
-			s.say("no more spans are made, the recording goes on: panic: %v; please report it", v)
+			s.say("no more spans are created, the recording continues: panic: %v; please report it", v)
 		}
 	}()
 	if err := f(); err != nil {
-		s.failed.Do(func() { s.say("not all spans can be made: %v", err) })
+		s.failed.Do(func() { s.say("not all spans can be created: %v", err) })
 	}
 }
 
-// Ended is told of each exchange that has ended.
+// Ended records the end of an exchange.
 func (s *Live) Ended(x *summary.Summary) {
 	s.guarded(func() error { s.tracer.Ended(x); return nil })
 }
 
-// Event is told of each event of a stream.
+// Event records an event of a stream.
 func (s *Live) Event(v *summary.Event) {
 	s.guarded(func() error { s.tracer.Event(v); return nil })
 }
 
-// Found is told of each finding.
+// Found records a finding.
 func (s *Live) Found(f *analysis.Finding) {
 	s.guarded(func() error { s.tracer.Found(f); return nil })
 }
 
-// Step comes after each step that was judged.
+// Step is called after each checked step.
 func (s *Live) Step() {
 	s.guarded(func() error { return s.tracer.Step(context.Background()) })
 }
 
-// Stop makes the last spans, sends what waits, in bounded time, and says what became of all. The recording was judged.
+// Stop makes the last spans, sends pending ones within bounded time, and reports the result. Call it after the
+// recording has been checked.
 func (s *Live) Stop() {
 	if s == nil {
 		return
@@ -175,12 +175,12 @@ func (s *Live) Stop() {
 		return
 	}
 	if stats.Err == nil {
-		stats.Err = errors.New("more passed than the collector took in time")
+		stats.Err = errors.New("the collector did not keep up")
 	}
 	s.say("%s, %d NOT sent: %v", text, stats.Dropped+int64(lost), stats.Err)
 }
 
-// Options are those of an engine that says what caused what, for the spans.
+// Options returns the engine options that report the causes of exchanges to the spans.
 func (s *Live) Options() []engine.Option {
 	if s == nil {
 		return nil

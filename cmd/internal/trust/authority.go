@@ -1,6 +1,6 @@
-// Package trust has the certificate authority of the user trusted: by programs, by the settings of their environment, and
-// by systems, with commands that are printed. Nothing is installed. Files that programs trust in place of the system's
-// authorities are written beside the authority, or into a folder that the caller names.
+// Package trust makes clients trust the user's certificate authority: programs by environment variables, and systems by
+// commands that it prints. It installs nothing. Files that programs trust instead of the system's authorities are
+// written next to the authority, or into a folder that the caller names.
 package trust
 
 import (
@@ -13,7 +13,7 @@ import (
 	"a2atap/proxy/ca"
 )
 
-// With calls a function with the user's authority.
+// With calls a function with the user's certificate authority.
 func With(e cli.Env, do func(cli.Env, *ca.Authority) error) error {
 	authority, err := Open(e)
 	if err != nil {
@@ -22,7 +22,7 @@ func With(e cli.Env, do func(cli.Env, *ca.Authority) error) error {
 	return do(e, authority)
 }
 
-// Show prints what the authority is.
+// Show prints the facts about the authority.
 func Show(e cli.Env, a *ca.Authority) error {
 	const date = "2006-01-02"
 	c := a.Certificate()
@@ -33,7 +33,7 @@ func Show(e cli.Env, a *ca.Authority) error {
 	return err
 }
 
-// Rotate makes a new authority, and prints what has to be done again.
+// Rotate creates a new authority, and prints which steps to repeat.
 func Rotate(e cli.Env) error {
 	dir, err := ca.DefaultDir(e.Getenv)
 	if err != nil {
@@ -43,31 +43,31 @@ func Rotate(e cli.Env) error {
 	if err != nil {
 		return err
 	}
-	// For a while who uses the bundle trusts both, since recorders may go on with the former authority.
+	// For a while, clients with the bundle trust both, since recorders may continue with the former authority.
 	files := trustFor(a)
 	if err := Write(e, a, files, former.CertificateFile); err != nil && !errors.Is(err, ca.ErrNoRoots) {
 		return err
 	}
 	if former.KeyFile != "" {
-		e.Tell("the former authority is kept in %s and %s; remove both once no recorder and no client uses it",
-			cmp.Or(former.CertificateFile, "no file of its own"), former.KeyFile)
+		e.Tell("the old authority is kept in %s and %s; remove both when no recorder or client uses it any more",
+			cmp.Or(former.CertificateFile, "no separate file"), former.KeyFile)
 	}
 	if err := Show(e, a); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(e.Out, `
-To be done again, where it was done for the former authority (a2atap ca install prints each command):
-  the system's store     install it again, and remove the former
+Repeat these steps if you did them for the old authority (a2atap ca install prints each command):
+  the system's store     install it again, and remove the old one
   Java                   remove %s, and import it again
-  single programs        start them again: the files that their variables name, %s
-                         and %s, hold the new authority; the latter holds the former one, too, until
+  single programs        restart them: the files that their variables name, %s
+                         and %s, contain the new authority; the latter also contains the old one until
                          ca env or ca install is run next
   programs of run        nothing
 `, trustStore(a), filepath.Base(a.CertificateFile()), filepath.Base(files.bundle))
 	return err
 }
 
-// trustStore is where the trust store for Java lies, if somebody makes it.
+// trustStore returns the path of the trust store for Java, which the user may have created.
 func trustStore(a *ca.Authority) string {
 	return filepath.Join(filepath.Dir(a.CertificateFile()), "truststore.p12")
 }

@@ -10,24 +10,24 @@ import (
 	"a2atap/proxy/ca"
 )
 
-// An installation is what makes one kind of client use the forward proxy and trust its authority.
+// An installation makes one kind of client use the forward proxy and trust its authority.
 type installation struct {
 	word  string
 	what  string                     // for people
-	lines func(p placement) []string // commands for POSIX shells; those that begin with # explain
+	lines func(p placement) []string // commands for POSIX shells; lines that begin with # are comments
 }
 
-// A placement is what the commands of an installation name. All but host and port are quoted for a shell.
+// A placement holds the values in an installation's commands. All but host and port are quoted for a shell.
 type placement struct {
 	cert   string // the file of the authority
-	bundle string // that of the system's authorities and ours
-	store  string // that of Java's
+	bundle string // the file of the system's authorities and a2atap's
+	store  string // the file of Java's and a2atap's
 	url    string // of the forward proxy
 	host   string
 	port   string
 }
 
-// Installations are the kinds of clients, in the order in which they are printed.
+// Installations are the kinds of clients, in printing order.
 var Installations = []installation{
 	{"go", "Go programs (Linux; on macOS and Windows use the system's store)", func(p placement) []string {
 		return []string{
@@ -41,14 +41,14 @@ var Installations = []installation{
 			"# Node.js before 22.21 and 24 trusts the file, but ignores the proxy: there use a tap, or a ProxyAgent of undici",
 		}
 	}},
-	{"python", "Python: requests, httpx, and what uses ssl", func(p placement) []string {
+	{"python", "Python: requests, httpx, and programs that use ssl", func(p placement) []string {
 		return []string{
 			"export REQUESTS_CA_BUNDLE=" + p.bundle + " SSL_CERT_FILE=" + p.bundle + " HTTPS_PROXY=" + p.url +
 				" HTTP_PROXY=" + p.url,
 			"# aiohttp reads the proxy only in ClientSession(trust_env=True)",
 		}
 	}},
-	{"java", "Java: a trust store of its own, and the flags that name it", func(p placement) []string {
+	{"java", "Java: a separate trust store, and the flags that name it", func(p placement) []string {
 		return []string{
 			"keytool -importcert -noprompt -alias a2atap -file " + p.cert + " -keystore " + p.store +
 				" -storetype PKCS12 -storepass " + ca.TrustStorePassword,
@@ -56,11 +56,11 @@ var Installations = []installation{
 				`"\" -Djavax.net.ssl.trustStorePassword=` + ca.TrustStorePassword + ` -Dhttps.proxyHost=` + p.host +
 				` -Dhttps.proxyPort=` + p.port + ` -Dhttp.proxyHost=` + p.host + ` -Dhttp.proxyPort=` + p.port +
 				` -Dhttp.nonProxyHosts="`,
-			"# it trusts nobody else then, which the forward proxy makes up for; for hosts of --tunnel import into a copy",
+			"# this store has no other authority, which is enough behind the forward proxy; for hosts of --tunnel import into a copy",
 			"# of $JAVA_HOME/lib/security/cacerts instead",
 		}
 	}},
-	{"curl", "curl, and programs with its library", func(p placement) []string {
+	{"curl", "curl, and programs that use libcurl", func(p placement) []string {
 		return []string{
 			"export CURL_CA_BUNDLE=" + p.bundle + " HTTPS_PROXY=" + p.url + " http_proxy=" + p.url,
 			"# or for one call: curl --proxy " + p.url + " --cacert " + p.cert + " URL",
@@ -98,7 +98,7 @@ var Installations = []installation{
 	}},
 }
 
-// InstallWords returns the words for the kinds of clients.
+// InstallWords returns the names of the kinds of clients.
 func InstallWords() []string {
 	words := make([]string, 0, len(Installations))
 	for _, i := range Installations {

@@ -1,318 +1,264 @@
 package viewer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/engine"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
-	"a2atap/analyzer/summary"
+	"a2atap/analyzer/view"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
-	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
 	"a2atap/tui/document"
 )
 
-// follow prints what is in the capture, and then each exchange that ends, until the recording ends, an interrupt comes,
-// or enough was printed.
+// follow prints the contents of the capture, and then each exchange that ends. It stops if the recording ends, an
+// interrupt arrives, or enough is printed.
 func (s *showing) follow(ctx context.Context) error {
 	before, err := s.src.Info(ctx)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := cli.UntilInterrupted(ctx, s.e)
+	until, cancel := cli.UntilInterrupted(ctx, s.e)
 	defer cancel()
-	f := &showFollower{showing: s, stop: cancel, ordered: s.o.Format == "transcript" || s.o.Format == "ladder"}
+	ctx = context.WithoutCancel(ctx)
+	v := judged.View(s.name, s.src, rules.All)
+	defer v.Close()
 	s.widths = present.Widths{Link: followedLink, Asked: followedAsked}
-	f.shelf = &capture.MemoryShelf{}
-	f.writer = kept.NewWriter(rules.All, f.shelf.Put)
-	if s.keep.Linked {
-		f.writer.Links()
-	}
-	f.writer.Flush()
-	over := func(x summary.Summary) {
-		f.over.Add(x.Seq)
-		if f.begun && ctx.Err() == nil { // an interrupt makes the engine name those that are still open
-			f.ended = append(f.ended, x.Seq)
-		}
-	}
-	take := func(found analysis.Finding) {
-		if f.printed.Has(found.Place.Exchange) {
-			f.late++
-		}
-		f.writer.Found(found)
-	}
-	var judging []*analysis.Rule
-	if s.judges() || !s.keep.All() {
-		judging = rules.All
-	}
-	src := &catchingUp{Source: s.src, then: func() {
-		if !f.begun {
-			f.fail(f.begin(ctx))
-			return
-		}
-		f.fail(f.printEnded(context.WithoutCancel(ctx)))
-	}}
-	_, err = engine.Follow(ctx, judging, src, take, append(f.writer.Options(), engine.OnEnded(over))...)
-	failed := err != nil && ctx.Err() == nil
-	slices.Sort(f.ended) // those that the end of the recording left open have no order
-	f.fail(f.printEnded(context.WithoutCancel(ctx)))
-	if failed {
+	f := &showFollower{showing: s, ordered: s.o.Format == "transcript" || s.o.Format == "ladder"}
+	late, err := f.run(ctx, until, v)
+	if err != nil && !errors.Is(err, errEnough) {
 		return err
 	}
-	if s.p == nil { // it was interrupted before it got to the end of what is there
-		s.p = s.newPrinter(context.WithoutCancel(ctx))
+	if s.p == nil {
+		s.p = s.newPrinter(ctx)
 	}
-	if f.err == nil {
-		f.err = f.rest(context.WithoutCancel(ctx))
-	}
-	if f.err != nil && !errors.Is(f.err, errEnough) {
-		return f.err
-	}
-	return s.tellEnd(context.WithoutCancel(ctx), before, f.late)
+	return s.tellEnd(ctx, before, late)
 }
 
-// Widths of columns where nobody knows yet what will stand in them.
+// maxGap bounds how many missing numbers are waited for. Files of other programs may have large gaps.
+const maxGap = 10_000
+
+// Default widths of columns, before the widths of their contents are known.
 const (
 	followedLink  = 24
 	followedAsked = 22
 )
 
-// tellEnd says what came after what was printed, and how the recording ended if that was not in order.
+// tellEnd prints changes after the printed part, and how the recording ended if it did not end normally.
 func (s *showing) tellEnd(ctx context.Context, before capture.Info, late int) error {
 	info, err := s.src.Info(ctx)
 	if err != nil {
 		return err
 	}
 	if n := info.LostExchanges - before.LostExchanges; n > 0 {
-		s.e.Tell("show: %s lacks %s more that passed and could not be recorded", s.name, analysis.Plural(n, "exchange"))
+		s.e.Tell("show: %s lacks %s more that were forwarded and could not be recorded", s.name, analysis.Plural(n, "exchange"))
 	}
 	if info.Crashes > before.Crashes {
 		s.e.Tell("show: %s: %s", s.name, info.Crash)
 	}
-	if n := late; n > 0 && s.o.Format != "json" {
+	if late > 0 && s.o.Format != "json" {
 		s.e.Tell("show: %s in exchanges that were printed before; a2atap check %s prints all",
-			analysis.Plural(n, "finding"), s.name)
+			analysis.Plural(late, "finding"), s.name)
 	}
 	return nil
 }
 
-// A showFollower prints exchanges of a recording as they end. Its methods are called by the engine's goroutine.
+// A showFollower prints exchanges of a recording as they end.
 type showFollower struct {
 	*showing
-	stop    context.CancelFunc
-	ordered bool // each exchange stands after those before it
-
-	shelf   *capture.MemoryShelf // on which the reading grows
-	writer  *kept.Writer
-	over    cli.Set // exchanges that have ended
-	printed cli.Set // or were not chosen
-	late    int     // findings in exchanges that were printed before
+	ordered bool // exchanges are printed in order of their numbers, not of their ends
 
 	begun   bool
-	ended   []uint64 // those that are over since the last were printed, in the order in which they ended
-	next    uint64   // if ordered: the lowest number that was not printed
-	waiting []uint64 // if ordered: those that are over and come after one that is not
-	err     error    // the first
+	open    []uint64 // exchanges that have not ended, in order
+	last    uint64   // the highest number seen
+	printed cli.Set  // printed or not selected
+	counted uint64   // the number of the first unseen finding
 }
 
-// fail ends following with the first error.
-func (f *showFollower) fail(err error) {
-	if err != nil && f.err == nil {
-		f.err = err
-		f.stop()
-	}
-}
-
-// begin prints what was over when all that was there had been judged. An interrupt is not an error.
-func (f *showFollower) begin(ctx context.Context) error {
-	f.p = f.newPrinter(ctx)
-	f.begun, f.next = true, 1
-	if err := f.refresh(ctx); err != nil {
-		return err
-	}
-	var list []uint64
-	for row, err := range f.j.Rows(ctx, 1) {
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
-			return err
-		case !f.over.Has(row.Seq):
-		case f.ordered && row.Seq != f.next:
-			f.waiting = append(f.waiting, row.Seq)
-		default:
-			f.next++
-			f.printed.Add(row.Seq)
-			f.seen++
-			chosen, err := f.j.Match(ctx, f.keep, row)
-			if err != nil {
-				return err
+// run prints until the recording ends or until is done. late counts findings in exchanges that were already printed.
+func (f *showFollower) run(ctx, until context.Context, v *view.View) (late int, err error) {
+	for {
+		state, changed := v.Now()
+		over := state.Whole || until.Err() != nil
+		if state.Results != nil && (f.begun || over || !state.Checking) {
+			n, err := f.show(ctx, until, state)
+			if late += n; err != nil || over {
+				return late, err
 			}
-			if chosen && f.o.Tail.given {
-				list = append(list, row.Seq)
-			} else if chosen {
-				if err := f.row(ctx, row.Seq); err != nil && ctx.Err() == nil {
-					return err
-				}
-			}
+		} else if over {
+			return late, nil
+		} else if state.Err != nil {
+			return late, state.Err
 		}
-		if f.enough() {
-			break
+		select {
+		case <-changed:
+		case <-until.Done():
 		}
 	}
-	if f.o.Tail.given {
-		list = list[max(len(list)-f.o.Tail.n, 0):]
-	}
-	for _, seq := range list {
-		if err := f.row(ctx, seq); err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
-			return err
-		}
-	}
-	if err := f.Flush(); err != nil {
-		return err
-	}
-	if f.enough() {
-		return errEnough
-	}
-	return nil
 }
 
-// printEnded prints what is over since it was called last. An exchange is not printed when it ends, since the engine
-// says that before it hands out what the rules found in the last step.
-func (f *showFollower) printEnded(ctx context.Context) error {
-	if len(f.ended) > 0 && f.err == nil {
-		if err := f.refresh(ctx); err != nil {
-			return err
+// show prints the exchanges that have ended. If the recording pauses, show also prints those that wait for an open
+// exchange. At the end of the recording, it also prints open exchanges.
+func (f *showFollower) show(ctx, until context.Context, state view.State) (late int, err error) {
+	interrupted := until.Err() != nil
+	if f.j = judged.With(state.Results, f.src); f.p == nil {
+		f.p = f.newPrinter(ctx)
+	}
+	for found, err := range f.j.Findings(ctx, f.counted) {
+		if err != nil {
+			return late, err
+		}
+		f.counted = found.Number + 1
+		if f.printed.Has(found.Place.Exchange) {
+			late++
 		}
 	}
-	for _, seq := range f.ended {
-		if f.err != nil {
-			break
+	ended, err := f.ended(ctx, interrupted || state.Whole, state.Whole)
+	if err != nil {
+		return late, err
+	}
+	if !f.begun && f.o.Tail.given {
+		if ended, err = f.tail(ctx, ended); err != nil {
+			return late, err
 		}
-		if err := f.follows(ctx, seq); err != nil {
-			return err
+	}
+	f.begun = true
+	for _, seq := range ended {
+		if until.Err() != nil && !interrupted {
+			return late, errors.Join(f.flush(), errEnough)
 		}
-	}
-	f.ended = f.ended[:0]
-	return nil
-}
-
-// over prints an exchange that has ended.
-func (f *showFollower) follows(ctx context.Context, seq uint64) error {
-	if !f.ordered {
-		return f.one(ctx, seq)
-	}
-	at, _ := slices.BinarySearch(f.waiting, seq)
-	f.waiting = slices.Insert(f.waiting, at, seq)
-	printed := 0
-	for printed < len(f.waiting) && f.waiting[printed] == f.next {
-		if err := f.one(ctx, f.next); err != nil {
-			return err
-		}
-		printed++
-		f.next++
-	}
-	f.waiting = f.waiting[printed:]
-	if printed > 0 {
-		return f.Flush()
-	}
-	return nil
-}
-
-// rest prints what was still waiting when the recording ended, or an interrupt came.
-func (f *showFollower) rest(ctx context.Context) error {
-	for _, seq := range f.waiting {
 		if err := f.one(ctx, seq); err != nil {
-			return err
+			return late, err
 		}
 	}
-	f.waiting = nil
-	return nil
+	return late, f.flush()
 }
 
+// ended returns exchanges that have ended since its last call, in printing order. If all is set, it also returns those
+// that are still open.
+func (f *showFollower) ended(ctx context.Context, over, all bool) ([]uint64, error) {
+	var ended []*kept.Row
+	var open []uint64
+	waits := func() bool { return f.ordered && len(open) > 0 && !over }
+	take := func(row *kept.Row) {
+		if row.Life == capture.StateOpen || waits() {
+			open = append(open, row.Seq)
+		} else {
+			ended = append(ended, row)
+		}
+	}
+	for i, seq := range f.open {
+		if waits() {
+			open = append(open, f.open[i:]...)
+			break
+		}
+		switch row, err := f.j.Row(ctx, seq); {
+		case err != nil:
+			return nil, err
+		case row == nil:
+			open = append(open, seq)
+		default:
+			take(row)
+		}
+	}
+	for row, err := range f.j.Rows(ctx, f.last+1) {
+		if err != nil {
+			return nil, err
+		}
+		// Open exchanges may get their rows after later ones.
+		for f.last++; f.last < row.Seq && row.Seq-f.last < maxGap; f.last++ {
+			open = append(open, f.last)
+		}
+		f.last = row.Seq
+		// Rows may already have what Row, by which exchanges are printed, has after the next refresh.
+		switch known, err := f.j.Row(ctx, row.Seq); {
+		case err != nil:
+			return nil, err
+		case known == nil:
+			open = append(open, row.Seq)
+		default:
+			take(known)
+		}
+	}
+	f.open = open
+	if f.begun && !f.ordered {
+		slices.SortStableFunc(ended, func(a, b *kept.Row) int {
+			return cmp.Or(a.Started.Add(a.Took).Compare(b.Started.Add(b.Took)), cmp.Compare(a.Seq, b.Seq))
+		})
+	}
+	list := make([]uint64, 0, len(ended))
+	for _, row := range ended {
+		list = append(list, row.Seq)
+	}
+	if all {
+		list, f.open = append(list, open...), nil
+	}
+	if f.ordered {
+		slices.Sort(list)
+	}
+	return list, nil
+}
+
+// tail returns the selected exchanges that --tail keeps. The others count as printed.
+func (f *showFollower) tail(ctx context.Context, seqs []uint64) ([]uint64, error) {
+	var chosen []uint64
+	for _, seq := range seqs {
+		row, err := f.j.Row(ctx, seq)
+		if err != nil {
+			return nil, err
+		}
+		is := false
+		if row != nil {
+			if is, err = f.j.Match(ctx, f.keep, row); err != nil {
+				return nil, err
+			}
+		}
+		if is {
+			chosen = append(chosen, seq)
+		}
+	}
+	left := chosen[max(len(chosen)-f.o.Tail.n, 0):]
+	for _, seq := range seqs {
+		if !slices.Contains(left, seq) {
+			f.seen++
+			f.printed.Add(seq)
+		}
+	}
+	return left, nil
+}
+
+// one prints an exchange that has ended, if it is selected.
 func (f *showFollower) one(ctx context.Context, seq uint64) error {
-	f.seen++
-	f.printed.Add(seq)
 	row, err := f.j.Row(ctx, seq)
 	if err != nil || row == nil {
 		return err
 	}
+	f.seen++
+	f.printed.Add(seq)
 	chosen, err := f.j.Match(ctx, f.keep, row)
-	if err == nil && chosen {
-		err = f.row(ctx, seq)
-	}
-	if flushErr := f.flushEach(); flushErr != nil {
-		return flushErr
-	}
-	if err == nil && f.enough() {
-		err = errEnough
-	}
-	return err
-}
-
-// row prints an exchange.
-func (f *showFollower) row(ctx context.Context, seq uint64) error {
-	row, err := f.j.Row(ctx, seq)
-	if err != nil {
+	if err != nil || !chosen {
 		return err
 	}
 	f.matched++
-	return f.printRow(ctx, row, document.Section{})
-}
-
-// refresh reads what was judged since.
-func (f *showFollower) refresh(ctx context.Context) (err error) {
-	f.writer.Flush()
-	if f.j == nil {
-		r, err := kept.Open(ctx, f.shelf, rules.All)
-		if err != nil {
-			return err
-		}
-		f.j = judged.Growing(r, f.src)
-	} else if _, err = f.j.Refresh(ctx); err != nil {
+	if err := f.printRow(ctx, row, document.Section{}); err != nil {
 		return err
 	}
-	if f.keep.Linked {
-		f.keep.Links = f.writer.Links()
-	}
-	reader, err := source.NewReader(ctx, f.src)
-	f.j.Know(f.keep.Links, reader)
-	return err
-}
-
-// flushEach prints what a printer holds back, if it does not have to wait for more.
-func (f *showFollower) flushEach() error {
-	if f.ordered {
-		return nil
-	}
-	return f.Flush()
-}
-
-func (f *showFollower) Flush() error {
-	if p, ok := f.p.(present.Flusher); ok {
-		return p.Flush()
+	if f.enough() {
+		return errors.Join(f.flush(), errEnough)
 	}
 	return nil
 }
 
-// A catchingUp is a source that calls a function whenever its reader has come to the end of what is there and begins
-// to wait for more.
-type catchingUp struct {
-	capture.Source
-	then func()
-}
-
-// Wait implements capture.Source.
-func (c *catchingUp) Wait(ctx context.Context, from uint64) error {
-	c.then()
-	return c.Source.Wait(ctx, from)
+// flush prints the printer's held-back output.
+func (f *showFollower) flush() error {
+	if p, ok := f.p.(present.Flusher); ok {
+		return p.Flush()
+	}
+	return nil
 }

@@ -9,10 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/kept"
+	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/open"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -95,7 +99,7 @@ type writerFunc func([]byte) (int, error)
 // Write implements io.Writer.
 func (f writerFunc) Write(data []byte) (int, error) { return f(data) }
 
-// An interrupt is a good end also while what was there is printed, and what is said at the end is said then.
+// An interrupt is a normal end even while the existing contents are printed. The final messages are printed then.
 func TestInterruptWhileBacklogIsPrinted(t *testing.T) {
 	session := must.Get(open.File(filepath.Join("..", "..", "..", "tui", "testdata", "journey.txtar")))(t)
 	defer session.Close()
@@ -113,7 +117,7 @@ func TestInterruptWhileBacklogIsPrinted(t *testing.T) {
 			return out.Write(data)
 		})
 		err := s.run(ctx)
-		if err != nil || !strings.Contains(talk.String(), "more that passed and could not be recorded") {
+		if err != nil || !strings.Contains(talk.String(), "more that were forwarded and could not be recorded") {
 			t.Errorf("%s: %v, %q", format, err, talk.String())
 		}
 		if info, err := m.Info(ctx); err != nil || out.Len() == 0 || uint64(s.seen) >= info.Exchanges {
@@ -141,4 +145,27 @@ func (w pausing) until(arrival uint64) {
 			return
 		}
 	}
+}
+
+// Rows that were written since the last refresh are printed after the next one, not lost.
+func TestFollowedRowsAheadOfTheRefresh(t *testing.T) {
+	ctx := t.Context()
+	path := filepath.Join(t.TempDir(), "c.txtar")
+	must.Do(t, os.WriteFile(path, []byte(unterminated), 0o600))
+	src := must.Get(open.File(path))(t)
+	defer src.Close()
+	shelf := &capture.MemoryShelf{}
+	w := kept.NewWriter(rules.All, shelf.Put)
+	w.Flush()
+	results := must.Get(kept.Open(ctx, shelf, rules.All))(t)
+	must.Get(results.Row(ctx, 1))(t)
+	must.Do(t, w.Finish(must.Get(engine.Run(ctx, rules.All, src, w.Found, w.Options()...))(t), nil))
+
+	f := &showFollower{showing: showingOf(t, Options{Format: "list"}, src), begun: true}
+	f.j = judged.With(results, src)
+	if early := must.Get(f.ended(ctx, false, false))(t); len(early) > 0 {
+		t.Errorf("before the refresh: %v, which Row does not have", early)
+	}
+	must.Get(results.Refresh(ctx))(t)
+	expect.Same(t, "after the refresh", []uint64{1}, must.Get(f.ended(ctx, false, false))(t))
 }

@@ -16,7 +16,8 @@ type span struct {
 	part     document.Section
 }
 
-// spanForm is what names exchanges: 3, 3..9, and places. Of a place its message or event is shown whole.
+// spanForm matches the names of exchanges: 3, 3..9, and places. For a place, its message or event is printed
+// completely.
 var spanForm = regexp.MustCompile(
 	`^(\d+)(?:\.\.(\d+)|\.(request|response)(?:\.line|\.status|\.header\[[^\]]*\]|\.body|\.(?:event|message)\[(\d+)\])?(?:#.*)?)?$`)
 
@@ -59,7 +60,7 @@ func parseSpan(arg string) (s span, ok bool) {
 	return s, errFrom == nil && errTo == nil && errEvent == nil && s.from > 0 && s.to >= s.from
 }
 
-// numbersOf names the exchanges that were asked for.
+// numbersOf names the exchanges in the arguments.
 func numbersOf(wanted []span) string {
 	var words []string
 	for _, s := range wanted {
@@ -72,7 +73,7 @@ func numbersOf(wanted []span) string {
 	return strings.Join(words, " ")
 }
 
-// someNumbers names exchanges, the first ten of them.
+// someNumbers names up to ten exchanges.
 func someNumbers(list []uint64) string {
 	const named = 10
 	var words []string

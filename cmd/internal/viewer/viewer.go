@@ -1,5 +1,5 @@
-// Package viewer prints exchanges of a capture in the formats of package present, and follows a capture that grows. It
-// reads no more than a format needs: for lists and trees the rows of the reading, not the exchanges.
+// Package viewer prints exchanges of a capture in the formats of package present, and follows a growing capture. It
+// reads no more than a format needs: lists and trees need only rows of the reading, not exchanges.
 package viewer
 
 import (
@@ -27,9 +27,9 @@ import (
 type Options struct {
 	From   source.Flags
 	Format string // "" is detail for numbers, and list without
-	// of a list or of CSV, with commas between them; "" for the usual ones
+	// Columns are comma-separated columns of a list or of CSV; "" for the defaults.
 	Columns string
-	Query   string // a program of jq for each line of JSON; "" for none
+	Query   string // a jq program for each line of JSON; "" for none
 	Filter  string
 	Agent   string
 	Raw     bool
@@ -38,10 +38,10 @@ type Options struct {
 	Follow  bool
 }
 
-// Formats are what exchanges are printed as.
+// Formats are the output formats of exchanges.
 var Formats = []string{"list", "detail", "tree", "ladder", "transcript", "curl", "csv", "json"}
 
-// A count is a flag that says how many; one that is not given sets no limit.
+// A count is a flag with a number. Without a value, it sets no limit.
 type count struct {
 	n     int
 	given bool
@@ -67,7 +67,7 @@ func (c *count) Set(text string) error {
 // Type implements pflag.Value.
 func (c *count) Type() string { return "number" }
 
-// check refuses what makes no sense, and chooses the format where none is given.
+// check rejects invalid combinations of flags, and sets the default format.
 func (o *Options) check(name string, wanted []span) error {
 	switch {
 	case o.Format != "":
@@ -93,20 +93,20 @@ func (o *Options) check(name string, wanted []span) error {
 	case o.Query != "" && o.Format != "json":
 		return cli.Usage("--jq reads what --format json prints; leave out --format %s", o.Format)
 	case o.Head.given && o.Tail.given:
-		return cli.Usage("--head and --tail exclude each other; --filter 'n:3..9' prints what is between")
+		return cli.Usage("--head and --tail exclude each other; --filter 'n:3..9' prints a range")
 	case o.Head.given && o.Head.n == 0:
-		return cli.Usage("--head 0 prints nothing; write how many, from 1")
+		return cli.Usage("--head 0 prints nothing; write a number from 1")
 	case o.Tail.given && o.Tail.n == 0 && !o.Follow:
-		return cli.Usage("--tail 0 prints nothing but with --follow, which goes on with what ends from now on")
+		return cli.Usage("--tail 0 prints nothing without --follow, which continues with exchanges that end later")
 	case part != "" && o.Format != "detail":
 		return cli.Usage("--format %s prints whole exchanges; write %s, or leave out --format", o.Format, part)
 	case o.Follow && len(wanted) > 0:
-		return cli.Usage("--follow waits for exchanges that end, whatever their numbers are; leave out one or the other, or "+
+		return cli.Usage("--follow prints exchanges as they end, whatever their numbers; leave out one of the two, or "+
 			"write --filter 'n:%d..'", wanted[0].from)
 	case o.Follow && name == "-":
-		return cli.Usage("--follow reads a capture file, not standard input, which is read to its end first")
+		return cli.Usage("--follow needs a capture file: standard input is read to its end first")
 	case o.Follow && o.Format == "tree":
-		return cli.Usage("--follow prints no tree: what an exchange stands under may end after it; a2atap tui %s draws the "+
+		return cli.Usage("--follow prints no tree: the parent of an exchange may end after it; a2atap tui %s draws the "+
 			"tree as it grows", name)
 	}
 	return nil
@@ -172,7 +172,7 @@ func Run(ctx context.Context, e cli.Env, o Options, name string, numbers []strin
 	return nil
 }
 
-// A showing is what one call of show is about.
+// A showing is the state of one call of show.
 type showing struct {
 	e      cli.Env
 	o      Options
@@ -181,13 +181,13 @@ type showing struct {
 	keep   judged.Selection
 	wanted []span // none for all
 
-	j       *judged.Capture // what judging it came to; nil if nothing asks for it, or if it is followed
-	widths  present.Widths  // of what will be printed
-	table   *present.Table  // where columns were chosen, or the format has them; else nil
+	j       *judged.Capture // its results; nil if no output needs them, or if the capture is followed
+	widths  present.Widths  // of the exchanges to print
+	table   *present.Table  // if columns were selected, or the format has columns; else nil
 	p       present.Printer
-	seen    int // exchanges that could have been shown
+	seen    int // number of exchanges that could have been printed
 	matched int
-	caused  bool // what caused an exchange is printed with it
+	caused  bool // each exchange is printed with its cause
 }
 
 func (s *showing) run(ctx context.Context) (err error) {
@@ -201,9 +201,9 @@ func (s *showing) run(ctx context.Context) (err error) {
 	}
 	switch {
 	case s.seen == 0 && len(s.wanted) > 0:
-		return fmt.Errorf("no exchange %s in it; without numbers all are shown", numbersOf(s.wanted))
+		return fmt.Errorf("no exchange %s in it; without numbers all exchanges are shown", numbersOf(s.wanted))
 	case s.seen == 0 && !s.o.Follow:
-		s.e.Tell("show: %s holds no exchange yet", s.name)
+		s.e.Tell("show: %s contains no exchange yet", s.name)
 	case s.seen > 0 && s.matched == 0 && !s.keep.All():
 		s.e.Tell("show: %s", s.keep.Nothing(ctx, s.src))
 	}
@@ -212,20 +212,20 @@ func (s *showing) run(ctx context.Context) (err error) {
 	}
 	if t, is := s.p.(*present.TreePrinter); is {
 		if left := t.Left(); len(left) > 0 {
-			s.e.Tell("show: these may also have caused %s, which %s not among them", someNumbers(left), isOrAre(len(left)))
+			s.e.Tell("show: these may also have caused %s that %s not listed", someNumbers(left), isOrAre(len(left)))
 		}
 		if t.Doubts > 0 {
-			how := "pass traceparent on from call to call"
+			how := "pass traceparent on in each call"
 			if t.Unknown > 0 {
 				how += ", or say who calls with record --client PATTERN=NAME"
 			}
-			s.e.Tell("show: of %s it is not certain what caused it; to be certain, %s", analysis.Plural(t.Doubts, "exchange"), how)
+			s.e.Tell("show: the cause of %s is uncertain; to make it certain, %s", analysis.Plural(t.Doubts, "exchange"), how)
 		}
 	}
 	return nil
 }
 
-// judges reports whether what the rules found is printed, or what came of an exchange.
+// judges reports whether the output includes findings or outcomes.
 func (s *showing) judges() bool {
 	switch s.o.Format {
 	case "list", "csv", "detail", "tree", "ladder":
@@ -234,12 +234,12 @@ func (s *showing) judges() bool {
 	return false
 }
 
-// reads reports whether an exchange has to be read to be printed.
+// reads reports whether exchanges have to be read to be printed.
 func (s *showing) reads() bool {
 	return s.o.Format != "list" && s.o.Format != "csv" && s.o.Format != "tree"
 }
 
-// all prints what is in the capture now.
+// all prints the current contents of the capture.
 func (s *showing) all(ctx context.Context) error {
 	show := s.judged
 	switch plain := !s.judges() && s.keep.All(); {
@@ -248,26 +248,23 @@ func (s *showing) all(ctx context.Context) error {
 	case plain:
 		return s.plain(ctx)
 	}
-	for again := false; ; again = true {
-		err := show(ctx, again)
-		if again || !judged.DamagedReading(err) || s.p != nil {
-			return err
+	return judged.Use(ctx, s.e, "show", s.name, s.src, judged.How{}, func(j *judged.Capture) error {
+		s.j, s.seen, s.matched = j, 0, 0
+		err := show(ctx)
+		if s.p != nil && errors.Is(err, capture.ErrDamagedEntry) {
+			return errors.New(err.Error()) // what was printed is not printed again
 		}
-		s.e.Tell("show: %s: %v; it is judged again", s.name, err)
-	}
+		return err
+	})
 }
 
-// withCauses prints exchanges as they were recorded, and what caused each.
-func (s *showing) withCauses(ctx context.Context, again bool) (err error) {
-	if s.j, err = judged.Open(ctx, s.e, "show", s.name, s.src, again); err != nil {
-		return err
-	}
-	defer s.j.Close()
-	s.seen, s.matched, s.caused = 0, 0, true
+// withCauses prints exchanges as they were recorded, and the cause of each.
+func (s *showing) withCauses(ctx context.Context) error {
+	s.caused = true
 	return s.plain(ctx)
 }
 
-// plain prints exchanges as they were recorded: nothing of what they came to is needed.
+// plain prints exchanges as they were recorded, without results.
 func (s *showing) plain(ctx context.Context) error {
 	s.src = s.e.WithProgress(ctx, "show "+s.name, s.src)
 	s.p = s.newPrinter(ctx)
@@ -313,7 +310,7 @@ func (s *showing) plain(ctx context.Context) error {
 	return nil
 }
 
-// lastNumbers returns the numbers of the last exchanges of a capture, up to one, which may have gaps.
+// lastNumbers returns the last n numbers of exchanges up to to. Numbers may have gaps.
 func lastNumbers(ctx context.Context, src capture.Source, to uint64, n int) ([]uint64, error) {
 	var list []uint64
 	for room := uint64(n); ; room *= 2 {
@@ -343,20 +340,15 @@ func (s *showing) printPlain(ctx context.Context, x *capture.Exchange, part docu
 	return s.print(one, part)
 }
 
-// judged prints exchanges with what they came to. It reads the rows of those that are wanted, and the exchanges
-// themselves only where a format prints them, or a filter asks for what no row has.
-func (s *showing) judged(ctx context.Context, again bool) (err error) {
+// judged prints exchanges with their results. It reads the rows of the selected exchanges. It reads the exchanges
+// themselves only if the format prints them, or if a filter needs data that no row has.
+func (s *showing) judged(ctx context.Context) error {
 	s.src = s.e.WithProgress(ctx, "show "+s.name, s.src)
-	if s.j, err = judged.Open(ctx, s.e, "show", s.name, s.src, again); err != nil {
-		return err
-	}
-	defer s.j.Close()
-	s.seen, s.matched = 0, 0
 	list, err := s.chosen(ctx)
 	if err != nil {
 		return err
 	}
-	if len(s.wanted) == 0 { // an index may have known which to look at
+	if len(s.wanted) == 0 { // an index may have skipped exchanges
 		s.seen = int(s.j.Head().Rows)
 	}
 	if s.o.Format == "tree" {
@@ -377,7 +369,7 @@ func (s *showing) judged(ctx context.Context, again bool) (err error) {
 	return nil
 }
 
-// chosen returns which exchanges are to be printed, and takes their widths.
+// chosen returns the exchanges to print, and computes their widths.
 func (s *showing) chosen(ctx context.Context) ([]found, error) {
 	var list []found
 	take := func(row *kept.Row, part document.Section) (more bool) {
@@ -425,19 +417,19 @@ func (s *showing) chosen(ctx context.Context) ([]found, error) {
 	return list, nil
 }
 
-// found is an exchange that is to be printed.
+// A found is an exchange to print.
 type found struct {
 	seq  uint64
 	part document.Section
 }
 
-// errEnough ends the reading of a capture of which enough was printed.
+// errEnough ends the reading of a capture once enough is printed.
 var errEnough = errors.New("enough")
 
-// enough reports whether the first exchanges, if only they are asked for, were printed.
+// enough reports whether --head has been reached.
 func (s *showing) enough() bool { return s.o.Head.given && s.matched >= s.o.Head.n }
 
-// printRow prints an exchange, which is read if its format needs it.
+// printRow prints an exchange. It reads the exchange if its format needs that.
 func (s *showing) printRow(ctx context.Context, row *kept.Row, part document.Section) (err error) {
 	one := &present.Shown{Row: row}
 	if s.reads() {
@@ -461,7 +453,7 @@ func (s *showing) print(one *present.Shown, part document.Section) error {
 	return s.p.Print(one)
 }
 
-// each calls f with the wanted exchanges, all if none are named, and the part that is wanted of each.
+// each calls f with the wanted exchanges, or all if none are named, and the wanted part of each.
 func each(ctx context.Context, src capture.Source, wanted []span, f func(*capture.Exchange, document.Section) error) error {
 	if len(wanted) == 0 {
 		wanted = []span{{from: 1, to: ^uint64(0)}}
@@ -512,10 +504,10 @@ func (s *showing) newPrinter(ctx context.Context) present.Printer {
 	return list
 }
 
-// reader returns what reads single exchanges, with the cards of the capture.
+// reader returns a reader of single exchanges that knows the cards of the capture.
 func (s *showing) reader(ctx context.Context) *reading.Reader {
 	if s.j == nil {
-		s.j = judged.KeeperOf(ctx, s.e, "show", s.name, s.src).Read(ctx)
+		s.j = judged.Stored(ctx, s.name, s.src)
 	}
 	if s.j != nil {
 		if r, err := s.j.Reader(ctx); err == nil {
@@ -525,5 +517,5 @@ func (s *showing) reader(ctx context.Context) *reading.Reader {
 	if r, err := source.NewReader(ctx, s.src); err == nil {
 		return r
 	}
-	return &reading.Reader{} // what reads the exchange says what is wrong
+	return &reading.Reader{} // reading the exchange reports the error
 }

@@ -10,7 +10,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A wrong is an error of what was asked for: it is shown as it is.
+// A wrong is an error in a request. The page shows it unchanged.
 type wrong struct{ error }
 
 // answer answers with the JSON of what f returns.
@@ -39,10 +39,10 @@ func answer[T any](f func(*http.Request) (T, error)) http.HandlerFunc {
 	}
 }
 
-// errNoReading says that nothing of the capture can be shown yet.
-var errNoReading = errors.New("the capture has not been judged yet")
+// errNoReading means that the capture has nothing to show yet.
+var errNoReading = errors.New("the capture has not been checked yet")
 
-// number returns a parameter of the query, 0 if it is not given.
+// number returns a parameter of the query, 0 if it is missing.
 func number(r *http.Request, name string) (uint64, error) {
 	text := r.FormValue(name)
 	if text == "" {

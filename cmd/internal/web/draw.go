@@ -17,16 +17,16 @@ import (
 // A fragment is a part of the page.
 type fragment struct {
 	HTML string `json:"html"`
-	Open bool   `json:"open,omitempty"` // more of it may come
+	Open bool   `json:"open,omitempty"` // its contents may grow
 }
 
-// A drawn is exchanges that are drawn: their trees, their ladders, and each with its contents.
+// A drawn is a rendering of exchanges: their trees, their ladders, and the contents of each.
 type drawn struct {
 	fragment
-	Workflow uint64   `json:"workflow,omitempty"` // to which one exchange belongs, with others
-	Size     int      `json:"size,omitempty"`     // of that
-	Tasks    []string `json:"tasks,omitempty"`    // that it names
-	Left     int      `json:"left,omitempty"`     // how many of those that were asked for are not there
+	Workflow uint64   `json:"workflow,omitempty"` // of a single exchange, if it has others
+	Size     int      `json:"size,omitempty"`     // of the workflow
+	Tasks    []string `json:"tasks,omitempty"`    // in the exchange
+	Left     int      `json:"left,omitempty"`     // number of requested exchanges that are missing
 }
 
 // draw draws exchanges.

@@ -8,30 +8,29 @@ import (
 	"time"
 
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
 )
 
-// How events are sent.
+// Timing of events.
 const (
-	eventPause   = 200 * time.Millisecond // at least, between two
-	heartbeat    = 15 * time.Second       // after which something is sent in any case: a page that is gone is found out
+	eventPause   = 200 * time.Millisecond // minimum, between two
+	heartbeat    = 15 * time.Second       // maximum time without data, which detects closed pages
 	eventTimeout = 30 * time.Second       // for a page that does not read
 )
 
-// A news says how the capture is now, for a page that shows it.
+// A news has the current state of the capture, for a page that shows it.
 type news struct {
 	Version   uint64 `json:"version"`
 	Name      string `json:"name"`
 	Exchanges uint64 `json:"exchanges"`
-	Judged    uint64 `json:"judged"` // of them
+	Judged    uint64 `json:"judged"` // number of checked exchanges
 	Live      bool   `json:"live"`   // it is being recorded
-	Whole     bool   `json:"whole"`  // all that is there was judged
+	Whole     bool   `json:"whole"`  // everything so far is checked
 	Status    string `json:"status,omitempty"`
 	Verdict   string `json:"verdict,omitempty"`
 	Error     string `json:"error,omitempty"`
 }
 
-// events sends the news of the capture, now and whenever there are any, until the page is closed. (Server-sent events,
+// events sends the current state of the capture, and then each change, until the page is closed. (Server-sent events,
 // WHATWG HTML section 9.2.)
 func (s *site) events(w http.ResponseWriter, r *http.Request) {
 	select {
@@ -44,7 +43,7 @@ func (s *site) events(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	to := http.NewResponseController(w)
 	for {
-		state, changed := s.following.Now()
+		state, changed := s.knownNow()
 		if state.Version == 0 { // nothing is known yet
 			select {
 			case <-changed:
@@ -73,7 +72,7 @@ func (s *site) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// waits waits for a moment, and returns false if the context ends before.
+// waits pauses, and returns false if the context ends first.
 func waits(ctx context.Context, moment <-chan time.Time) bool {
 	select {
 	case <-moment:
@@ -83,8 +82,8 @@ func waits(ctx context.Context, moment <-chan time.Time) bool {
 	}
 }
 
-// news says how the capture is.
-func (s *site) news(ctx context.Context, state judged.Followed) news {
+// news returns the capture's current state.
+func (s *site) news(ctx context.Context, state known) news {
 	n := news{
 		Version: state.Version, Name: cli.ShownName(state.Info.Name), Exchanges: state.Info.Exchanges, Live: state.Info.Live,
 		Whole: state.Whole,

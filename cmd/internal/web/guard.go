@@ -8,23 +8,24 @@ import (
 	"sync"
 )
 
-// policy lets in what the page is made of, and nothing that stands in it (Content Security Policy Level 3).
+// policy allows the page's own parts, and nothing from its contents (Content Security Policy Level 3).
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // maxAsked bounds the body of a request, in bytes.
 const maxAsked = 1 << 20
 
-// A guard lets through who has the token to everything, and others to the empty page, whose script sends it.
+// A guard gives clients with the token access to everything, and others only the empty page, whose script sends the
+// token.
 type guard struct {
 	token string
 	next  http.Handler
 
-	mu    sync.RWMutex // is held for reading while a request is answered
-	ended bool         // none is any more
+	mu    sync.RWMutex // held for reading while a request is answered
+	ended bool         // no more requests are answered
 }
 
-// end returns when no request is being answered. None will be.
+// end waits until no request is being answered. Later requests are rejected.
 func (g *guard) end() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -57,19 +58,19 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r)
 }
 
-// refuses returns the status with which a request is refused, and why; 0 if it is not.
+// refuses returns the status and the reason to reject a request; 0 to accept it.
 func (g *guard) refuses(r *http.Request) (status int, why string) {
 	origin := r.Header.Get("Origin") // RFC 6454 section 7; browsers send it with every request that may change something
 	if origin != "" && origin != "http://"+r.Host || origin == "" && r.Method == http.MethodPost {
 		return http.StatusForbidden, "the request comes from another page"
 	}
 	if strings.HasPrefix(r.URL.Path, "/api/") && !g.admits(r) {
-		return http.StatusUnauthorized, "the token is missing, or another one; open the address that a2atap web has printed"
+		return http.StatusUnauthorized, "the token is missing or wrong; open the address that a2atap web has printed"
 	}
 	return 0, ""
 }
 
-// admits reports whether a request has the token, in a time that does not depend on how much of it is right.
+// admits reports whether a request has the token, in a time that does not depend on how much of the token is right.
 func (g *guard) admits(r *http.Request) bool {
 	given, is := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ") // RFC 6750 section 2.1
 	got, want := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(g.token))

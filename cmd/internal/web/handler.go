@@ -11,7 +11,7 @@ import (
 //go:embed page.html page.css page.js icon.svg
 var files embed.FS
 
-// handler answers all that the page asks for.
+// handler answers all requests of the page.
 func (s *site) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", text("text/html; charset=utf-8", file("page.html")))
@@ -36,7 +36,7 @@ func file(name string) string {
 	return string(data)
 }
 
-// text answers with what is the same for all.
+// text answers with static content.
 func text(media, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", media)

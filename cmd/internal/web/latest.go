@@ -6,19 +6,20 @@ import (
 	"time"
 )
 
-// A latest is something that is made of a capture as it is now, and made again when that has changed, but not so often
-// that it takes more than a fifth of the time.
+// A latest caches a result computed from the current capture. It computes the result again after changes, but in at
+// most a fifth of the time.
 type latest[T any] struct {
 	mu      sync.Mutex
 	version uint64
 	value   *T
-	rest    time.Time // until which it is not made again
+	rest    time.Time // earliest time to compute it again
 }
 
-// costFactor is how many times as long as it took to make something it is used at least.
+// costFactor is the minimum lifetime of a result, as a multiple of the time to compute it.
 const costFactor = 4
 
-// of returns what fresh makes of a version, or made of an earlier one a moment ago. That of a whole capture is never old.
+// of returns the result of fresh for a version, or a recent result for an earlier one. The result for a complete
+// capture never expires.
 func (l *latest[T]) of(
 	ctx context.Context, version uint64, whole bool, fresh func(context.Context) (*T, error),
 ) (*T, error) {
@@ -30,7 +31,7 @@ func (l *latest[T]) of(
 	began := time.Now()
 	value, err := fresh(ctx)
 	switch {
-	case err != nil && l.value != nil && !whole && ctx.Err() == nil: // what is being written is read again later
+	case err != nil && l.value != nil && !whole && ctx.Err() == nil: // partly written results are read again later
 		return l.value, nil
 	case err != nil:
 		return nil, err

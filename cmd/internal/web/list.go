@@ -11,27 +11,28 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A list is the exchanges that a filter chooses, as far as they were looked at. It is for who draws.
+// A list is the exchanges that match a filter, as far as they have been tested. Only the goroutine that draws may use
+// it.
 type list struct {
 	expr string
 	keep judged.Selection
 
-	reading *kept.Reading // that it was made of
-	whole   bool          // as it was then
+	reading *kept.Reading // the reading used
+	whole   bool          // its state at that time
 	chosen  []uint64      // in order
-	next    uint64        // the first exchange that was not looked at
-	open    []uint64      // those that were looked at before they ended
+	next    uint64        // the first untested exchange
+	open    []uint64      // exchanges that were tested before they ended
 }
 
-// Bounds of what one look at exchanges costs, of which it is not known yet whether they are chosen.
+// These constants bound the cost of one test of exchanges.
 const (
 	lookTime  = 500 * time.Millisecond
-	lookFirst = 100 // of them are looked at in any case
+	lookFirst = 100 // minimum number of exchanges to test
 )
 
-// extend looks at exchanges that have come, and again at those that were open, for a while. When the reading is another
-// one, or whole, so that what was found provisionally may have been replaced, it begins anew.
-func (l *list) extend(ctx context.Context, src capture.Source, state judged.Followed) error {
+// extend tests new exchanges, and those that were open, for a limited time. If the reading was replaced or completed,
+// which may change provisional findings, extend starts again.
+func (l *list) extend(ctx context.Context, src capture.Source, state known) error {
 	if l.reading != state.Capture.Reading || l.whole != state.Whole {
 		l.reading, l.whole, l.chosen, l.next, l.open = state.Capture.Reading, state.Whole, nil, 1, nil
 	}
@@ -65,14 +66,14 @@ func (l *list) extend(ctx context.Context, src capture.Source, state judged.Foll
 		}
 		return true
 	})
-	if err == nil && !stopped { // numbers may be missing, and an index may know that others cannot be chosen
+	if err == nil && !stopped { // numbers may be missing, and an index may rule out others
 		l.next = last + 1
 	}
 	return err
 }
 
-// lookAgain looks at exchanges that had not ended.
-func (l *list) lookAgain(ctx context.Context, state judged.Followed, keep judged.Selection) error {
+// lookAgain tests exchanges that had not ended.
+func (l *list) lookAgain(ctx context.Context, state known, keep judged.Selection) error {
 	if keep.Linked && len(l.open) > 0 {
 		var err error
 		if keep.Links, err = state.Capture.AllLinks(ctx); err != nil {

@@ -24,7 +24,7 @@ func (s *site) part(r *http.Request) (out fragment, err error) {
 	return out, nil
 }
 
-// maxGroup is how many exchanges are drawn together.
+// maxGroup is the maximum number of exchanges drawn together.
 const maxGroup = 200
 
 // exchange answers with one exchange: n.
@@ -47,7 +47,7 @@ func (s *site) exchange(r *http.Request) (out drawn, err error) {
 	if err != nil {
 		return out, err
 	}
-	if row == nil { // it is not there, or not judged yet
+	if row == nil { // it does not exist, or is not checked yet
 		if _, err := s.src.Exchange(ctx, n); err != nil {
 			return out, err
 		}
@@ -72,7 +72,7 @@ func (s *site) exchange(r *http.Request) (out drawn, err error) {
 	return out, nil
 }
 
-// group answers with a workflow, or with the first exchanges that a filter chooses.
+// group answers with a workflow, or with the first exchanges that match a filter.
 func (s *site) group(r *http.Request) (out drawn, err error) {
 	root, err := number(r, "workflow")
 	if err != nil {

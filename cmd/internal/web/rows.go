@@ -9,15 +9,14 @@ import (
 
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/kept"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
 	"a2atap/proxy/capture"
 )
 
-// maxRows bounds the rows of one answer.
+// maxRows is the maximum number of rows in one answer.
 const maxRows = 200
 
-// columns are those of a list, as show has them.
+// columns are the columns of a list, as in show.
 var columns = func() *present.Table {
 	t, err := present.ParseTable("n,time,client,agent,op,status,ms,outcome,severity,rules")
 	if err != nil {
@@ -26,19 +25,19 @@ var columns = func() *present.Table {
 	return t
 }()
 
-// Rows are what is seen of a list.
+// Rows is the visible part of a list.
 type rows struct {
 	Columns []string   `json:"columns"`
 	At      int        `json:"at"`     // of the first row, from 0
-	All     int        `json:"all"`    // how many there are, as far as that is known
-	Looked  uint64     `json:"looked"` // of how many exchanges it is known whether they are chosen
-	More    bool       `json:"more"`   // there are others
+	All     int        `json:"all"`    // known number of rows
+	Looked  uint64     `json:"looked"` // number of exchanges tested
+	More    bool       `json:"more"`   // there may be more
 	Rows    [][]string `json:"rows"`
-	Sizes   []int      `json:"sizes,omitempty"` // of workflows: how many exchanges each has
+	Sizes   []int      `json:"sizes,omitempty"` // of workflows: number of exchanges in each
 }
 
-// list answers with the rows of a list from at on, n of them: those of the exchanges that a filter chooses or, of
-// workflows, those that began one.
+// list answers with n rows of a list, starting at at: of the exchanges that match a filter or, for workflows, of those
+// that began one.
 func (s *site) list(r *http.Request) (rows, error) {
 	out := rows{Columns: columns.Names(), Rows: [][]string{}}
 	at, err := number(r, "at")
@@ -63,7 +62,7 @@ func (s *site) list(r *http.Request) (rows, error) {
 		return out, wrong{err}
 	}
 	var seqs []uint64
-	if _, ours := s.src.(capture.Index); ours && l.keep.All() { // none of its numbers is missing
+	if _, ours := s.src.(capture.Index); ours && l.keep.All() { // no number is missing
 		seqs = out.run(state, at, n)
 	} else if seqs, err = s.window(ctx, l, state, &out, at, n); err != nil {
 		return out, err
@@ -71,8 +70,8 @@ func (s *site) list(r *http.Request) (rows, error) {
 	return out, out.read(ctx, state, seqs)
 }
 
-// run returns n exchanges of those that there are, judged or not, from at on.
-func (out *rows) run(state judged.Followed, at, n uint64) (seqs []uint64) {
+// run returns n existing exchanges, checked or not, starting at at.
+func (out *rows) run(state known, at, n uint64) (seqs []uint64) {
 	head := state.Capture.Head()
 	last := max(head.Last, state.Info.Exchanges)
 	out.All, out.Looked = int(last), head.Rows
@@ -83,8 +82,8 @@ func (out *rows) run(state judged.Followed, at, n uint64) (seqs []uint64) {
 	return seqs
 }
 
-// read reads the rows of exchanges. One that was not judged yet is summed up by itself.
-func (out *rows) read(ctx context.Context, state judged.Followed, seqs []uint64) error {
+// read reads the rows of exchanges. It computes separately the summary of an exchange that is not checked yet.
+func (out *rows) read(ctx context.Context, state known, seqs []uint64) error {
 	list := make([]*kept.Row, len(seqs))
 	var unjudged []uint64
 	for i, seq := range seqs {
@@ -104,7 +103,7 @@ func (out *rows) read(ctx context.Context, state judged.Followed, seqs []uint64)
 		if row == nil {
 			row = alone[seqs[i]]
 		}
-		if row == nil { // it has only just come
+		if row == nil { // it has just arrived
 			row = &kept.Row{}
 			row.Seq, row.Took = seqs[i], capture.NotKnown
 		}
@@ -113,17 +112,17 @@ func (out *rows) read(ctx context.Context, state judged.Followed, seqs []uint64)
 	return nil
 }
 
-// summedEvents is how many events are read from each end of a stream to sum it up.
+// summedEvents is the number of events read from each end of a stream for its summary.
 const summedEvents = 64
 
-// summed sums up exchanges of these numbers, which are in order, each by itself.
+// summed computes the summaries of exchanges with these numbers, which are in order.
 func summed(ctx context.Context, src capture.Source, seqs []uint64) (map[uint64]*kept.Row, error) {
 	list := make(map[uint64]*kept.Row, len(seqs))
 	if len(seqs) == 0 {
 		return list, nil
 	}
 	ends := src.Ends
-	if g, is := src.(interface { // does not wait until all cards were read
+	if g, is := src.(interface { // does not wait until all cards have been read
 		Glance(ctx context.Context, from uint64, n int) iter.Seq2[*capture.Exchange, error]
 	}); is {
 		ends = g.Glance
@@ -140,8 +139,8 @@ func summed(ctx context.Context, src capture.Source, seqs []uint64) (map[uint64]
 	return list, nil
 }
 
-// listWorkflows answers with those exchanges that have caused others.
-func (s *site) listWorkflows(ctx context.Context, out *rows, state judged.Followed, at, n uint64) error {
+// listWorkflows answers with the exchanges that have caused others.
+func (s *site) listWorkflows(ctx context.Context, out *rows, state known, at, n uint64) error {
 	t, err := s.workflows(ctx, state)
 	if err != nil {
 		return err
@@ -156,8 +155,8 @@ func (s *site) listWorkflows(ctx context.Context, out *rows, state judged.Follow
 	return out.read(ctx, state, seen)
 }
 
-// window returns n exchanges of a list from at on, and says how much of it is known.
-func (s *site) window(ctx context.Context, l *list, state judged.Followed, out *rows, at, n uint64) ([]uint64, error) {
+// window returns n exchanges of a list, starting at at, and how much of the list is known.
+func (s *site) window(ctx context.Context, l *list, state known, out *rows, at, n uint64) ([]uint64, error) {
 	done, err := s.draws(ctx)
 	if err != nil {
 		return nil, err

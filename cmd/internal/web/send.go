@@ -22,20 +22,21 @@ import (
 	"a2atap/replay/prompt"
 )
 
-// Bounds of what the page sends.
+// These constants bound what the page may send.
 const (
-	sendTimeout  = 5 * time.Minute // for all of one
+	sendTimeout  = 5 * time.Minute // for a whole message and its answer
 	pollInterval = time.Second
-	maxPassed    = 8 << 20 // bytes that are kept of what is sent and comes back
+	maxPassed    = 8 << 20 // bytes of traffic that are kept
+	stepCost     = 256     // overhead of a step in bytes
 )
 
-// A reach says to whom messages can be sent.
+// A reach is the agents that the page can send messages to.
 type reach struct {
 	Agents   []Reached `json:"agents"`
-	Recorded bool      `json:"recorded"` // they are taps, which record what goes through them
+	Recorded bool      `json:"recorded"` // they are taps, which record their traffic
 }
 
-// agents answers with the agents that the capture, or the recording, names.
+// agents answers with the agents named in the capture, or in the recording.
 func (s *site) agents(r *http.Request) (reach, error) {
 	if s.taps != nil {
 		return reach{Agents: s.taps, Recorded: true}, nil
@@ -53,27 +54,27 @@ func (s *site) agents(r *http.Request) (reach, error) {
 	return out, nil
 }
 
-// A message is what the page sends, as a2atap send does.
+// A message is sent from the page, as by a2atap send.
 type message struct {
 	To      string `json:"to"` // the URL of an agent, or of a tap
 	Text    string `json:"text"`
-	Stream  bool   `json:"stream"`  // ask for a stream, also where the card does not offer it
-	Task    string `json:"task"`    // to which it is sent; empty for none
-	Context string `json:"context"` // in which it is sent; empty for none
+	Stream  bool   `json:"stream"`  // request a stream, even if the card does not offer it
+	Task    string `json:"task"`    // its task; empty for none
+	Context string `json:"context"` // its context; empty for none
 }
 
-// An answered is what came of a message: in the words of a2atap send, and drawn.
+// An answered is the result of a message: as a2atap send prints it, and as a drawing.
 type answered struct {
 	drawn
 	Words   string `json:"words"`
-	Failed  bool   `json:"failed"` // the agent has not answered, or the task has not done what it was for
+	Failed  bool   `json:"failed"` // the agent has not answered, or the task has failed
 	Verdict string `json:"verdict"`
-	Task    string `json:"task,omitempty"` // that waits for its client
+	Task    string `json:"task,omitempty"` // waits for its client
 	Context string `json:"context,omitempty"`
 }
 
-// send sends a message and answers with what came of it. What passes is kept for the answer alone: where it goes through
-// a tap, that records it.
+// send sends a message and answers with the result. The traffic is kept only for the answer. If it passes through a
+// tap, the tap records it.
 func (s *site) send(r *http.Request) (out answered, err error) {
 	var m message
 	body := json.NewDecoder(r.Body)
@@ -88,7 +89,7 @@ func (s *site) send(r *http.Request) (out answered, err error) {
 	case s.sending <- struct{}{}:
 		defer func() { <-s.sending }()
 	default:
-		return out, wrong{fmt.Errorf("%d messages wait for their answers; wait for one of them", maxSending)}
+		return out, wrong{fmt.Errorf("%d messages are waiting for their answers; wait for one of them", maxSending)}
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), sendTimeout)
 	defer cancel()
@@ -102,7 +103,7 @@ func (s *site) send(r *http.Request) (out answered, err error) {
 	switch {
 	case errors.As(err, &exit) && exit.Code == cli.ExitUsage:
 		return out, wrong{err}
-	case errors.As(err, &exit) && exit.Err == nil: // what is wrong was said
+	case errors.As(err, &exit) && exit.Err == nil: // the error was printed
 	case err != nil:
 		fmt.Fprintln(&words, err)
 	}
@@ -110,23 +111,22 @@ func (s *site) send(r *http.Request) (out answered, err error) {
 	return out, s.drawSent(r.Context(), &out, passed.Reader())
 }
 
-// options are those with which a2atap send would send it.
+// options returns the options with which a2atap send would send the message.
 func (m *message) options(to capture.Sink) sender.Options {
 	o := sender.Options{
 		Mode: string(prompt.Auto), Stream: m.Stream, Interval: pollInterval, PollTimeout: sendTimeout, Format: "text",
 		Task: m.Task, ContextID: m.Context, Sink: to,
 	}
-	flags := pflag.NewFlagSet("send", pflag.ContinueOnError) // for what they are if none is given
+	flags := pflag.NewFlagSet("send", pflag.ContinueOnError) // for their defaults
 	o.Flags.Register(flags)
 	o.Flags.Limits = limits.Limits{Answer: maxPassed, Events: 10_000, Values: 100_000}
 	o.Flags.Verbatim = true // the page offers addresses that cards in the capture name
 	return o
 }
 
-// drawSent draws and judges what was sent and came back.
+// drawSent draws and checks the traffic of a message.
 func (s *site) drawSent(ctx context.Context, out *answered, src capture.Source) error {
-	k := judged.KeeperOf(ctx, s.e, "web", "-", src)
-	j, err := k.Judge(ctx)
+	j, err := judged.Open(ctx, s.e, "web", "-", src, judged.How{})
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,8 @@ func (s *site) drawSent(ctx context.Context, out *answered, src capture.Source) 
 	return draw(ctx, &out.drawn, "sent", j, seqs)
 }
 
-// A bounded sink takes a number of bytes, and no more.
+// A bounded sink accepts a maximum number of bytes. Each step counts as stepCost bytes more, since steps may have few
+// bytes.
 type bounded struct {
 	capture.Sink
 	left int
@@ -167,13 +168,14 @@ type bounded struct {
 // Append implements capture.Sink.
 func (b *bounded) Append(steps ...capture.Step) error {
 	for _, s := range steps {
+		b.left -= stepCost
 		s.WithBytes(func(data []byte) []byte {
 			b.left -= len(data)
 			return data
 		})
 	}
 	if b.left < 0 {
-		return fmt.Errorf("what was sent and came back has more than %s, which is all that is shown of it",
+		return fmt.Errorf("the request and answer take more than %s; only the beginning is shown",
 			cli.SizeWords(maxPassed))
 	}
 	return b.Sink.Append(steps...)

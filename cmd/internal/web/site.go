@@ -7,30 +7,32 @@ import (
 
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
+	"a2atap/analyzer/rules"
+	"a2atap/analyzer/view"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
 	"a2atap/proxy/capture"
 )
 
-// A site is what the page asks for.
+// A site serves the requests of the page.
 type site struct {
-	e         cli.Env
-	src       capture.Source
-	following *judged.Following
-	drawing   chan struct{} // holds a value while something large is made: one at a time
-	streams   chan struct{} // holds a value for each page that waits for events
-	sending   chan struct{} // holds a value for each message that waits for its answer
-	taps      []Reached     // of the recording that the page is of; nil where it is of a capture
-	total     latest[total]
-	trees     latest[trees]
-	reader    *reading.Reader // of exchanges, for who draws; nil before it is needed
-	readerOf  knownCards
+	e        cli.Env
+	src      capture.Source
+	view     *view.View
+	drawing  chan struct{} // holds a value while something large is computed: one at a time
+	streams  chan struct{} // holds a value for each page that waits for events
+	sending  chan struct{} // holds a value for each message without an answer yet
+	taps     []Reached     // of the recording that the page shows; nil for a capture
+	total    latest[total]
+	trees    latest[trees]
+	reader   *reading.Reader // of exchanges, for drawing; nil until needed
+	readerOf knownCards
 
 	mu    sync.Mutex
-	lists []*list // the one used last at the end
+	lists []*list // the last used one at the end
 }
 
-// Bounds of what pages may ask for at once.
+// These constants bound concurrent requests of pages.
 const (
 	maxStreams = 32
 	maxSending = 4 // messages that wait for their answers
@@ -39,21 +41,36 @@ const (
 
 func newSite(e cli.Env, name string, src capture.Source) *site {
 	return &site{
-		e: e, src: src, following: judged.Follow(e, "web", name, src),
+		e: e, src: src, view: judged.View(name, src, rules.All),
 		drawing: make(chan struct{}, 1), streams: make(chan struct{}, maxStreams),
 		sending: make(chan struct{}, maxSending),
 	}
 }
 
-// close ends what goes on beside requests. No request is being answered any more.
-func (s *site) close() { s.following.Close() }
+// close ends background work. All requests must have been answered.
+func (s *site) close() error { return s.view.Close() }
 
-// now returns the capture as far as it was judged, for one request.
-func (s *site) now() (judged.Followed, error) {
-	state, _ := s.following.Now()
+// A known is a snapshot of the View's results, for one request.
+type known struct {
+	view.State
+	Capture *judged.Capture // nil before the first results
+}
+
+// knownNow returns the current results, and a channel that is closed when they change.
+func (s *site) knownNow() (known, <-chan struct{}) {
+	state, changed := s.view.Now()
+	k := known{State: state}
+	if state.Results != nil {
+		k.Capture = judged.With(state.Results, s.src)
+	}
+	return k, changed
+}
+
+// now returns the current results, or an error if there are none.
+func (s *site) now() (known, error) {
+	state, _ := s.knownNow()
 	switch {
 	case state.Capture != nil:
-		state.Capture = judged.Growing(state.Capture.Reading, s.src)
 		return state, nil
 	case state.Err != nil:
 		return state, state.Err
@@ -61,7 +78,7 @@ func (s *site) now() (judged.Followed, error) {
 	return state, errNoReading
 }
 
-// draws waits until nothing else large is made. What it returns ends that.
+// draws waits until no other large computation is running. The returned function ends this one.
 func (s *site) draws(ctx context.Context) (func(), error) {
 	select {
 	case s.drawing <- struct{}{}:
@@ -71,8 +88,9 @@ func (s *site) draws(ctx context.Context) (func(), error) {
 	}
 }
 
-// know lets the capture of a request know the cards that were read before, and what caused what. It is for who draws.
-func (s *site) know(ctx context.Context, state judged.Followed) error {
+// know adds the cards read before, and the causes, to the capture of a request. Only the goroutine that draws may call
+// it.
+func (s *site) know(ctx context.Context, state known) error {
 	t, err := s.workflows(ctx, state)
 	if err != nil {
 		return err
@@ -89,22 +107,22 @@ func (s *site) know(ctx context.Context, state judged.Followed) error {
 	return nil
 }
 
-// knownCards says which cards a reader of exchanges has read.
+// knownCards returns the cards that a reader of exchanges has read.
 type knownCards struct {
 	in    *kept.Reading
 	cards int
 	more  bool
 }
 
-// workflows returns what caused what, as far as that is known.
-func (s *site) workflows(ctx context.Context, state judged.Followed) (*trees, error) {
+// workflows returns the causes known so far.
+func (s *site) workflows(ctx context.Context, state known) (*trees, error) {
 	return s.trees.of(ctx, state.Version, state.Whole, func(ctx context.Context) (*trees, error) {
 		return newTrees(ctx, state.Capture)
 	})
 }
 
-// sum returns what judging the capture has come to so far.
-func (s *site) sum(ctx context.Context, state judged.Followed) (*total, error) {
+// sum returns the totals of the capture so far.
+func (s *site) sum(ctx context.Context, state known) (*total, error) {
 	return s.total.of(ctx, state.Version, state.Whole, func(ctx context.Context) (*total, error) {
 		t, err := s.workflows(ctx, state)
 		if err != nil {
@@ -114,7 +132,7 @@ func (s *site) sum(ctx context.Context, state judged.Followed) (*total, error) {
 	})
 }
 
-// listOf returns the list of a filter: the one that was used before, if it is remembered.
+// listOf returns the list of a filter. It reuses a cached one.
 func (s *site) listOf(expr string) (*list, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,21 +18,21 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A Reached is an agent to which the page can send.
+// A Reached is an agent that the page can send to.
 type Reached struct {
 	Name string `json:"name"`
-	URL  string `json:"url"` // of the agent, of its card or, of a recording, of its tap
+	URL  string `json:"url"` // of the agent, of its card or, in a recording, of its tap
 }
 
-// A total is what judging the capture has come to.
+// A total is the result of checking the capture so far.
 type total struct {
 	verdict judgment.Verdict
 	agents  []Reached
-	parts   map[string]string // of the page, as markup, by their names
+	parts   map[string]string // of the page, as markup, by name
 }
 
-// newTotal makes what judging the capture has come to so far, at a time.
-func newTotal(ctx context.Context, state judged.Followed, caused *trees, now time.Time) (*total, error) {
+// newTotal computes the result so far, one call at a time.
+func newTotal(ctx context.Context, state known, caused *trees, now time.Time) (*total, error) {
 	result, err := resultOf(ctx, state, caused)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func newTotal(ctx context.Context, state judged.Followed, caused *trees, now tim
 	return t, err
 }
 
-// cardsOf returns where the newest public card of each agent is, by its name, as far as one was seen.
+// cardsOf returns the place of the newest known public card of each agent, by the agent's name.
 func cardsOf(ctx context.Context, j *judged.Capture) (map[string]string, error) {
 	cards := make(map[string]string)
 	for _, seq := range j.Head().Cards {
@@ -76,9 +76,9 @@ func cardsOf(ctx context.Context, j *judged.Capture) (map[string]string, error) 
 }
 
 // resultOf returns the result so far, with its findings.
-func resultOf(ctx context.Context, state judged.Followed, t *trees) (*judgment.Result, error) {
+func resultOf(ctx context.Context, state known, t *trees) (*judgment.Result, error) {
 	result, err := state.Capture.Result(ctx)
-	if errors.Is(err, kept.ErrNone) && !state.Whole { // it is written now and then
+	if errors.Is(err, kept.ErrNone) && !state.Whole { // it is written from time to time
 		result, err = &judgment.Result{}, nil
 	}
 	if err != nil {

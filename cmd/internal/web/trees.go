@@ -8,13 +8,13 @@ import (
 	"a2atap/cmd/internal/judged"
 )
 
-// trees are what caused what in the capture.
+// trees are the causes and effects in the capture.
 type trees struct {
 	links *workflow.Index
-	roots []uint64 // the exchanges that have caused others and were caused by none, in order
+	roots []uint64 // the exchanges with effects but without a cause, in order
 }
 
-// newTrees reads what caused what, as far as that is known.
+// newTrees reads the causes known so far.
 func newTrees(ctx context.Context, j *judged.Capture) (*trees, error) {
 	t := &trees{}
 	var err error

@@ -1,19 +1,19 @@
-// Package web serves a capture, finished or growing, as a page for a browser on this machine: the parts of the page that
-// check writes with --format html, put together as they are looked at.
+// Package web serves a capture, finished or growing, as a page for a browser on this machine. It serves the parts of
+// the page that check writes with --format html, and builds each when the user views it.
 //
-// What the page shows is the reading of the capture (analyzer/kept), in the words of the other formats: lists have the
-// columns of show, exchanges, ladders and trees are those of analyzer/report/exchanges, the verdict and the findings
-// those of analyzer/report. Nothing is judged or worded here.
+// The page shows the reading of the capture (analyzer/kept), in the same terms as the other formats. Lists have the
+// columns of show. Exchanges, ladders and trees come from analyzer/report/exchanges; the verdict and the findings come
+// from analyzer/report. This package neither checks nor phrases anything.
 //
-// # What it promises
+// # Guarantees
 //
-// Only who has the token reads anything, and only under a name of the listener: a page of the web that makes its own
-// name lead here gets nothing. The script of the page sends the token in a header, so no other page can use it, and no
-// cookie goes to what else listens on this machine. What stands in the traffic is shown, and nothing in it is obeyed or
-// loaded.
+// Only clients with the token can read anything, and only under a name of the listener: a web page that makes its own
+// name resolve to this address gets nothing. The page's script sends the token in a header. No other page can use the
+// token, and no cookie reaches other servers on this machine. The page displays the traffic, but neither executes nor
+// loads anything in it.
 //
-// A page asks for what is seen, and so much is read. Held are a few numbers for each exchange, and, while the verdict is
-// made, the findings; of these a page has a hundred a rule.
+// A page requests only what is visible, and the server reads only that. Memory holds a few numbers for each exchange,
+// and the findings while the verdict is being computed. A page has a hundred findings per rule.
 package web
 
 import (
@@ -55,11 +55,11 @@ func Run(ctx context.Context, e cli.Env, o Options, name string) error {
 	defer cancel()
 	p.show(name, src, nil)
 	fmt.Fprintln(e.Out, p.URL())
-	e.Tell("web: %s is shown there, to whoever has the address; interrupt to stop", cli.ShownName(name))
+	e.Tell("web: the page shows %s to anyone who has its address; interrupt to stop", cli.ShownName(name))
 	return p.serve(ctx)
 }
 
-// address returns where to listen.
+// address returns the address to listen on.
 func (o *Options) address() string {
 	if !strings.Contains(o.Listen, ":") {
 		return "127.0.0.1:" + o.Listen
@@ -67,22 +67,22 @@ func (o *Options) address() string {
 	return o.Listen
 }
 
-// A Page is a page that listens.
+// A Page is a listening page.
 type Page struct {
-	Notice func(text string) // is told what the user should know at once
+	Notice func(text string) // receives urgent notices for the user
 
 	e        cli.Env
 	listener net.Listener
-	asked    string // where it was to listen
+	asked    string // the requested address
 	allowed  []hostname.Pattern
 	token    string
 	site     *site
 
-	end   context.CancelFunc // of what was begun
+	end   context.CancelFunc // cancels the page's work
 	ended chan error
 }
 
-// Listen opens the address of a page of what is named. Nothing is answered yet.
+// Listen opens the address of a page. The page answers no requests yet.
 func Listen(e cli.Env, o Options, what string) (*Page, error) {
 	p := &Page{Notice: e.Notice, e: e, asked: o.address(), token: rand.Text()}
 	if err := cli.LocalOnly(p.asked, o.Remote); err != nil {
@@ -97,7 +97,7 @@ func Listen(e cli.Env, o Options, what string) (*Page, error) {
 			outbound.Cause(err))
 	}
 	if at, is := p.listener.Addr().(*net.TCPAddr); is && !at.IP.IsLoopback() {
-		e.Notice("other machines reach the page, and without TLS: who reads what passes has the token, too")
+		e.Notice("other machines can reach the page, without TLS: anyone who can read the traffic gets the token")
 	}
 	return p, nil
 }
@@ -112,13 +112,13 @@ func (p *Page) URL() string {
 	return "http://" + net.JoinHostPort(host, strconv.Itoa(at.Port)) + "/#token=" + p.token
 }
 
-// show makes the page that of a capture. Of a recording, taps are those to which it sends.
+// show sets the page's capture. For a recording, taps are the page's destinations.
 func (p *Page) show(name string, src capture.Source, taps []Reached) {
 	p.site = newSite(p.e, name, src)
 	p.site.taps = taps
 }
 
-// Begin serves the page of a recording, with the taps to which it sends, until Close.
+// Begin serves the page of a recording until Close. taps are the page's destinations.
 func (p *Page) Begin(name string, src capture.Source, taps []Reached) {
 	p.show(name, src, append([]Reached{}, taps...))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -126,23 +126,23 @@ func (p *Page) Begin(name string, src capture.Source, taps []Reached) {
 	go func() { p.ended <- p.serve(ctx) }()
 }
 
-// Close ends the page. When it returns nothing of it goes on. A nil page is none.
+// Close ends the page and all of its work. A nil page does nothing.
 func (p *Page) Close() error {
 	switch {
 	case p == nil:
 		return nil
-	case p.end == nil: // it was not begun
+	case p.end == nil: // Begin was not called
 		return p.listener.Close()
 	}
 	p.end()
 	return <-p.ended
 }
 
-// serve answers requests until the context ends. When it returns nothing of the page goes on.
+// serve answers requests until the context ends. When it returns, all of the page's work has ended.
 func (p *Page) serve(ctx context.Context) error {
 	g := &guard{token: p.token, next: p.site.handler()}
 	err := cli.Serve(ctx, p.listener, listener.CheckHosts(g, p.asked, p.listener.Addr(), p.allowed, p.Notice))
 	g.end()
-	p.site.close()
+	p.site.close() //nolint:errcheck // it was only read
 	return err
 }

@@ -97,7 +97,7 @@ func (r *reader) into(path string, v any) {
 	}
 }
 
-// news returns what is told until a piece of news is wanted, and that.
+// news returns the news up to and including the first wanted one.
 func (r *reader) news(wanted func(news) bool) news {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
@@ -223,7 +223,7 @@ func TestOtherPages(t *testing.T) {
 	}
 }
 
-// What is asked for and is not there, or makes no sense, is said.
+// Requests for missing things, and invalid requests, get an error.
 func TestWrongRequests(t *testing.T) {
 	r := serve(t, journey(t))
 	r.whole()
@@ -250,30 +250,43 @@ func TestWrongRequests(t *testing.T) {
 
 // The page offers addresses that come from traffic, so a template in one is never expanded.
 func TestSendExpandsNoTemplates(t *testing.T) {
-	asked := make(chan string, 10)
+	asked := make(chan string, 1000)
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked <- r.URL.Path
+		body, _ := io.ReadAll(r.Body)
+		asked <- fmt.Sprint(r.URL, r.Header, string(body))
 		http.NotFound(w, r)
 	}))
 	t.Cleanup(agent.Close)
 	r := serve(t, journey(t))
 	r.whole()
-	body := must.Get(json.Marshal(message{To: agent.URL + "/{{env.TOKEN}}", Text: "{{env.TOKEN}}"}))(t)
-	req := r.request(http.MethodPost, "/api/send")
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Origin", r.base)
-	req.Body = io.NopCloser(bytes.NewReader(body))
-	status, _, answer := r.do(req)
-	expect.Equal(t, "status: "+answer, http.StatusOK, status)
-	close(asked)
-	reached := 0
-	for path := range asked {
-		if reached++; strings.Contains(path, "s3cret") {
-			t.Errorf("the agent was asked for %s", path)
+	for _, spelling := range []string{
+		"{{env.TOKEN}}", "{{ env.TOKEN }}", "%7B%7Benv.TOKEN%7D%7D", "{{{{env.TOKEN}}}}", "{{ {{env.TOKEN}} }}", "env:TOKEN", "@TOKEN", "${TOKEN}",
+	} {
+		for _, m := range []message{
+			{To: agent.URL + "/" + spelling, Text: "hi"},
+			{To: agent.URL + "/?x=" + spelling, Text: "hi"},
+			{To: agent.URL, Text: spelling},
+			{To: agent.URL, Text: "hi", Task: spelling},
+			{To: agent.URL, Text: "hi", Context: spelling},
+		} {
+			req := r.request(http.MethodPost, "/api/send")
+			req.Header.Set("Content-Type", "application/json")
+			req.Header.Set("Origin", r.base)
+			req.Body = io.NopCloser(bytes.NewReader(must.Get(json.Marshal(m))(t)))
+			if _, _, answer := r.do(req); strings.Contains(answer, "s3cret") {
+				t.Errorf("%+v: the page answered %s", m, answer)
+			}
 		}
 	}
-	if reached == 0 || strings.Contains(answer, "s3cret") {
-		t.Errorf("%d requests reached the agent, and the page answered %s", reached, answer)
+	close(asked)
+	reached := 0
+	for request := range asked {
+		if reached++; strings.Contains(request, "s3cret") {
+			t.Errorf("the agent was asked %s", request)
+		}
+	}
+	if reached == 0 {
+		t.Error("no request reached the agent")
 	}
 }
 
@@ -538,4 +551,27 @@ func TestManyPages(t *testing.T) {
 		<-r.page.site.streams
 	}
 	r.whole()
+}
+
+// TestDurationOfClientThatLeft reads the list and the exchange of a client that left after 1.0 s, while its agent worked
+// for 3.0 s: they have the client's duration.
+func TestDurationOfClientThatLeft(t *testing.T) {
+	var all []*capture.Exchange
+	for x, err := range journey(t).Exchanges(t.Context(), 1) {
+		must.Do(t, err)
+		if x.Seq != 1 {
+			continue
+		}
+		x.Ended, x.Response.At, x.Response.Body.At = 3*time.Second, 3*time.Second, 3*time.Second
+		x.Fault = &capture.TransportFault{Kind: "client-left", Side: "client", Detail: "client left"}
+		x.Ends = []capture.SideEnd{{Side: "client", How: capture.EndClose, At: time.Second}}
+		all = append(all, x)
+	}
+	r := serve(t, must.Get(capture.ReadMemory(capture.Info{}, capture.Each(all...)))(t))
+	r.whole()
+	for path, want := range map[string]string{"/api/list?n=5": `"1000.0"`, "/api/exchange?n=1": "1.00s"} {
+		if _, body := r.get(path); !strings.Contains(body, want) || strings.Contains(body, "3.00s") {
+			t.Errorf("%s: want %s in %s", path, want, body)
+		}
+	}
 }

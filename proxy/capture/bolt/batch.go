@@ -18,7 +18,7 @@ type batch struct {
 	blocks []layout.Block // in order of arrival
 	begun  int64          // exchanges of which the capture had nothing
 
-	entries []layout.KeptEntry // that are to be kept beside the steps
+	entries []layout.KeptEntry // to be stored alongside the steps
 	hide    bool               // what is removed of them may be in earlier segments
 	young   layout.YoungRuns   // of the index, before the batch; after it, when it was stored
 	lists   layout.YoungParts  // the same of the parts
@@ -213,7 +213,7 @@ func (b *batch) storeRows(tx *bbolt.Tx) error {
 	for i := range b.rows.list {
 		r := &b.rows.list[i]
 		if r.Stored && !r.Changed {
-			continue // as most are that an event comes to
+			continue // the usual case for the rows that an event touches
 		}
 		key, start := layout.Number64(r.seq), len(b.values)
 		b.values = r.Append(b.values)

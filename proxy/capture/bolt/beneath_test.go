@@ -33,9 +33,9 @@ type damagedEnd struct {
 	Err      string
 }
 
-// TestDamagedBeneathTheRecorder scribbles over files while they are recorded and read, in this process and in the
-// recorder's. Whatever becomes of the database, nobody waits for it: the recorder ends when it is told to, and what it
-// was given is what it stored and what it lost, together.
+// TestDamagedBeneathTheRecorder overwrites files while they are recorded and read, in this process and in the
+// recorder's. Whatever happens to the database, no one waits for it: the recorder ends when it is stopped. The steps
+// that it stored and the steps that it lost add up to the steps that it got.
 func TestDamagedBeneathTheRecorder(t *testing.T) {
 	t.Parallel()
 	const parts = 4

@@ -10,8 +10,8 @@ import (
 	"a2atap/proxy/capture/bolt/internal/remote"
 )
 
-// A Block is a run of steps, consecutive in arrival, as a capture stores them. What was committed as a block stays one:
-// whoever copies blocks from the number after the last that he has gets each step once.
+// A Block is a run of consecutive steps as stored in a capture. Committed blocks never change, so copying blocks from
+// the number after the last copied step yields each step exactly once.
 type Block struct {
 	First  uint64 // arrival number of its first step
 	Last   uint64 // of its last
@@ -67,8 +67,8 @@ func counted(b layout.Block) (Block, error) {
 	return Block{First: b.First, Last: last, Packed: b.Value}, err
 }
 
-// Steps yields the steps of a block, with their arrival numbers. Bytes of any content are safe: an error says what is
-// wrong with them, and wraps ErrDamaged or says that a later version wrote them. Last is not asked.
+// Steps yields the steps of a block, with their arrival numbers. Any bytes are safe: the error wraps ErrDamaged, or
+// reports that a later version wrote them. Last is ignored.
 func (b Block) Steps() iter.Seq2[capture.Step, error] {
 	return func(yield func(capture.Step, error) bool) {
 		raw, err := layout.Block{First: b.First, Value: b.Packed}.Unseal()

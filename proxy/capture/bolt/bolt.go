@@ -4,10 +4,10 @@
 // committed in groups, a few milliseconds after they came, with the disk synced each time. What was committed survives
 // the end of the process, however it ends; what came in the milliseconds before may be lost with it.
 //
-// Anybody may read a capture at any time: in the recorder's process through the Store, elsewhere through Read. The
-// database belongs to one process while it is written, so other processes are served by the recorder through a unix
-// socket beside the file. They do not notice: a Reader uses the way that is open, and changes over when the recorder
-// ends. Nothing that a reader does, or fails to do, holds up the recorder.
+// A capture can be read at any time: in the recorder's process through the Store, elsewhere through Read. While the
+// database is written, one process owns it, and the recorder serves other processes through a unix socket next to the
+// file. This is transparent: a Reader uses whichever access is available, and switches when the recorder ends. Readers
+// never delay the recorder.
 //
 // A capture may continue in further files, its segments, named after the first with .0002 and so on. Sequence, arrival
 // and connection numbers run on through them, and through the runs of several recorders.
@@ -40,18 +40,18 @@ import (
 // Format is the version of the file format that this package writes. docs/capture-format.md describes it.
 const Format = layout.Format
 
-// What is said of a capture, and the errors that say so.
+// Descriptions of captures, and errors.
 type (
 	Checkup = check.Checkup
 	Problem = check.Problem
 )
 
 var (
-	// ErrDamaged is what errors wrap that say that a capture is damaged.
+	// ErrDamaged is wrapped by errors about damaged captures.
 	ErrDamaged = layout.ErrDamaged
 
-	// ErrHeld is what errors wrap that say that another has a capture: somebody records into it, or is reading it while
-	// it should be written.
+	// ErrHeld is wrapped by errors about a capture in use: another process records into it, or reads it while it should
+	// be written.
 	ErrHeld = segments.ErrLocked
 )
 
@@ -149,10 +149,10 @@ func open(path string, o Options) (*Store, error) {
 func (s *Store) Exposed() error { return s.exposed }
 
 // Position returns the numbers that the capture had used when it was opened, the closing of interrupted exchanges
-// included. A recorder goes on after them.
+// included. A recorder continues after them.
 func (s *Store) Position() Position { return s.start }
 
-// Committed returns the last numbers that are in the capture: how far somebody who follows the recording can have come.
+// Committed returns the last numbers in the capture, which limit the progress of followers.
 func (s *Store) Committed() Position {
 	s.local.mu.RLock()
 	defer s.local.mu.RUnlock()
@@ -168,7 +168,7 @@ func (s *Store) DropPages() error {
 	_, err := s.local.read(func(set segments.Set, _ bool) error {
 		for _, segment := range set {
 			if err := segments.DropPages(segment.DB); err != nil {
-				return fmt.Errorf("drop the pages of %s: %w", segment.Path, err)
+				return fmt.Errorf("release the pages of %s: %w", segment.Path, err)
 			}
 		}
 		return nil
@@ -213,14 +213,14 @@ func (s *Store) Close() error {
 // interval. Of two entries with one key the later counts. It returns when the entries are queued, and waits while 8 MiB
 // are. They do not belong to the store; the caller may change them afterwards.
 //
-// Keep is for what can be worked out anew: entries with which a commit fails are dropped, so that no step is lost or
-// waits for them. See KeepFailed. An error means that nothing of the call will be stored: a key that is not of 1 to 64
-// bytes, a value of more than 16 MiB, or that the store was closed. It may be called by several goroutines, but not by
-// one that traffic waits for.
+// Keep is for values that can be computed again: if a commit with entries fails, they are dropped, so that steps are
+// never lost or delayed because of them. See KeepFailed. An error means that none of the entries will be stored: a key
+// is not 1 to 64 bytes long, a value has more than 16 MiB, or the store is closed. It is safe for concurrent use, but
+// must not be called where traffic waits.
 func (s *Store) Keep(entries ...capture.Entry) error {
 	sealed, size, err := layout.SealAll(entries)
 	if err != nil {
-		return fmt.Errorf("keep what was worked out from %s: %w", s.local.path, err)
+		return fmt.Errorf("store the results for %s: %w", s.local.path, err)
 	}
 	if len(sealed) == 0 {
 		return nil
@@ -228,8 +228,8 @@ func (s *Store) Keep(entries ...capture.Entry) error {
 	return s.keeper.put(sealed, size)
 }
 
-// Amend keeps entries beside those that are kept already, once the Store is closed: see Reader.Amend. Those who wait for
-// steps are told of the end before it is closed, so it waits for that, not forever.
+// Amend adds entries to the stored ones after the Store was closed: see Reader.Amend. Waiting readers learn of the end
+// before the Store is closed, so Amend waits for the close, for a limited time.
 func (s *Store) Amend(ctx context.Context, entries ...capture.Entry) error {
 	select {
 	case <-s.closed:
@@ -247,6 +247,6 @@ func (s *Store) KeepFailed() error {
 	if s.keeper.failed == nil {
 		return nil
 	}
-	return fmt.Errorf("%d entries that were worked out from %s could not be kept, and will be worked out anew: %w",
+	return fmt.Errorf("%d results for %s could not be stored, and will be computed again: %w",
 		s.keeper.dropped, s.local.path, s.keeper.failed)
 }

@@ -42,7 +42,7 @@ func TestCheckFinds(t *testing.T) {
 		}, "blocks 1", "checksum is"},
 		"a missing row": {func(tx *bbolt.Tx) error {
 			return tx.Bucket(layout.BucketExchanges).Delete(layout.Number64(7))
-		}, "exchanges 7", "exchange 7 has steps and no row"},
+		}, "exchanges 7", "exchange 7 has steps, but no row"},
 		"a row too many": {func(tx *bbolt.Tx) error {
 			return tx.Bucket(layout.BucketExchanges).Put(layout.Number64(9999), (&layout.Row{Flags: layout.RowClosed}).Append(nil))
 		}, "exchanges", "rows of exchanges"},
@@ -63,7 +63,7 @@ func TestCheckFinds(t *testing.T) {
 			}
 			st.LostBytes++
 			return st.Put(tx)
-		}, "meta state", "the state says"},
+		}, "meta state", "the state has"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := t.TempDir() + "/c.a2atap"

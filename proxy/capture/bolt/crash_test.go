@@ -13,8 +13,9 @@ import (
 	"a2atap/proxy/must"
 )
 
-// TestKilledRecorder records in one process, under load, follows in another, and kills the recorder. What readers saw
-// and what was committed is there, and the next recorder goes on, several times with the same capture.
+// TestKilledRecorder records in one process, under load, follows in another, and kills the recorder. Everything that
+// readers saw or that was committed is still there, and the next recorder continues, several times with the same
+// capture.
 func TestKilledRecorder(t *testing.T) {
 	t.Parallel()
 	const rounds = 3

@@ -26,8 +26,8 @@ import (
 	"a2atap/proxy/must"
 )
 
-// TestDamagedCaptures damages captures in ways that come of a seed. Whoever reads one gets all that was recorded, or an
-// error, or is told that the recorder was killed: never less without a word.
+// TestDamagedCaptures damages captures in ways derived from a seed. A reader gets everything that was recorded, or an
+// error, or a report that the recorder was killed. It never gets less without a report.
 func TestDamagedCaptures(t *testing.T) {
 	t.Parallel()
 	bases := []*base{
@@ -53,7 +53,7 @@ func TestDamagedCaptures(t *testing.T) {
 	}
 }
 
-// manyCommits makes a capture whose tables were rewritten often, with a stream that goes on.
+// manyCommits makes a capture whose tables were rewritten often, with a stream that is still open.
 func manyCommits(t *testing.T) string {
 	path := newPath(t)
 	s := mustOpen(t, path, Options{})
@@ -237,7 +237,7 @@ func (b *base) goesOn(t *testing.T, path string, seed uint64, how string) {
 	paths := must.Get(segments.Paths(path))(t)
 	if _, unread := readSteps(t.Context(), path); unread == nil {
 		for _, p := range c.Problems {
-			// Nothing is written any more into a segment before the last, so nobody asks which of its pages are free.
+			// Segments before the last are not written any more, so their lists of free pages are not used.
 			sealed := p.File != paths[len(paths)-1] && strings.Contains(p.What, "the list of free pages")
 			if p.Bucket != string(layout.BucketReading) && !sealed {
 				t.Errorf("%s, seed %d, %s: a recorder went on, and left: %v", b.name, seed, how, p)
@@ -274,7 +274,7 @@ func TestRebuildOfClaims(t *testing.T) {
 			t.Errorf("%d pages: got %+v, error %v", claim, r, err)
 		}
 	}
-	// Whatever else is claimed, and whatever page the first says that it is, is said in words.
+	// All other claims, and any page number that the first page claims, are reported as a message.
 	for _, field := range append([]int{-pages.PageHeader}, metaFields[:]...) {
 		for bit := 0; bit < 64; bit += 7 {
 			data := bytes.Clone(whole)

@@ -87,8 +87,8 @@ func age(t *testing.T, path string, key []byte) {
 	}
 }
 
-// Whoever records into a capture that has its key inside takes the key out of all of its files, copies that nobody uses
-// included. What was recorded stays as it is.
+// A recorder that opens a capture with its key inside removes the key from all of its files, unused copies included.
+// The recorded data stays unmodified.
 func TestKeyInsideIsErased(t *testing.T) {
 	t.Parallel()
 	key := []byte("the key of a capture of format 1")
@@ -125,7 +125,7 @@ func TestKeyInsideIsErased(t *testing.T) {
 	}
 }
 
-// A reader that has an old segment open is in the way of the upgrade, which says so.
+// If a reader has an old segment open, the upgrade fails with an error that names the reason.
 func TestUpgradeWhileRead(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)

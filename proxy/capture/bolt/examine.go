@@ -11,7 +11,7 @@ import (
 	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
-// Check is Examine for those who only want to know whether a capture is sound: the error says what is wrong with it.
+// Check is Examine for callers that only need to know whether a capture is sound: the error tells what is wrong.
 func Check(ctx context.Context, path string) error {
 	c, err := Examine(ctx, path, nil)
 	if err != nil {
@@ -30,14 +30,14 @@ func Check(ctx context.Context, path string) error {
 	return nil
 }
 
-// Examine reads all of a capture and says what is wrong with it: whether all blocks can be decoded and the arrival
-// numbers have no gap, whether rows, parts and the list of open exchanges agree with the blocks, whether the index
-// names exchanges that are there, whether the totals are right, and whether bbolt finds its pages in order. It calls
-// at, which may be nil, now and then with the arrival number it has come to, and the last one.
+// Examine reads a whole capture and reports what is wrong with it. It checks that all blocks can be decoded and the
+// arrival numbers have no gap, that rows, parts and the list of open exchanges agree with the blocks, that the index
+// names existing exchanges, that the totals are right, and that bbolt finds its pages in order. It calls at, which may
+// be nil, now and then with the arrival number it has come to, and the last one.
 //
-// It changes nothing. It needs a capture that nobody records, and keeps recorders waiting while it reads. An error says
-// that the capture could not be examined: a recorder has it, which the error names, or it cannot be opened (see Read),
-// or the context ended.
+// It changes nothing. The capture must not be recorded into; recorders wait while Examine reads. An error means that
+// the capture could not be examined: a recorder, which the error names, has it, it cannot be opened (see Read), or the
+// context ended.
 func Examine(ctx context.Context, path string, at func(arrival, last uint64)) (*check.Checkup, error) {
 	o := remote.New(path)
 	o.Lenient = true
@@ -66,6 +66,6 @@ func notWhileHeld(path string, cause error) error {
 	if err != nil {
 		return remote.HeldBy(path, cause)
 	}
-	return fmt.Errorf("%w: %s records into it; what is being recorded can be read, but not checked: stop that first",
+	return fmt.Errorf("%w: %s records into it; a capture that is being recorded can be read, but not examined; stop the recorder first",
 		segments.ErrLocked, h)
 }

@@ -41,9 +41,9 @@ func TestExplain(t *testing.T) {
 		t.Errorf("a file that cannot grow: %v", err)
 	}
 	for cause, want := range map[error]string{
-		syscall.ENOSPC: "no space left on device; make room there, or record to another place",
-		syscall.EROFS:  "read-only file system; choose a place that you may write",
-		syscall.EACCES: "permission denied; choose a place that you may read and write",
+		syscall.ENOSPC: "no space left on device; free some space, or record elsewhere",
+		syscall.EROFS:  "read-only file system; choose a file that you can write",
+		syscall.EACCES: "permission denied; choose a file that you can read and write",
 		syscall.EIO:    "input/output error",
 	} {
 		err := pages.Explain(&fs.PathError{Op: "write", Path: "c.a2atap", Err: cause})

@@ -29,7 +29,7 @@ func openedBy(r *Reader) any {
 	return f.Set[0].DB
 }
 
-// TestFilesStayOpen between calls, and nobody is kept from writing them.
+// TestFilesStayOpen checks that files stay open between calls, without blocking writers.
 func TestFilesStayOpen(t *testing.T) {
 	if !segments.CanUnlock {
 		t.Skip("here files are closed after each call")
@@ -127,8 +127,8 @@ func replaceFile(t *testing.T, path string, data []byte) {
 	must.Do(t, os.Rename(writeFile(t, path+".new", data), path))
 }
 
-// TestBlankSegmentIsFilled has a recorder go on in a segment that another did not get to fill in. The first file is not
-// written then.
+// TestBlankSegmentIsFilled has a recorder continue in a segment that another recorder left empty. It must not write the
+// first file.
 func TestBlankSegmentIsFilled(t *testing.T) {
 	path := closedCapture(t, Options{}, 3)
 	writeFile(t, path+".0002", nil)

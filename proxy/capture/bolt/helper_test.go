@@ -54,7 +54,7 @@ func startHelper(t *testing.T, job, path string, segment int64) *helper {
 	t.Helper()
 	exe := must.Get(os.Executable())(t)
 	cmd := exec.Command(exe)
-	// The race detector waits a second at the end of a process, unless it is told not to.
+	// By default, the race detector waits a second at the end of a process.
 	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", helperJob+"="+job, helperPath+"="+path,
 		helperSegment+"="+strconv.FormatInt(segment, 10))
 	cmd.Stderr = os.Stderr
@@ -172,7 +172,7 @@ func helpHold(path string) error {
 	return s.DB.Close()
 }
 
-// helpFull records while the system lets no file grow, as on a full disk, and goes on when it does again.
+// helpFull records while the system lets no file grow, as on a full disk, and continues when files can grow again.
 func helpFull(path string) error {
 	var failures []error
 	s, err := Open(path,
@@ -187,7 +187,7 @@ func helpFull(path string) error {
 	if err != nil {
 		return err
 	}
-	// More than the file has room for: exchange 2 goes on, 3 passes as a whole, 4 begins.
+	// More than the file has room for: exchange 2 continues, 3 passes as a whole, 4 begins.
 	s.Append(slices.Concat(noise(2, 4<<20), exchangeSteps(3, 1000), exchangeSteps(4, 1000)[:3])...)
 	s.Flush()
 	if err := restore(); err != nil {

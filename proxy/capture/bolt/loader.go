@@ -29,7 +29,7 @@ const (
 	loaderPlaces = 64 // in how many exchanges to look for them
 )
 
-// An openBlock is an unsealed block in which the steps of one exchange are found without decoding those of the others.
+// An openBlock is an unsealed block in which one exchange's steps can be found without decoding the others.
 type openBlock struct {
 	raw   []byte
 	steps []stepAt
@@ -101,7 +101,7 @@ func (l *loader) exchange(ctx context.Context, at []segments.Place, crashed bool
 		}
 	}
 	if x == nil {
-		return nil, fmt.Errorf("exchange %d has a row and no steps: %w", at[0].Seq, layout.ErrDamaged)
+		return nil, fmt.Errorf("exchange %d has a row, but no steps: %w", at[0].Seq, layout.ErrDamaged)
 	}
 	if x.State == capture.StateOpen && crashed {
 		x.State = capture.StateInterrupted
@@ -125,8 +125,8 @@ func (l *loader) lastEvents(ctx context.Context, at []segments.Place, i int) (in
 	return i, nil
 }
 
-// stepsOf yields the steps of at[0] from arrival number from on, and returns whether to go on. The bytes of a step are
-// parts of its block, which is let go.
+// stepsOf yields the steps of at[0] from arrival number from on, and returns whether to continue. The bytes of a step
+// are parts of its block, which is released.
 func (l *loader) stepsOf(ctx context.Context, at []segments.Place, from uint64, yield func(capture.Step, error) bool) bool {
 	i, exact := slices.BinarySearch(at[0].Blocks, from)
 	if !exact {

@@ -12,8 +12,8 @@ import (
 	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
-// localAccess is the access of the recorder's own process. When the recording has ended it goes over to the files, but
-// not to those of a database that faulted: each look at them would begin with looking through all of them.
+// localAccess is the access within the recorder's process. When the recording has ended it switches to the files,
+// except after a fault of the database, when each access would start with a full verification.
 type localAccess struct {
 	path   string
 	remote *remote.Capture
@@ -25,7 +25,7 @@ type localAccess struct {
 	ended   bool         // nothing will be added
 	changed chan struct{}
 
-	followed bool // somebody in this process waits for commits
+	followed bool // a reader in this process waits for commits
 	recent   recent
 }
 
@@ -228,19 +228,21 @@ type heldHere struct{}
 
 var errHeldHere heldHere
 
-func (heldHere) Error() string { return "this process records into it; wait until that has ended" }
+func (heldHere) Error() string {
+	return "this process records into it; wait until the recording has ended"
+}
 
 func (heldHere) Is(target error) bool { return target == segments.ErrLocked }
 
 // recentBytes bounds the steps that wait for a reader in the recorder's process.
 const recentBytes = 4 << 20
 
-// recent is what the last commits stored, as it was appended, for the one who follows the recording in its own process:
-// it then reads neither the file, whose pages would fill the memory, nor decodes what was encoded a moment ago, nor
-// parses what was parsed before that. Each block is handed out once. Whoever comes second reads the file.
+// recent has the steps of the last commits, as appended, for the follower in the recorder's process. So the follower
+// does not read the file, whose pages would fill the memory, and does not decode or parse the steps again. Each block
+// is handed out once; a second reader reads the file.
 //
-// What comes when it is full is not kept, until who follows has read the file up to there: he is so far behind that it
-// would be given up before he comes to it.
+// When recent is full, it drops new steps until the follower has read the file up to that point. A follower that far
+// behind would not reach those steps before they are discarded.
 type recent struct {
 	blocks []heldBlock // consecutive, with steps
 	bytes  int
@@ -272,7 +274,7 @@ func (r *recent) add(blocks []layout.Block) {
 	}
 }
 
-// reopen begins anew, if it was full.
+// reopen starts again if recent was full.
 func (r *recent) reopen() {
 	if r.full {
 		*r = recent{}
@@ -314,7 +316,7 @@ func (r *recent) drop(n int) {
 	r.blocks = slices.Delete(r.blocks, 0, n)
 }
 
-// keeps reports whether somebody follows who is not so far behind that he will read the file.
+// keeps reports whether a follower exists that does not lag so much that it will read the file.
 func (in *localAccess) keeps() bool {
 	in.mu.RLock()
 	defer in.mu.RUnlock()

@@ -71,8 +71,8 @@ func (l *losses) any() bool {
 	return len(l.exchanges) > 0 || l.whole.Exchanges != 0 || l.whole.Bytes != 0
 }
 
-// pending returns steps that say what was lost: for exchanges of which something is in the capture, which holds
-// reports, or will be, a step that says it has a gap, and its end; and one for all others.
+// pending returns steps that report losses: a gap and the end for each exchange with steps in the capture, according to
+// holds, and one step for all others.
 func (l *losses) pending(holds func(seq uint64) bool) []capture.Step {
 	whole := l.whole
 	var steps []capture.Step

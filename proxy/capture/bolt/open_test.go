@@ -62,7 +62,7 @@ func withMeta(t *testing.T, path string, key, value []byte) string {
 	return path
 }
 
-// TestWhatIsNoCapture opens files that are none, for reading and for writing. They stay as they are.
+// TestWhatIsNoCapture opens files that are not captures, for reading and for writing. They stay unmodified.
 func TestWhatIsNoCapture(t *testing.T) {
 	whole := readFile(t, closedCapture(t, Options{}, 200))
 	other := filepath.Join(t.TempDir(), "other.db")
@@ -77,16 +77,16 @@ func TestWhatIsNoCapture(t *testing.T) {
 	}{
 		"text":         {[]byte("not a capture, but a diary"), capture.ErrFormat, "not a capture"},
 		"long text":    {bytes.Repeat([]byte("dear diary, "), 10000), capture.ErrFormat, "not a capture"},
-		"cut in half":  {whole[:len(whole)/8], layout.ErrDamaged, "cut short"},
-		"cut to pages": {whole[:4*4096], layout.ErrDamaged, "cut short"},
-		"cut to metas": {whole[:2*4096], layout.ErrDamaged, "cut short"},
-		"cut to bytes": {whole[:100], layout.ErrDamaged, "cut short"},
+		"cut in half":  {whole[:len(whole)/8], layout.ErrDamaged, "the file is truncated"},
+		"cut to pages": {whole[:4*4096], layout.ErrDamaged, "the file is truncated"},
+		"cut to metas": {whole[:2*4096], layout.ErrDamaged, "the file is truncated"},
+		"cut to bytes": {whole[:100], layout.ErrDamaged, "the file is truncated"},
 		"other":        {readFile(t, other), capture.ErrFormat, "another program"},
 		"future": {
 			readFile(t,
 				withMeta(t, writeFile(t, filepath.Join(t.TempDir(), "f"), whole), layout.MetaFormat,
 					binary.AppendUvarint(nil, layout.Format+1))),
-			capture.ErrFuture, "use a newer a2atap",
+			capture.ErrFuture, "update a2atap",
 		},
 		"other's meta": {
 			readFile(t, withMeta(t, writeFile(t, filepath.Join(t.TempDir(), "m"), nil), []byte("theirs"), []byte("x"))),
@@ -114,7 +114,7 @@ func TestWhatIsNoCapture(t *testing.T) {
 	}
 }
 
-// TestDamage flips bytes all over a capture. Whoever reads it gets an error or what is whole, and nobody panics.
+// TestDamage flips bytes all over a capture. Readers get an error or the whole data, and never panic.
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	path := closedCapture(t, Options{}, 60)
@@ -156,7 +156,7 @@ func TestWhatCannotBeOpened(t *testing.T) {
 		read  string // what the error of Read says
 		write string // what the error of Open says
 	}{
-		"a folder":       {closed, "it is a folder", "it is a folder"},
+		"a folder":       {closed, "it is a directory", "it is a directory"},
 		"a device":       {os.DevNull, "it is a device", "it is a device"},
 		"no such file":   {filepath.Join(dir, "absent.a2atap"), "check the name", ""},
 		"no such folder": {filepath.Join(dir, "absent", "c.a2atap"), "check the name", "check the name"},
@@ -185,7 +185,7 @@ func TestWhatCannotBeOpened(t *testing.T) {
 
 func TestExplainedPermission(t *testing.T) {
 	err := pages.Explain(&fs.PathError{Op: "open", Path: "c.a2atap", Err: fs.ErrPermission})
-	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "choose a place") ||
+	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "choose a file") ||
 		strings.Contains(err.Error(), "c.a2atap") {
 		t.Error(err)
 	}
@@ -245,7 +245,7 @@ func TestSegmentsInDisorder(t *testing.T) {
 	})
 	t.Run("by itself", func(t *testing.T) {
 		path := build(t)
-		refused(t, path+".0002", "it is segment 2 of a capture; name the first one")
+		refused(t, path+".0002", "it is segment 2 of a capture; name the first segment")
 	})
 	t.Run("empty at the end", func(t *testing.T) {
 		path := build(t)

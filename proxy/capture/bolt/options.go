@@ -8,7 +8,7 @@ import (
 	"a2atap/proxy/capture/bolt/internal/layout"
 )
 
-// Options say how to record. The zero value is good.
+// Options configure recording. The zero value is useful.
 type Options struct {
 	// Tool is the name and version of the recording program. A new capture keeps it.
 	Tool string
@@ -19,17 +19,17 @@ type Options struct {
 	// SegmentSize is the size in bytes from which on a file is continued in the next one; 0 means never.
 	SegmentSize int64
 
-	// SecretsKept says that secrets are stored as they are. The capture says so forever.
+	// SecretsKept means that secrets are stored unredacted. The capture states it permanently.
 	SecretsKept bool
 
-	// Insecure says that agents on TLS are not verified. The capture says so forever.
+	// Insecure means that agents' TLS certificates are not verified. The capture states it permanently.
 	Insecure bool
 
-	// Copied says what the captures that a new one is made of say of themselves. It notes their crashes, and that one was
-	// still being recorded; what else they say is in other options and in steps.
+	// Copied has the gaps of the captures that a new one is made from: their crashes, and that one was still being
+	// recorded. Their other gaps are in other options and in steps.
 	Copied capture.Gaps
 
-	// Urgency is that of the work; it may be nil.
+	// Urgency is the urgency of the work; it may be nil.
 	Urgency *background.Urgency
 
 	// RedactionKey is the fingerprint of the key with which secrets are hidden, without blanks; empty for none. The

@@ -54,8 +54,9 @@ func eventsOf(t *testing.T, r *Reader) map[uint64]int {
 	return counts
 }
 
-// Many streams go on in many commits. Whatever of their parts is in lists, all of each is found: while it is recorded, in
-// what a killed recorder leaves, after another one went on with that, and in all segments at the end.
+// Many streams continue over many commits. All steps of each are found, however many of their parts are in lists: while
+// it is recorded, in what a killed recorder leaves, after another recorder has continued, and in all segments at the
+// end.
 func TestPartsInLists(t *testing.T) {
 	const streams, commits = 20, 200
 	for _, size := range []int64{0, 64 << 10} {

@@ -24,8 +24,8 @@ import (
 // replaced since, and opens them again. While a recorder has it, the Reader asks it through its socket. It changes over by
 // itself, in the middle of an iteration too: what is read is the same.
 //
-// What a Reader yields is the caller's. The bytes of the steps that Steps yields are parts of a block of about 128 KiB,
-// which stays in memory as long as any of them does; those of an Exchange are its own.
+// The caller owns what a Reader yields. Bytes of steps from Steps are parts of a block of about 128 KiB, which stays in
+// memory while any of them is in use; an Exchange has separate copies.
 type Reader struct {
 	access remote.Access
 	close  func() error
@@ -59,9 +59,9 @@ func (r *Reader) Wait(ctx context.Context, from uint64) error { return r.access.
 // resumePause is how often a capture that has ended is looked at.
 const resumePause = 250 * time.Millisecond
 
-// Resumed waits, after Wait has said that the recording has ended, until it goes on: it returns nil when a recorder has
-// the capture again, or when it has a step with arrival number from or later, and else the context's error. A file that
-// cannot be read meanwhile may come back.
+// Resumed waits, after Wait has reported the end of the recording, until it continues. It returns nil when a recorder
+// has the capture again, or when a step with arrival number from or later exists, else the context's error. The file
+// may be temporarily unreadable.
 func (r *Reader) Resumed(ctx context.Context, from uint64) error {
 	for {
 		info, err := r.access.Info(ctx)
@@ -104,6 +104,10 @@ func (r *Reader) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step,
 				return
 			}
 			for _, b := range found {
+				if err := ctx.Err(); err != nil {
+					yield(capture.Step{}, err)
+					return
+				}
 				var more bool
 				if next, more = yieldBlock(b, next, end, known, yield); !more {
 					return
@@ -113,8 +117,8 @@ func (r *Reader) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step,
 	}
 }
 
-// yieldBlock yields the steps of a block that have arrival numbers from..end, and returns the number after the last
-// step and whether to go on. Names are taken from those that are known.
+// yieldBlock yields the steps of a block that have arrival numbers from..end. It returns the number after the last step
+// and whether to continue. It takes names from the known ones.
 func yieldBlock(
 	b layout.Block, from, end uint64, known layout.Names, yield func(capture.Step, error) bool,
 ) (next uint64, more bool) {
@@ -299,30 +303,30 @@ func (r *Reader) Find(ctx context.Context, key capture.Key, from uint64) iter.Se
 	}
 }
 
-// Replace throws away what is kept beside the steps, and keeps what write puts, for a capture that nobody records. It
-// brings the files that it writes to the present format. Nothing else of the capture changes: not its steps, nor how
-// its recorder ended.
+// Replace replaces all stored entries with those that write puts, for a capture that is not being recorded. It upgrades
+// the files that it writes to the current format. Nothing else of the capture changes, neither steps nor how its
+// recorder ended.
 //
-// The files are opened for writing, but only locked for moments: while write computes, others may read. A transaction
-// stores a few MiB, so who is killed in the middle leaves a part: put last what says that all is there. If write or
-// storing fails, nothing is kept, as far as that can be done, and the error is returned.
+// The files are opened for writing, but locked only for moments: others may read while write computes. Each transaction
+// stores a few MiB, so a killed process leaves a partial result: put the entry that marks completeness last. If write
+// or storing fails, Replace removes all entries, if possible, and returns the error.
 //
-// In a capture of several files the entries go to the last one. Errors wrap ErrHeld where somebody records into it or
-// did so meanwhile, or keeps reading it for seconds; others, such as that of a file that may not be written or of a
-// full disk, wrap their cause.
+// In a capture of several files the entries go to the last one. Errors wrap ErrHeld if the capture is or was being
+// recorded meanwhile, or is read for seconds without a pause; others, such as for a read-only file or a full disk, wrap
+// their cause.
 func (r *Reader) Replace(ctx context.Context, write func(put func(...capture.Entry) error) error) error {
 	if err := r.access.Replace(ctx, false, write); err != nil {
-		return fmt.Errorf("keep what was worked out: %w", err)
+		return fmt.Errorf("store the results: %w", err)
 	}
 	return nil
 }
 
-// Amend keeps entries beside those that are kept already, for a capture whose recording has ended: it is how a recorder
-// goes on keeping what it works out after its Store was closed. Errors are those of Replace; what is kept already stays.
+// Amend adds entries to the stored ones, for a capture whose recording has ended. Recorders use it to store derived
+// values after their Store was closed. It returns the same errors as Replace; existing entries stay.
 func (r *Reader) Amend(ctx context.Context, entries ...capture.Entry) error {
 	err := r.access.Replace(ctx, true, func(put func(...capture.Entry) error) error { return put(entries...) })
 	if err != nil {
-		return fmt.Errorf("keep what was worked out: %w", err)
+		return fmt.Errorf("store the results: %w", err)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
-// A Rebuilt says what Rebuild could read of a damaged capture.
+// A Rebuilt reports what Rebuild could read of a damaged capture.
 type Rebuilt struct {
 	Exchanges     int    // of which something could be read
 	Steps         uint64 // that could be read
@@ -25,18 +25,17 @@ type Rebuilt struct {
 	LostExchanges int64  // of which nothing could be read
 	Crash         string // what is to be said of the last recorder, if it was killed; else empty
 	EndUnknown    bool   // how many steps the capture had is not known: more may be missing at its end
-	Anonymous     bool   // what the capture says of itself could not be read: it has a new id
+	Anonymous     bool   // the capture's description could not be read: it has a new id
 }
 
 // Whole reports whether nothing is missing.
 func (r *Rebuilt) Whole() bool { return r.LostSteps == 0 && r.LostExchanges == 0 && !r.EndUnknown }
 
-// Rebuild records what can be read of a damaged capture into a new one, whose rows and index are made anew. The new one
-// has the id of the old one, and says what could not be read: a Lost step in each exchange that may lack steps, and one
-// that counts the exchanges that are missing. Steps go to the new capture through the sink that through returns, which
-// gives them their keys.
+// Rebuild records the readable parts of a damaged capture into a new one, with new rows and a new index. The new
+// capture has the same id and reports what could not be read: with a Lost step in each exchange that may lack steps,
+// and one that counts missing exchanges. Steps pass through the sink that through returns, which adds their keys.
 //
-// It changes nothing in the old capture, which nobody must record.
+// It does not change the old capture, which must not be recorded into.
 func Rebuild(ctx context.Context, path, to string, through func(capture.Sink) capture.Sink) (*Rebuilt, error) {
 	r, err := rebuild(ctx, path, to, through)
 	if err != nil {
@@ -47,7 +46,7 @@ func Rebuild(ctx context.Context, path, to string, through func(capture.Sink) ca
 
 func rebuild(ctx context.Context, path, to string, through func(capture.Sink) capture.Sink) (*Rebuilt, error) {
 	if h, err := remote.AskHolder(path); err == nil {
-		return nil, fmt.Errorf("%w: %s records into it; stop that first", segments.ErrLocked, h)
+		return nil, fmt.Errorf("%w: %s records into it; stop that recorder first", segments.ErrLocked, h)
 	}
 	paths, err := segments.Paths(path)
 	if err != nil {
@@ -92,7 +91,7 @@ type rebuilder struct {
 	reported int64 // exchanges that were lost when the capture was recorded
 }
 
-// options say what the new capture is: the old one, as far as that is known.
+// options returns the new capture's options, which describe the old one as far as known.
 func (r *rebuilder) options() Options {
 	m, err := layout.ParseMeta(func(key []byte) []byte { return r.first.Meta[string(key)] })
 	if err != nil {
@@ -151,7 +150,7 @@ func (r *rebuilder) block(first uint64) error {
 	return r.sink.Append(steps...)
 }
 
-const unreadable = "the capture was damaged, and could not be read there"
+const unreadable = "the capture was damaged and could not be read at this point"
 
 // gap is called with the steps before first that cannot be read.
 func (r *rebuilder) gap(steps []capture.Step, first uint64) []capture.Step {
@@ -188,7 +187,7 @@ func (r *rebuilder) step(steps []capture.Step, s capture.Step) []capture.Step {
 	return append(steps, s)
 }
 
-// end says what is missing, and what became of the recorder.
+// end records what is missing, and how the old recorder ended.
 func (r *rebuilder) end() error {
 	var steps []capture.Step
 	last := slices.Max(append(slices.Collect(maps.Keys(r.seen)), 0))
@@ -213,7 +212,7 @@ func (r *rebuilder) end() error {
 			steps = append(steps, capture.Step{Seq: seq, Offset: capture.NotKnown, What: capture.Closed{Interrupted: true}})
 		}
 		r.Crash = crash.String()
-		steps = append(steps, capture.Step{Offset: capture.NotKnown, What: capture.Lost{Reason: r.Crash}})
+		steps = append(steps, capture.Step{Offset: capture.NotKnown, What: crash.Lost()})
 	}
 	if len(steps) == 0 {
 		return nil

@@ -66,7 +66,7 @@ func TestFollowersReadWhatIsStored(t *testing.T) {
 }
 
 // followFrom reads steps until the recording ends. Each follower but the first leaves an iteration now and then, in the
-// middle of a block, and goes on behind what it has.
+// middle of a block, and continues after the last step that it has.
 func followFrom(t *testing.T, s *Store, follower int, ready chan<- struct{}) (seen []capture.Step) {
 	for next := uint64(1); ; {
 		err := s.Wait(context.Background(), next)

@@ -49,7 +49,7 @@ func oldCapture(t *testing.T, format int) string {
 	return writeFile(t, filepath.Join(t.TempDir(), "c.a2atap"), readFile(t, kept(format)))
 }
 
-// TestReplace keeps something new beside captures of every kind. Nothing else of them changes.
+// TestReplace keeps something new next to captures of every kind. Nothing else about the captures changes.
 func TestReplace(t *testing.T) {
 	t.Parallel()
 	for name, path := range map[string]string{
@@ -146,7 +146,7 @@ func TestReplaceThatFails(t *testing.T) {
 	expect.ErrorIs(t, "absent", fs.ErrNotExist, absent.Replace(patient(t), false, nil))
 }
 
-// TestReplaceWhileHeld does not touch what somebody records, or did so meanwhile.
+// TestReplaceWhileHeld checks that a capture that is being recorded, or was recorded meanwhile, is left alone.
 func TestReplaceWhileHeld(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -171,13 +171,14 @@ func TestReplaceWhileHeld(t *testing.T) {
 		mustClose(t, next)
 		return put(big)
 	})
-	if !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "meanwhile") {
+	if !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "in the meantime") {
 		t.Errorf("recorded into meanwhile: %v", err)
 	}
 	expect.Equal(t, "steps", 14, len(collect(t, s, 1)))
 }
 
-// TestKilledReplace kills a process in the middle, many times. What the recorder left stays, and the next one goes on.
+// TestKilledReplace kills a process in the middle, many times. The recorder's data stays, and the next process
+// continues.
 func TestKilledReplace(t *testing.T) {
 	t.Parallel()
 	path := killedCapture(t, 1)

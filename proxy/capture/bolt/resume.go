@@ -156,12 +156,12 @@ func (w *writer) inherited(open []uint64) (steps []capture.Step) {
 		})
 	}
 	if times, last := w.start.Crash(w.start.Ended); times > w.start.Kills {
-		steps = append(steps, capture.Step{Offset: capture.NotKnown, What: capture.Lost{Reason: last.String()}})
+		steps = append(steps, capture.Step{Offset: capture.NotKnown, What: last.Lost()})
 	}
 	if u := w.state.Unreported; u != (layout.Unreported{}) {
 		w.state.Unreported = layout.Unreported{}
 		steps = append(steps, capture.Step{Offset: capture.NotKnown, What: capture.Lost{
-			Exchanges: u.Exchanges, Bytes: u.Bytes, Reason: "the recorder before could not write it",
+			Exchanges: u.Exchanges, Bytes: u.Bytes, Reason: "the previous recorder could not write it",
 		}})
 	}
 	return steps

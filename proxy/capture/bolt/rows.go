@@ -19,7 +19,7 @@ type listedRow struct {
 	layout.Row
 }
 
-// find returns the row of an exchange, nil if there is none. It is valid until a row is added or dropped.
+// find returns the row of an exchange, or nil. It is valid until a row is added or dropped.
 func (l *rowList) find(seq uint64) *layout.Row {
 	if l.last >= len(l.list) || l.list[l.last].seq != seq {
 		i, ok := l.at[seq]

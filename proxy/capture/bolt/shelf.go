@@ -98,7 +98,7 @@ func keptRange(ctx context.Context, from, to []byte,
 	}
 }
 
-// Mark identifies the steps of the capture as they are now: 32 bytes that are others when a step was added, or when the
-// file was replaced by another recording, and the same before and after Store.Keep and Reader.Replace, and for a copy
-// of the files. A recorder of an earlier version that has the capture now answers with a mark that is that of no file.
+// Mark identifies the current steps of the capture with 32 bytes. They change when a step is added or the file is
+// replaced by another recording, but not with Store.Keep and Reader.Replace, or in a copy of the files. If a recorder
+// of an earlier version has the capture, the mark matches no file.
 func (r *Reader) Mark(ctx context.Context) ([]byte, error) { return r.access.Mark(ctx) }

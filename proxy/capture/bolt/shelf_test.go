@@ -214,7 +214,7 @@ func TestKeepCostsNoSteps(t *testing.T) {
 	failures.Store(1)
 	s.Flush()
 	expect.Equal(t, "is committed", 7, s.Committed().Arrival)
-	if err := s.KeepFailed(); !errors.Is(err, full) || !strings.HasPrefix(err.Error(), "2 entries") {
+	if err := s.KeepFailed(); !errors.Is(err, full) || !strings.HasPrefix(err.Error(), "2 results") {
 		t.Errorf("keep failed: %v", err)
 	}
 	sameKept(t, "after a failure", nil, keptOf(t, s))
@@ -224,7 +224,7 @@ func TestKeepCostsNoSteps(t *testing.T) {
 	failures.Store(0)
 	mustKeep(t, s, capture.Entry{Key: []byte("d"), Value: []byte("4")})
 	mustClose(t, s)
-	if err := s.KeepFailed(); !errors.Is(err, full) || !strings.HasPrefix(err.Error(), "3 entries") {
+	if err := s.KeepFailed(); !errors.Is(err, full) || !strings.HasPrefix(err.Error(), "3 results") {
 		t.Errorf("keep failed: %v", err)
 	}
 	expect.Equal(t, "account", (Account{Exchanges: 1}), s.Account())

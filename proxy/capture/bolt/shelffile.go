@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -21,17 +23,78 @@ import (
 	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
-// shelfFormat is the version of a shelf's file. It stands in the meta bucket, under metaShelf, where a capture has its
-// own under another name: neither passes for the other.
+// shelfFormat is the version of a shelf's file. It is in the meta bucket, under metaShelf, whereas a capture's version
+// has another name, so that neither is mistaken for the other.
 const shelfFormat = 1
 
 var metaShelf = []byte("shelf")
 
-// A ShelfFile is what was worked out from a capture, in a file of its own: of a capture that cannot be written, or of a
-// file in another format. It implements capture.Shelf.
-type ShelfFile struct{ segment *segments.Segment }
+// A ShelfFile has the derived values of a capture in a separate file, for a capture that cannot be written or a file in
+// another format. It implements capture.Shelf.
+type ShelfFile struct {
+	segment *segments.Segment
+
+	mu      sync.Mutex // the rest is of a file that is written
+	pending []layout.KeptEntry
+	size    int   // of pending
+	err     error // the first of a write
+}
 
 var _ capture.Shelf = (*ShelfFile)(nil)
+
+// CreateShelf makes a file that can be read while it is written. At path there is an empty file, or none. What is put
+// may not be on the disk before Close, so the file is for this process alone.
+func CreateShelf(path string) (*ShelfFile, error) {
+	db, err := segments.OpenDB(path, bbolt.Options{NoSync: true, NoGrowSync: true, NoStatistics: true})
+	if err != nil {
+		return nil, err
+	}
+	err = segments.ChangeDB(db, func(tx *bbolt.Tx) error {
+		meta, err := tx.CreateBucket(layout.BucketMeta)
+		if err != nil {
+			return err
+		}
+		_, err = tx.CreateBucket(layout.BucketReading)
+		return errors.Join(err, meta.Put(metaShelf, binary.AppendUvarint(nil, shelfFormat)))
+	})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &ShelfFile{segment: &segments.Segment{Path: path, DB: db}}, nil
+}
+
+// Put stores entries in a file of CreateShelf, a few MiB at once. Of two with one key the later counts. After an error
+// nothing more is stored, and every method returns that error.
+func (s *ShelfFile) Put(entries ...capture.Entry) error {
+	sealed, size, err := layout.SealAll(entries)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pending = append(s.pending, sealed...)
+	if s.size += size; s.size < remote.ReplaceBytes {
+		return s.err
+	}
+	return s.flushLocked()
+}
+
+// flush stores what was put, so that it can be read.
+func (s *ShelfFile) flush() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.flushLocked()
+}
+
+func (s *ShelfFile) flushLocked() error {
+	if len(s.pending) > 0 && s.err == nil {
+		s.err = segments.ChangeDB(s.segment.DB, func(tx *bbolt.Tx) error {
+			return layout.PutEntries(tx.Bucket(layout.BucketReading), s.pending, false)
+		})
+	}
+	s.pending, s.size = s.pending[:0], 0
+	return s.err
+}
 
 // OpenShelf opens a file that WriteShelf wrote, to read it. Any other file is an error that wraps
 // capture.ErrFormat, one of a later version capture.ErrFuture, and one that is damaged ErrDamaged. A file of any
@@ -39,7 +102,7 @@ var _ capture.Shelf = (*ShelfFile)(nil)
 func OpenShelf(path string) (*ShelfFile, error) {
 	s, err := openShelf(path)
 	if err != nil {
-		return nil, fmt.Errorf("open what was worked out, %s: %w", path, err)
+		return nil, fmt.Errorf("open the stored results, %s: %w", path, err)
 	}
 	return s, nil
 }
@@ -59,7 +122,7 @@ func openShelf(path string) (*ShelfFile, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.DB.Close())
 	}
-	return &ShelfFile{s}, nil
+	return &ShelfFile{segment: s}, nil
 }
 
 // readShelf looks whether a database is a shelf.
@@ -73,20 +136,20 @@ func readShelf(tx *bbolt.Tx) error {
 	case d.Err != nil || format == 0:
 		return capture.ErrFormat
 	case format > shelfFormat:
-		return fmt.Errorf("its format is %d, this program reads up to %d; use a newer a2atap: %w", format, shelfFormat,
+		return fmt.Errorf("format %d, this build reads up to %d; update a2atap: %w", format, shelfFormat,
 			capture.ErrFuture)
 	}
 	return nil
 }
 
-// Close ends the reading.
+// Close closes the file.
 func (s *ShelfFile) Close() error { return s.segment.DB.Close() }
 
 // Kept implements capture.Shelf.
 func (s *ShelfFile) Kept(ctx context.Context, keys ...[]byte) ([][]byte, error) {
 	values := make([][]byte, 0, len(keys))
 	for len(values) < len(keys) {
-		if err := ctx.Err(); err != nil {
+		if err := cmp.Or(ctx.Err(), s.flush()); err != nil {
 			return nil, err
 		}
 		asked := keys[len(values):]
@@ -113,6 +176,9 @@ func (s *ShelfFile) Kept(ctx context.Context, keys ...[]byte) ([][]byte, error) 
 func (s *ShelfFile) KeptRange(ctx context.Context, from, to []byte) iter.Seq2[capture.Entry, error] {
 	return keptRange(ctx, from, to,
 		func(_ context.Context, from, to []byte, limit int) ([]layout.KeptEntry, []byte, error) {
+			if err := s.flush(); err != nil {
+				return nil, nil, err
+			}
 			found, next, err := segments.Set{s.segment}.KeptRange(from, to, limit)
 			return found, next, errors.Join(err, segments.DropPages(s.segment.DB)) // or all of it counts as memory of the process
 		})
@@ -123,7 +189,7 @@ func (s *ShelfFile) KeptRange(ctx context.Context, from, to []byte) iter.Seq2[ca
 // one key the later counts. It is for one writer at a time: of several, one stays.
 func WriteShelf(path string, write func(put func(...capture.Entry) error) error) error {
 	if err := writeShelf(path, write); err != nil {
-		return fmt.Errorf("write what was worked out to %s: %w", path, err)
+		return fmt.Errorf("write the results to %s: %w", path, err)
 	}
 	return nil
 }
@@ -143,29 +209,17 @@ func writeShelf(path string, write func(put func(...capture.Entry) error) error)
 	if err := f.Close(); err != nil {
 		return err
 	}
-	db, err := segments.OpenDB(f.Name(), bbolt.Options{NoSync: true, NoGrowSync: true, NoStatistics: true})
+	s, err := CreateShelf(f.Name())
 	if err != nil {
 		return err
 	}
-	w := shelfWriter{db: db}
-	err = segments.ChangeDB(db, func(tx *bbolt.Tx) error {
-		meta, err := tx.CreateBucket(layout.BucketMeta)
-		if err != nil {
-			return err
-		}
-		_, err = tx.CreateBucket(layout.BucketReading)
-		return errors.Join(err, meta.Put(metaShelf, binary.AppendUvarint(nil, shelfFormat)))
-	})
-	if err == nil {
-		err = write(w.put)
+	if err = write(s.Put); err == nil {
+		err = s.flush()
 	}
 	if err == nil {
-		err = w.flush()
+		err = s.segment.DB.Sync()
 	}
-	if err == nil {
-		err = db.Sync()
-	}
-	if err = errors.Join(err, db.Close()); err != nil {
+	if err = errors.Join(err, s.Close()); err != nil {
 		return err
 	}
 	if err := os.Rename(f.Name(), path); err != nil {
@@ -194,29 +248,4 @@ func removeLeft(folder, prefix string) {
 			os.Remove(left)
 		}
 	}
-}
-
-// A shelfWriter stores entries, a few MiB at once.
-type shelfWriter struct {
-	db      *segments.DB
-	entries []layout.KeptEntry
-	size    int
-}
-
-func (w *shelfWriter) put(entries ...capture.Entry) error {
-	sealed, size, err := layout.SealAll(entries)
-	if err != nil {
-		return err
-	}
-	w.entries = append(w.entries, sealed...)
-	if w.size += size; w.size < remote.ReplaceBytes {
-		return nil
-	}
-	return w.flush()
-}
-
-func (w *shelfWriter) flush() error {
-	err := segments.ChangeDB(w.db, func(tx *bbolt.Tx) error { return layout.PutEntries(tx.Bucket(layout.BucketReading), w.entries, false) })
-	w.entries, w.size = w.entries[:0], 0
-	return err
 }

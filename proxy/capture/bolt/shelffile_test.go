@@ -25,7 +25,7 @@ func mustOpenShelf(t *testing.T, path string) *ShelfFile {
 	return s
 }
 
-// TestShelfFile writes a shelf and writes it again, while somebody reads the first.
+// TestShelfFile writes a shelf and writes it again, while a reader reads the first.
 func TestShelfFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.a2atap.reading")
 	write := func(n int) map[string]string {
@@ -66,6 +66,26 @@ func TestShelfFile(t *testing.T) {
 	}
 	expect.Error(t, "a shelf is written where there is no folder",
 		WriteShelf(filepath.Join(t.TempDir(), "absent", "x"), nil))
+}
+
+// TestShelfIsReadWhileItIsWritten compares a file with a shelf in memory after each Put, and closes it beneath a writer.
+func TestShelfIsReadWhileItIsWritten(t *testing.T) {
+	s := must.Get(CreateShelf(filepath.Join(t.TempDir(), "spool")))(t)
+	want := &capture.MemoryShelf{}
+	for i := range 40 {
+		entries := []capture.Entry{
+			{Key: fmt.Append(nil, "key ", i%7), Value: bytes.Repeat([]byte{byte(i)}, i*4000)}, {Key: fmt.Append(nil, "key ", i%5)},
+		}
+		must.Do(t, s.Put(entries...))
+		must.Do(t, want.Put(entries...))
+		sameKept(t, fmt.Sprint("after ", i), keptOf(t, want), keptOf(t, s))
+	}
+	must.Do(t, s.Close())
+	must.Do(t, s.Put(capture.Entry{Key: []byte("k"), Value: []byte("v")}))
+	if _, err := s.Kept(t.Context(), []byte("k")); err == nil {
+		t.Error("a closed file can be read")
+	}
+	expect.Error(t, "a closed file is written", s.Put(capture.Entry{Key: []byte("k"), Value: []byte("v")}))
 }
 
 // TestWhatIsNoShelf opens files of other kinds, and of a later version.

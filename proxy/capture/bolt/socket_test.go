@@ -102,7 +102,7 @@ func TestRecorderStartsUnderReaders(t *testing.T) {
 	must.Do(t, <-failed)
 }
 
-// TestStuckReader asks for much and reads nothing. The recorder goes on, and ends in time.
+// TestStuckReader requests much and reads nothing. The recorder continues, and ends in time.
 func TestStuckReader(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -134,7 +134,7 @@ func connect(t *testing.T, path string) net.Conn {
 	return conn
 }
 
-// TestHostileReader sends what is not a request. The recorder closes the connection and goes on.
+// TestHostileReader sends bytes that are not a request. The recorder closes the connection and continues.
 func TestHostileReader(t *testing.T) {
 	path := newPath(t)
 	s := mustOpen(t, path, Options{})
@@ -190,7 +190,7 @@ func TestSocketIsPrivate(t *testing.T) {
 	}
 }
 
-// TestLongName records where a name has no room for a socket beside it.
+// TestLongName records a capture whose name leaves no room for a socket next to it.
 func TestLongName(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", shortTempDir(t))
 	t.Setenv("HOME", os.Getenv("XDG_CACHE_HOME"))

@@ -16,8 +16,8 @@ import (
 // that an exchange has steps in. A missing block that has steps of no exchange only, of losses, is not noticed. While a
 // recorder has the capture, all blocks are unpacked instead.
 //
-// progress, which may be nil, is called now and then with the arrival number it has come to, and the last. Errors are
-// those of reading; damage wraps ErrDamaged.
+// progress, which may be nil, is called now and then with the current and the last arrival number. Errors come from
+// reading; damage wraps ErrDamaged.
 func (r *Reader) Sound(ctx context.Context, progress func(done, total uint64)) error {
 	if progress == nil {
 		progress = func(uint64, uint64) {}

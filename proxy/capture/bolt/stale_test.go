@@ -15,7 +15,7 @@ import (
 	"a2atap/proxy/must"
 )
 
-// leave makes a socket on which nobody listens, as a killed process leaves it.
+// leave makes a socket without a listener, as a killed process leaves it.
 func leave(t *testing.T, address string) {
 	t.Helper()
 	l := must.Get(net.ListenUnix("unix", &net.UnixAddr{Name: address, Net: "unix"}))(t)
@@ -32,7 +32,7 @@ func there(t *testing.T, path string) bool {
 	return err == nil
 }
 
-// TestStaleSocketsGo starts a recorder beside what others left, and others have.
+// TestStaleSocketsGo starts a recorder next to stale sockets of other recorders, and sockets in use.
 func TestStaleSocketsGo(t *testing.T) {
 	dir, cache := shortTempDir(t), shortTempDir(t)
 	t.Setenv("XDG_CACHE_HOME", cache)

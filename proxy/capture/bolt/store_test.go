@@ -94,8 +94,8 @@ func fileMode(t *testing.T, path string) os.FileMode {
 	return must.Get(os.Stat(path))(t).Mode().Perm()
 }
 
-// An empty file that was there becomes one that only the user may open. Where one holds something already its mode stays,
-// and it is said who may open it.
+// An existing empty file becomes one that only the user may open. A file with contents keeps its mode, and the recorder
+// reports who may open it.
 func TestOthersCannotOpen(t *testing.T) {
 	path := newPath(t)
 	must.Do(t, os.WriteFile(path, nil, 0o600))
@@ -105,7 +105,7 @@ func TestOthersCannotOpen(t *testing.T) {
 	}{
 		{0o666, 0o600, ""},
 		{0o600, 0o600, ""},
-		{0o644, 0o644, "was there with mode 0644; chmod 600"},
+		{0o644, 0o644, "already existed with mode 0644; chmod 600"},
 	} {
 		must.Do(t, os.Chmod(path, step.mode))
 		s := mustOpen(t, path, Options{OnError: func(err error) { t.Error(err) }})

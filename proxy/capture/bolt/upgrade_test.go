@@ -21,9 +21,9 @@ import (
 	"a2atap/proxy/must"
 )
 
-// TestFormats reads captures that were written when their format was new, and goes on with them. Each has two exchanges
-// of exchangeSteps, the first with the key {"task", "t-1"}, and then each kind of step, in exchange 3. From format 3 on
-// there are entries beside them: two, and one that was removed.
+// TestFormats reads captures that were written when their format was new, and continues to record into them. Each has
+// two exchanges of exchangeSteps, the first with the key {"task", "t-1"}, and then each kind of step, in exchange 3.
+// From format 3 on, they also have entries: two, and one that was removed.
 func TestFormats(t *testing.T) {
 	for format := 1; format <= layout.Format; format++ {
 		t.Run(strconv.Itoa(format), func(t *testing.T) { testFormat(t, format) })

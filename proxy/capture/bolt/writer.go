@@ -44,8 +44,8 @@ type writer struct {
 	first    error // the first failure
 }
 
-// commit stores steps, together with what is to be said about earlier losses and with entries that are to be kept. If
-// it cannot, it drops the entries, tries again for as long as the options say, and then counts the steps as lost.
+// commit stores steps, reports of earlier losses, and entries. If that fails, it drops the entries, retries for as long
+// as the options allow, and then counts the steps as lost.
 func (w *writer) commit(steps []capture.Step, entries []layout.KeptEntry) {
 	err := w.attempt(steps, entries)
 	if err != nil && len(entries) > 0 {
@@ -63,7 +63,7 @@ func (w *writer) commit(steps []capture.Step, entries []layout.KeptEntry) {
 	w.admit()
 }
 
-// persist tries again what has failed with err, for as long as the options say.
+// persist retries a commit that failed with err, while the options allow it.
 func (w *writer) persist(steps []capture.Step, err error) error {
 	if err == nil || w.broken != nil || !w.waits() {
 		return err
@@ -90,7 +90,7 @@ func (w *writer) alive() {
 	}
 }
 
-// attempt stores steps and entries, or changes nothing and says why.
+// attempt stores steps and entries, or changes nothing and returns an error.
 func (w *writer) attempt(steps []capture.Step, entries []layout.KeptEntry) error {
 	if w.broken != nil {
 		return w.broken
@@ -116,7 +116,7 @@ func (w *writer) attempt(steps []capture.Step, entries []layout.KeptEntry) error
 		w.failing = ""
 	}
 	w.adopt(b)
-	// What is kept beside the steps alone begins no new segment.
+	// Entries alone do not begin a new segment.
 	if len(b.blocks) > 0 && w.options.SegmentSize > 0 && w.size >= w.options.SegmentSize {
 		w.rotate()
 	}
@@ -196,7 +196,7 @@ func (w *writer) store(b *batch) error {
 	}
 	err = fmt.Errorf("write %s: %w", last.Path, pages.Explain(err))
 	if errors.Is(err, segments.ErrPanicked) {
-		w.broken = fmt.Errorf("%w; nothing more is recorded into it; a2atap doctor says what is left", err)
+		w.broken = fmt.Errorf("%w; nothing more is recorded into it; a2atap doctor shows what can be read", err)
 		return w.broken
 	}
 	// When the last sync fails, the commit may yet be in the file, and readers see it. Then it is not a loss.
@@ -262,7 +262,7 @@ func (w *writer) holds(seq uint64) bool {
 	return err != nil || r.Stored || r.Flags&layout.RowContinued != 0
 }
 
-// rotate goes on in a new segment. If it cannot be made, the old one grows further.
+// rotate continues in a new segment. If that cannot be created, the old one continues to grow.
 func (w *writer) rotate() {
 	last := w.local.last()
 	m, st := last.Meta, w.state
@@ -276,7 +276,7 @@ func (w *writer) rotate() {
 		}
 		var blank bool
 		if blank, err = s.Load(); err == nil && !blank {
-			err = fmt.Errorf("%s is in the way; move it", s.Path)
+			err = fmt.Errorf("%s already exists; move it", s.Path)
 		}
 		if err == nil {
 			err = s.Create(m, &st, open)
@@ -333,8 +333,8 @@ func (w *writer) report(err error) {
 	}
 }
 
-// end marks that the recording ended as it should, and says what did not get stored. Losses are an error even where
-// the capture says them by now.
+// end marks the regular end of the recording, and returns what was not stored. Losses are an error even if the capture
+// already reports them.
 func (w *writer) end() error {
 	w.watch.Due()
 	if w.lost.any() {
@@ -412,8 +412,7 @@ func (w *writer) run(q *queue) {
 // load.
 const spareSteps = 4096
 
-// An Account says what became of the exchanges that were appended since Open: their number is Exchanges and
-// LostExchanges together.
+// An Account has the outcome of the exchanges appended since Open: their number is Exchanges plus LostExchanges.
 type Account struct {
 	Exchanges     int64 // of which something is in the capture
 	LostExchanges int64 // of which nothing is, those included that were appended as lost
@@ -469,8 +468,8 @@ func (w *writer) pause() {
 	}
 }
 
-// What is said of how much a killed recorder loses: a multiple of what it was seen to have waiting, since the commit
-// under way may take longer than those before, and never less than what a busy machine comes to.
+// The estimate of a killed recorder's loss: a multiple of the observed waiting time, since a running commit may take
+// longer than earlier ones, and at least what is usual on a busy machine.
 const (
 	crashFactor = 4
 	crashLeast  = 200 * time.Millisecond

@@ -221,8 +221,7 @@ func refused() *capture.Exchange {
 	}
 }
 
-// overGRPC is a call over gRPC of a service of the agent's own, which fails after two messages, one of them compressed
-// in a way that nobody knows.
+// overGRPC is a gRPC call of a custom service, which fails after two messages, one of them in an unknown compression.
 func overGRPC() *capture.Exchange {
 	message := []byte("\x00\x00\x00\x00\x02\x08\x01")
 	return &capture.Exchange{

@@ -13,7 +13,7 @@ import (
 // A Recording is a capture that is being written and read at once.
 type Recording struct {
 	Sink   capture.Sink
-	Source capture.Source // sees what the Sink was given, at once or soon after; it may go on after the Sink was closed
+	Source capture.Source // yields what the Sink received, at once or soon after; may continue after the Sink was closed
 }
 
 // TestSink tests a Sink through the Source that reads it. Begin has to begin an empty capture; it is called several

@@ -1,15 +1,15 @@
-// Package credential knows the names of header fields, parameters, cookie attributes and JSON members that carry
-// credentials. Redaction hides by these names, and rules find out by them on whose behalf a request comes: there is one
-// vocabulary, so that nothing counts as a credential in one place and passes as harmless in the other. It knows the
-// placeholders too that stand for secrets in a record.
+// Package credential recognizes the names of header fields, parameters, cookie attributes and JSON members that carry
+// credentials. Redaction hides values by these names, and rules use them to identify the user behind a request. One
+// vocabulary for both ensures that nothing counts as a credential in one place and as harmless in the other. The
+// package also handles the placeholders that replace secrets in a record.
 //
-// A name is read in one pass, in any case, and nothing is allocated as long as it is ASCII. All functions are safe for
-// concurrent use. The package imports nothing of ours.
+// Names are read in one pass, ignoring case, and without allocation if they are ASCII. All functions are safe for
+// concurrent use. The package imports no other package of a2atap.
 package credential
 
 import "strings"
 
-// A Kind says what stands under a name, and how it is written.
+// A Kind classifies the value of a name, and its syntax.
 type Kind uint8
 
 // The kinds. All but Plain may say on whose behalf a request comes.
@@ -23,18 +23,18 @@ const (
 	Challenge          // a field that asks for credentials; its parameters may hold some (RFC 9110 section 11.6.1)
 )
 
-// TellsCaller reports whether what stands under the name may say on whose behalf a request comes. In doubt it may: a
-// rule that compares callers then takes two for different ones, or for callers that show who they are, and is silent.
+// TellsCaller reports whether the name's value may identify the user behind a request. It returns true in doubt: rules
+// that compare callers are then silent.
 func (k Kind) TellsCaller() bool { return k != Plain }
 
-// Hidden reports whether what stands under the name is hidden in a record, in whole or in part.
+// Hidden reports whether the name's value is hidden in a record, completely or in part.
 func (k Kind) Hidden() bool { return k > Identity }
 
 // Header returns what the header field of that name carries.
 //
-// A name that contains key, token, secret, auth, bearer, cookie, session, password or another word for it, credential,
-// jwt or signature is that of a secret, and one that has sid, otp, totp, pin or pwd as a word of its own; so is DPoP
-// (RFC 9449). Elsewhere dpop in a name only distinguishes callers.
+// A name denotes a secret if it contains key, token, secret, auth, bearer, cookie, session, password or a synonym,
+// credential, jwt or signature, or if it has sid, otp, totp, pin or pwd as a separate word, or if it is DPoP (RFC
+// 9449). Other names with dpop only distinguish callers.
 func Header(name string) Kind {
 	switch name { // nearly all fields have these names, in one of these spellings
 	case "Host", "host", "Accept", "accept", "Accept-Encoding", "accept-encoding", "User-Agent", "user-agent",
@@ -70,9 +70,9 @@ func headerByWords(name string) Kind {
 	return Secret
 }
 
-// publicHeaders contain the word of a secret and carry none. A key that makes a request idempotent tells retries from
-// repeats, that of a WebSocket handshake is a nonce, and what a signature covers is no secret (RFC 9421 sections 4.1
-// and 5.1).
+// publicHeaders have names like secrets but are public. An idempotency key distinguishes retries from new requests, a
+// WebSocket handshake's key is a nonce, and a signature's covered components are not secret (RFC 9421 sections 4.1 and
+// 5.1).
 var publicHeaders = [...]string{
 	"idempotency-key", "x-idempotency-key", "sec-websocket-key", "authority", ":authority", "author",
 	"signature-input", "accept-signature",
@@ -129,8 +129,8 @@ var paramNames = table(map[paramKind]string{
 	secretParam: "code codeverifier devicecode assertion clientassertion samlresponse sig pwd pass",
 })
 
-// PageToken reports whether the parameter or member of that name leads to the next page of a list, which is not a
-// secret and has to stay as it is, whoever asks for it to be hidden.
+// PageToken reports whether the parameter or member of that name is the token of a list's next page, which is not a
+// secret and must not be hidden even on request.
 func PageToken(name string) bool {
 	var short normalised
 	normal, ok := normalise(&short, ascii(name))
@@ -144,7 +144,7 @@ func ChallengeParam(name string) bool {
 	return strings.HasSuffix(name, "token") || strings.HasSuffix(name, "secret") || strings.HasSuffix(name, "password")
 }
 
-// CookieAttribute reports whether a name is that of an attribute of a cookie, which is not a secret.
+// CookieAttribute reports whether a name is an attribute of a cookie, which is not a secret.
 //
 // Source: RFC 6265 section 4.1.1 and its successors.
 func CookieAttribute(name string) bool {

@@ -5,10 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Member reports whether the member of a JSON object with that name, as it stands between its quotes, holds a secret
-// wherever it stands: by the end of its name, so that tokenUrl, token_type and secretary hold none. "_", "-" and "." in
-// the name do not count, nor does the plural. Tokens that lead to the next page, or are tokens in name only, are not
-// secrets.
+// Member reports whether a JSON member of that name, given without its quotes, has a secret in any object. It decides
+// by the end of the name, so tokenUrl, token_type and secretary have none. "_", "-" and "." in the name do not count,
+// nor does the plural. Tokens that lead to the next page, or are tokens in name only, are not secrets.
 //
 // Source: RFC 6749 sections 4, 5 and 6 (OAuth), RFC 7591 section 3.2.1, RFC 7636, RFC 8628, RFC 8693, OpenID Connect
 // Core section 3.1.3.3; the other names are those that people give.
@@ -46,7 +45,7 @@ func PasswordMember[T string | []byte](name T) bool {
 	return false
 }
 
-// memberEndings are those of names that hold a secret, normalised.
+// memberEndings are the normalized endings of names with a secret.
 var memberEndings = strings.Fields("token secret password passwd pwd passphrase passcode credential cookie jwt " +
 	"authorization apikey secretkey privatekey accesskey signingkey encryptionkey masterkey sharedkey authkey " +
 	"accountkey subscriptionkey clientassertion devicecode codeverifier")

@@ -10,9 +10,9 @@ type words uint8
 
 const (
 	anywhere  words = 1 << iota // in any name they may say who is asking
-	inHeaders                   // in the name of a header field they stand for a secret
+	inHeaders                   // in the name of a header field they denote a secret
 	inParams                    // the same of a parameter
-	alone                       // only as a word of its own: "pin" is none in "mapping"
+	alone                       // only as a separate word: not the "pin" in "mapping"
 	secret    = anywhere | inHeaders | inParams
 )
 
@@ -68,8 +68,8 @@ func wordsOf(name string, loose bool) (found words) {
 	return found &^ alone
 }
 
-// isWord reports whether the letters of a name from start to end are a word of it: what stands around them are
-// separators or digits, or the next word begins with a capital, as in pinCode.
+// isWord reports whether the letters of a name from start to end are a word: they are surrounded by separators or
+// digits, or the next word begins with a capital, as in pinCode.
 func isWord(name string, start, end int) bool {
 	begins := start == 0 || !isLetter(name[start-1]) || isLower(name[start-1]) && !isLower(name[start])
 	return begins && (end == len(name) || !isLetter(name[end]) || isLower(name[end-1]) && !isLower(name[end]))

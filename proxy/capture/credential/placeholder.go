@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// A placeholder, which stands in a record for a secret, is placeholderPrefix, so many lower-case hexadecimal digits of
-// the secret's digest, and then, after a full stop, so many of the fingerprint of the key that the digest was made
-// with. Up to format 1 of captures the key was the capture's own, and its fingerprint was left out.
+// A placeholder, which replaces a secret in a record, consists of placeholderPrefix, the lowercase hexadecimal digits
+// of the secret's digest, and, after a full stop, those of the fingerprint of the digest's key. Up to format 1 of
+// captures the key was the capture's own, and its fingerprint was left out.
 const (
 	placeholderPrefix = "redacted."
 	PlaceholderDigits = 16
@@ -38,9 +38,9 @@ func HasPlaceholder(text []byte) bool {
 	}
 }
 
-// SameSecret reports whether two texts of one record can have been the same before secrets were hidden in them: what
-// stands around the placeholders is the same, and so are placeholders that were made with the same key. Those of two
-// keys say only that there was a secret, so they count as the same.
+// SameSecret reports whether two texts of one record may have been equal before redaction: the texts around the
+// placeholders are equal, and so are placeholders with the same key. Placeholders with different keys count as equal,
+// since they show only that there was a secret.
 func SameSecret(a, b string) bool {
 	if a == b {
 		return true
@@ -59,8 +59,8 @@ func SameSecret(a, b string) bool {
 	}
 }
 
-// MayHold reports whether a secret, or what stands for it, stands in a text of the same record, or may do so: where the
-// secret is hidden, behind a placeholder of another key.
+// MayHold reports whether a text of the same record contains a secret or its placeholder, or may contain it, because
+// the text has a placeholder with another key.
 func MayHold(text, secret string) bool {
 	if strings.Contains(text, secret) {
 		return true
@@ -105,8 +105,8 @@ func Alike(text []byte) []byte {
 // keyOf returns what a placeholder says about its key.
 func keyOf(placeholder string) string { return placeholder[shortest:] }
 
-// Fits reports whether a text from elsewhere can be what was recorded: it is equal but for the placeholders, each of
-// which stands for any secret, hidden or not, but not for nothing. It needs no key.
+// Fits reports whether an unredacted text may be the original of a recorded one: they are equal except for
+// placeholders, each of which matches any non-empty secret, hidden or not. It needs no key.
 func Fits(recorded, text string) bool {
 	start, end := nextPlaceholder(recorded)
 	if start < 0 {
@@ -130,7 +130,7 @@ func Fits(recorded, text string) bool {
 	return false
 }
 
-// nextPlaceholder returns where the next placeholder of a text begins and ends; start is -1 if there is none.
+// nextPlaceholder returns the bounds of the next placeholder in a text; start is -1 without one.
 func nextPlaceholder(text string) (start, end int) {
 	for from := 0; ; from += len(placeholderPrefix) {
 		i := strings.Index(text[from:], placeholderPrefix)

@@ -2,8 +2,8 @@ package credential
 
 import "strings"
 
-// Secrets returns what the placeholders of a text stand for, given the text in which they were hidden. It returns false
-// where the one cannot come of the other.
+// Secrets returns the secrets behind the placeholders of a hidden text, given the original. It returns false if the
+// hidden text cannot come from the original.
 func Secrets(hidden, text string) (secrets map[string]string, fits bool) {
 	secrets = map[string]string{}
 	start, end := nextPlaceholder(hidden)
@@ -22,7 +22,7 @@ func Secrets(hidden, text string) (secrets map[string]string, fits bool) {
 		switch {
 		case start < 0:
 			secret, fits = strings.CutSuffix(text, between)
-		case between == "": // nobody can tell where the one ends and the other begins
+		case between == "": // the boundary between the two is unknown
 			return secrets, false
 		default:
 			secret, text, fits = strings.Cut(text, between)
@@ -37,7 +37,7 @@ func Secrets(hidden, text string) (secrets map[string]string, fits bool) {
 	return secrets, false
 }
 
-// Reveal returns a text with what their placeholders stand for in their place, as far as that is known.
+// Reveal returns a text in which placeholders are replaced with their secrets, if known.
 func Reveal(text string, secrets map[string]string) string {
 	var b strings.Builder
 	for start, end := nextPlaceholder(text); start >= 0; start, end = nextPlaceholder(text) {

@@ -16,11 +16,11 @@ type comparison[T cmp.Ordered] struct {
 	lo, hi bound[T]
 }
 
-// A bound is a value as the user wrote it. What is written without a fraction may stand for more than one value: 2s for
-// all that begin with two seconds, 4xx for a hundred.
+// A bound is a value as the user wrote it. Without a fraction it may mean a range: 2s all durations that begin with two
+// seconds, 4xx a hundred statuses.
 type bound[T cmp.Ordered] struct {
 	text        string // empty: the range has no such end
-	first, last T      // what it stands for where it is not compared
+	first, last T      // the range if it is not compared
 	top         T      // where it is an upper limit, the last value within
 }
 
@@ -47,8 +47,8 @@ func (c comparison[T]) String() string {
 	return c.op + c.lo.text
 }
 
-// parseComparison reads a comparison, a range or a plain value. The error says what is wrong with the text and goes
-// behind the name of the key.
+// parseComparison parses a comparison, a range or a plain value. The error describes the text's problem, to follow the
+// key's name.
 func parseComparison[T cmp.Ordered](text string, read func(string) (bound[T], error)) (comparison[T], error) {
 	var c comparison[T]
 	for _, op := range []string{">=", "<=", ">", "<", "="} {
@@ -75,7 +75,7 @@ func parseComparison[T cmp.Ordered](text string, read func(string) (bound[T], er
 		}
 	}
 	if lo == "" && hi == "" {
-		return c, fmt.Errorf("has a range without ends")
+		return c, fmt.Errorf("has a range without a start and an end")
 	}
 	if lo != "" && hi != "" && c.hi.top < c.lo.first {
 		return c, fmt.Errorf("has a range that ends before it begins")
@@ -172,7 +172,7 @@ var (
 
 type timeForm struct {
 	layout string
-	spans  time.Duration // what it stands for when there is no fraction
+	spans  time.Duration // length of the range without a fraction
 }
 
 // readInstant reads a point in time, in nanoseconds since 1970.
@@ -209,7 +209,7 @@ func readTime(text string, forms []timeForm, number func(time.Time) int64) (boun
 	return bound[int64]{}, fmt.Errorf("wants a time such as 15:04:05 or 2006-01-02T15:04:05Z, not %q", text)
 }
 
-// afterLast returns what follows the last c in text, "" if there is none.
+// afterLast returns the text after the last c, "" without one.
 func afterLast(text string, c byte) string {
 	i := strings.LastIndexByte(text, c)
 	if i < 0 {

@@ -1,5 +1,5 @@
-// Package filter holds the one filter language of the program: Parse reads an expression, and a Filter says of an
-// exchange whether it matches what was on the wire.
+// Package filter implements the program's filter language: Parse parses an expression, and a Filter reports whether an
+// exchange matches it.
 //
 // The language knows HTTP. What the protocol and the rules know about an exchange it asks of Facts, which the caller
 // passes in.
@@ -22,10 +22,10 @@ import (
 //
 // Keys are listed by Keys. A key holds if any operation, event or part of the exchange matches.
 //
-// Values: "*" stands for any text unless it is quoted; quotes hold blanks, and within them \" and \\ are a quote and a
-// backslash. A value in slashes is a regular expression (RE2 syntax, blanks written \s) that is searched for anywhere,
-// without minding case unless it says (?-i). Names are compared without minding case; ids and JSON values are not. Of an
-// id that is a UUID the first digits are enough, six or more.
+// Values: "*" matches any text unless it is quoted. Quotes hold blanks, and within them \" and \\ are a quote and a
+// backslash. A value in slashes is a regular expression (RE2 syntax, blanks written \s). It may match anywhere and
+// ignores case, unless it contains (?-i). Names are compared without regard to case; ids and JSON values are
+// case-sensitive. For an id that is a UUID, the first digits are enough, six or more.
 //
 // Numbers, durations, sizes and times can be compared (>, >=, <, <=) and given as ranges, whose ends belong to them and
 // may be left out: n:3..9, dur:>2s, size:1MB.., time:12:00..12:05. A duration or size that is not compared means its
@@ -49,7 +49,7 @@ func Parse(expr string) (*Filter, error) {
 		return nil, err
 	}
 	if !p.end() { // only a closing parenthesis stops it before the end
-		return nil, p.errorf(p.pos, "this parenthesis closes nothing; quote it to search for it")
+		return nil, p.errorf(p.pos, "this parenthesis has no opening one; quote it to search for it")
 	}
 	return &Filter{root: root}, nil
 }
@@ -107,8 +107,8 @@ func (f *Filter) required() []keyTerm {
 	return terms
 }
 
-// Needs reports whether the filter lets through only what has a property, of those that the key is takes: whether is:WORD
-// stands in it beside all else.
+// Needs reports whether every match of the filter has a property of the key "is": whether is:WORD is a term of the
+// top-level conjunction.
 func (f *Filter) Needs(word string) bool {
 	return slices.ContainsFunc(f.required(), func(t keyTerm) bool {
 		is, ok := t.test.(isTest)
@@ -150,7 +150,7 @@ func (f *Filter) Part(keys ...string) *Filter {
 	return nil
 }
 
-// part returns the part of an expression that needs a value of a key; nil if there is none.
+// part returns the part of an expression that needs a value of a key, or nil.
 func part(n node, keys []string) node {
 	switch n := n.(type) {
 	case allOf:

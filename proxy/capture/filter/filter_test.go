@@ -357,7 +357,7 @@ func TestMatchOfLittle(t *testing.T) {
 	}
 }
 
-// An exchange that its client broke took as long as the client stayed, and so did its silence.
+// If a client broke an exchange, the exchange's duration and its silence end when the client left.
 func TestDurationForClientThatLeft(t *testing.T) {
 	left := &capture.TransportFault{Kind: "client-left", Side: "client"}
 	ends := func(side string, at time.Duration) []capture.SideEnd {

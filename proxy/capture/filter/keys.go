@@ -10,16 +10,20 @@ var keySpecs = []*keySpec{
 	numberKey("n", "number of the exchange in its capture", "n:3..9", readInteger, (*subject).number),
 	idKey("id", "id of the exchange", "id:0190*", "", func(s *subject) []string { return []string{s.x.ID.String()} }),
 	{Key: Key{"time", "when the request began, UTC", "time:>=12:30:00"}, parse: parseTimeTest},
+	wordKey("kind", "kind of the call", "kind:mcp", "a2a", "mcp", "model", "other"),
 	factKey("op", "operation, in the spelling of any dialect or binding", "op:SendMessage", "operation"),
+	factKey("tool", "tool that was called, or that a model asked for", "tool:weather", ""),
+	factKey("model", "model that was asked", "model:gpt-*", ""),
+	numberKey("tokens", "tokens that a model read and wrote", "tokens:>1000", readInteger, numbersOf("tokens")),
 	nameKey("method", "HTTP method", "method:POST", nameLike,
 		func(s *subject) []string { return []string{s.request().Method} }),
-	nameKey("path", "path of the request's target, with or without its query", "path:/rpc", pathLike, (*subject).paths),
-	nameKey("host", "host that was asked, or that of the agent, with or without its port", "host:localhost", nameLike,
+	nameKey("path", "path of the request target, with or without its query", "path:/rpc", pathLike, (*subject).paths),
+	nameKey("host", "requested host, or the agent's, with or without its port", "host:localhost", nameLike,
 		(*subject).hosts),
 	nameKey("agent", "name of the agent, which sends notifications", "agent:booker", nameLike, (*subject).agent),
 	nameKey("client", "name of the client, which receives notifications", "client:planner", nameLike, (*subject).client),
 	{Key: Key{"link", "who sent the request, and to whom", "link:planner->booker"}, parse: parseLinkTest, texts: (*subject).link},
-	factKey("dialect", "version of A2A as it is spoken here", "dialect:0.3", ""),
+	factKey("dialect", "version of A2A in use", "dialect:0.3", ""),
 	factKey("binding", "jsonrpc, http+json or grpc", "binding:jsonrpc", ""),
 	factIDKey("task", "id of a task", "task:t-1", "task"),
 	factIDKey("context", "id of a context", "context:c-1", "context"),
@@ -27,7 +31,7 @@ var keySpecs = []*keySpec{
 	factKey("state", "state of a task, in the spelling of any dialect", "state:failed", ""),
 	factKey("role", "role of a message, in the spelling of any dialect", "role:agent", ""),
 	{
-		Key:   Key{"event", "kind of an event: what its data says it is, or its event field", "event:artifact*"},
+		Key:   Key{"event", "kind of an event: from its data, or from its event field", "event:artifact*"},
 		parse: parseNameTest, texts: (*subject).eventKinds, asks: true,
 	},
 	numberKey("status", "HTTP status of the answer", "status:>=400", readStatus, (*subject).status),
@@ -35,9 +39,9 @@ var keySpecs = []*keySpec{
 		Key: Key{"code", "code or name of an error", "code:-32001"}, parse: parseCodeTest, texts: facts("code"),
 		asks: true,
 	},
-	factKey("rule", "slug of a rule that was broken", "rule:stream-*", ""),
+	factKey("rule", "id of a broken rule", "rule:stream-*", ""),
 	wordKey("severity", "severity of a finding", "severity:error", "error", "warning", "note"),
-	wordKey("side", "who broke a rule", "side:agent", "client", "agent", "receiver"),
+	wordKey("side", "the side that broke a rule", "side:agent", "client", "agent", "receiver"),
 	{
 		Key:   Key{"header", "a header of the request or the answer", "header:Content-Type=application/json*"},
 		parse: parseHeaderTest,
@@ -46,13 +50,13 @@ var keySpecs = []*keySpec{
 		Key:   Key{"json", "a value in a body or an event, by JSON Pointer", "json:/params/message/role=user"},
 		parse: parseJSONTest,
 	},
-	numberKey("dur", "from the first byte to the end", "dur:>2s", readDuration, (*subject).duration),
-	numberKey("gap", "the longest silence", "gap:>5s", readDuration, (*subject).gap),
+	numberKey("dur", "time from the first byte to the end", "dur:>2s", readDuration, (*subject).duration),
+	numberKey("gap", "the longest pause", "gap:>5s", readDuration, (*subject).gap),
 	numberKey("size", "bytes of the request's or the answer's body on the wire", "size:>1MB", readSize,
 		(*subject).sizes),
 	idKey("trace", "trace id of the request or the answer", "trace:4bf9*", "", (*subject).traces),
 	numberKey("workflow", "number of the exchange that began the workflow", "workflow:3", readInteger,
-		(*subject).workflows),
+		numbersOf("workflow")),
 	{Key: Key{"is", "a property: " + strings.Join(isWords, " "), "is:open"}, parse: parseIsTest},
 }
 
@@ -76,6 +80,8 @@ func Keys() []Key {
 // Values returns what a key takes where that is one of a few words, for completion; nil for other keys.
 func Values(key string) []string {
 	switch key {
+	case "kind":
+		return []string{"a2a", "mcp", "model", "other"}
 	case "is":
 		return slices.Clone(isWords)
 	case "binding":

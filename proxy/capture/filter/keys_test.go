@@ -12,7 +12,7 @@ import (
 
 // Every key has an example that can be read and that comes back as itself, and the help names them all.
 func TestKeysAreDocumented(t *testing.T) {
-	const contract = "n id time op method path host agent client link dialect binding task context message state " +
+	const contract = "n id time kind op tool model tokens method path host agent client link dialect binding task context message state " +
 		"role event " +
 		"status code rule severity side header json dur gap size trace workflow is"
 	var names []string

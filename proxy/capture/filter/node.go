@@ -15,7 +15,7 @@ type Key struct {
 // keySpec is a key together with the reading of its values and what they are held against.
 type keySpec struct {
 	Key
-	index   string // kind of the index key that a literal value stands for, or ""
+	index   string // kind of the index key for a literal value, or ""
 	parse   func(*parser, *keySpec) (test, error)
 	texts   func(*subject) []string // for names and ids
 	numbers func(*subject) []int64  // for what can be compared
@@ -53,7 +53,7 @@ type (
 	textTerm struct{ pattern pattern }
 )
 
-// A test is what stands behind a key.
+// A test is the value of a key.
 type test interface {
 	holds(s *subject) bool
 	String() string // as it is written after the colon
@@ -128,7 +128,7 @@ type outlook struct{ match, fail bool }
 
 var either = outlook{true, true}
 
-// outlookOf returns which outcomes an expression can have, by those of its words.
+// outlookOf returns the possible outcomes of an expression, from those of its terms.
 func outlookOf(n node, of func(node) outlook) outlook {
 	switch n := n.(type) {
 	case anyOf:

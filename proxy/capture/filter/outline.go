@@ -10,8 +10,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// An Outline is what is known of an exchange by those who have not read it: all that the keys of the language ask for,
-// but for headers, JSON, ids of messages, and words that are searched in bodies.
+// An Outline has the facts about an exchange that are available without reading it: everything that the language's keys
+// use, except headers, JSON, ids of messages, and text search in bodies.
 type Outline struct {
 	Seq          uint64
 	ID           uuid.UUID
@@ -36,7 +36,7 @@ type Outline struct {
 	Rewritten    bool
 	Replayed     bool
 	Broken       bool // a fault ended it
-	FaultMade    bool // by the recorder, because it was told to
+	FaultMade    bool // injected by the recorder on request
 }
 
 // Decide holds the filter against an exchange of which only an outline is known. It returns whether the exchange
@@ -113,5 +113,5 @@ func (s *subject) outlook(n node) outlook {
 	return outlook{holds, !holds}
 }
 
-// partialKeys are those of which an outline may have only a part.
+// partialKeys are the keys for which an outline may be incomplete.
 var partialKeys = []string{"task", "context", "event", "code", "trace"}

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// maxFilterDepth bounds the recursion. Nobody writes a filter that is nested so deep.
+// maxFilterDepth bounds the recursion, far above the nesting of real filters.
 const maxFilterDepth = 100
 
 func (p *parser) alternatives() (node, error) {
@@ -67,7 +67,7 @@ func (p *parser) negation() (node, error) {
 	case op == "not":
 		p.pos += len(op)
 	case op != "":
-		return nil, p.errorf(p.pos, "nothing stands before %q; quote it to search for it", op)
+		return nil, p.errorf(p.pos, "there is nothing before %q; quote it to search for it", op)
 	case p.peek() == '-' && p.pos+1 < len(p.in) && (p.in[p.pos+1] == '(' || !p.delimiter(p.pos+1)):
 		p.pos++
 	default:
@@ -85,7 +85,7 @@ func (p *parser) primary() (node, error) {
 	case p.end():
 		return nil, p.errorf(p.pos, "the expression ends where a word or a parenthesis should follow")
 	case p.peek() == ')':
-		return nil, p.errorf(p.pos, "a word should stand before this parenthesis; quote it to search for it")
+		return nil, p.errorf(p.pos, "there is no word before this parenthesis; quote it to search for it")
 	case p.peek() == '(':
 		return p.parenthesis()
 	}
@@ -100,13 +100,13 @@ func (p *parser) primary() (node, error) {
 			return nil, err
 		}
 		if pat.empty() {
-			return nil, p.errorf(start, "an empty word is found everywhere; leave it out")
+			return nil, p.errorf(start, "an empty word matches everything; leave it out")
 		}
 		return textTerm{pat}, nil
 	}
 	key := findKey(name)
 	if key == nil {
-		return nil, p.errorf(start, "unknown key %q; %suse %s; quote the word to search for it as it stands", name,
+		return nil, p.errorf(start, "unknown key %q; %suse %s; quote the word to search for it literally", name,
 			meant(name, keyNames), strings.Join(keyNames, " "))
 	}
 	if p.delimiter(p.pos) {
@@ -144,13 +144,13 @@ var foreignSigns = []struct{ sign, here string }{
 	{"~", "KEY:VALUE, such as status:404"},
 }
 
-// foreign returns an error where a word begins as in the filters of other tools, or has an operator behind a key: searched for as
-// it stands, it would find nothing, and say nothing.
+// foreign returns an error if a word begins as in other tools' filters, or has an operator after a key: as a plain text
+// search, it would silently find nothing.
 func (p *parser) foreign() error {
 	rest := string(p.in[p.pos:])
 	for _, f := range foreignSigns {
 		if strings.HasPrefix(rest, f.sign) {
-			return p.errorf(p.pos, "unknown operator %q; write %s; quote the word to search for it as it stands", f.sign,
+			return p.errorf(p.pos, "unknown operator %q; write %s; quote the word to search for it literally", f.sign,
 				f.here)
 		}
 	}
@@ -173,7 +173,7 @@ func (p *parser) foreign() error {
 		case "<", ">":
 			write = name + ":" + sign + "VALUE"
 		}
-		return p.errorf(end, "unknown operator %q; write %s; quote the word to search for it as it stands", sign, write)
+		return p.errorf(end, "unknown operator %q; write %s; quote the word to search for it literally", sign, write)
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func (p *parser) keyName() string {
 	return name
 }
 
-// keyRune reports whether r may stand in a key. A word that begins with such characters and a colon has a key.
+// keyRune reports whether r may be in a key. A word that begins with such characters and a colon has a key.
 func keyRune(r rune) bool {
 	return r == '_' || r == '-' || r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }

@@ -6,14 +6,14 @@ import (
 	"unicode"
 )
 
-// A pattern says which texts a value of a filter stands for.
+// A pattern is the set of texts that a filter's value matches.
 type pattern struct {
 	parts []string       // the texts between the wildcards; one part alone is a literal
 	re    *regexp.Regexp // instead of parts
 	expr  string         // re as the user wrote it
 }
 
-// Where a pattern stands decides what a slash at its beginning is, and how it is printed.
+// A patternPlace is the place of a pattern. It decides the meaning of a leading slash, and how the pattern is printed.
 type patternPlace uint8
 
 const (
@@ -22,7 +22,7 @@ const (
 	bareWord                     // for printing: a word without a key
 )
 
-// literal returns the text that the pattern stands for, if it is only one.
+// literal returns the text that the pattern matches, if it is only one.
 func (p pattern) literal() (string, bool) {
 	if len(p.parts) == 1 {
 		return p.parts[0], true
@@ -34,7 +34,7 @@ func (p pattern) empty() bool {
 	return p.re == nil && strings.Join(p.parts, "") == ""
 }
 
-// matches reports whether the pattern stands for s, minding case or not.
+// matches reports whether the pattern matches s; exact respects case.
 func (p pattern) matches(s string, exact bool) bool {
 	if p.re != nil {
 		return p.re.MatchString(s)
@@ -62,7 +62,7 @@ func (p pattern) matches(s string, exact bool) bool {
 	return true
 }
 
-// within reports whether what the pattern stands for occurs in text, without minding case.
+// within reports whether text contains a match of the pattern, ignoring case.
 func (p pattern) within(text []byte) bool {
 	if p.re != nil {
 		return p.re.Match(text)
@@ -126,8 +126,8 @@ func (p *parser) pattern(place patternPlace, stop string) (pattern, error) {
 			return p.expression(end)
 		}
 		if place == nameLike {
-			return pattern{}, p.errorf(p.pos, "this regular expression is not closed; it ends with a slash, and a "+
-				"blank in it is written \\s")
+			return pattern{}, p.errorf(p.pos, "this regular expression is not closed; it needs a slash at its end, and a "+
+				"space in it is written \\s")
 		}
 	}
 	chars, err := p.word(stop)
@@ -146,8 +146,7 @@ func (p *parser) pattern(place patternPlace, stop string) (pattern, error) {
 }
 
 // expressionEnd returns the position of the slash that ends the regular expression that begins here, 0 if none does. It
-// is the first after which nothing but closing parentheses stands in the word, so that both /(a|b)/ and (/a/) can be
-// written.
+// is the first after which the word has only closing parentheses, so that both /(a|b)/ and (/a/) are possible.
 func (p *parser) expressionEnd() int {
 	end := p.pos
 	for end < len(p.in) && !unicode.IsSpace(p.in[end]) {
@@ -175,9 +174,9 @@ func (p *parser) expression(end int) (pattern, error) {
 	}
 	re, err := regexp.Compile("(?i)" + expr)
 	if err != nil {
-		// The package says what is wrong and quotes the part; its own prefix would only repeat ours.
+		// The package's error describes and quotes the problem; its prefix would only repeat ours.
 		why := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
-		return pattern{}, p.errorf(p.pos, "this regular expression cannot be read: %s", why)
+		return pattern{}, p.errorf(p.pos, "invalid regular expression: %s", why)
 	}
 	p.pos = end + 1
 	return pattern{re: re, expr: expr}, nil
@@ -244,8 +243,8 @@ func (p pattern) format(place patternPlace) string {
 	return strings.Join(out, "*")
 }
 
-// plainValue reports whether a text means itself without quotes, wherever it stands in a value. A slash could begin a
-// regular expression, a hyphen a negation, and a colon ends the key.
+// plainValue reports whether a text needs no quotes at any place in a value. A slash could begin a regular expression,
+// a hyphen a negation, and a colon ends the key.
 func plainValue(s string, place patternPlace) bool {
 	for i, r := range s {
 		switch {
@@ -269,7 +268,7 @@ const (
 	uuidDigits = 6 // of the beginning, which are enough
 )
 
-// beginsUUID reports whether a word can be the beginning of a UUID that stands for the whole one (RFC 9562 section 4).
+// beginsUUID reports whether a word can be an abbreviated UUID (RFC 9562 section 4).
 func beginsUUID(word string) bool {
 	if len(word) < uuidDigits || len(word) >= uuidLength {
 		return false

@@ -22,7 +22,7 @@ func (p *parser) errorf(at int, format string, args ...any) error {
 	return &Error{Column: at + 1, Message: fmt.Sprintf(format, args...)}
 }
 
-// An Error says where a filter expression could not be read. Parse returns it.
+// An Error is a syntax error in a filter expression, with its position. Parse returns it.
 type Error struct {
 	Column  int // in characters, from 1
 	Message string
@@ -53,7 +53,7 @@ func (p *parser) delimiter(i int) bool {
 	return i >= len(p.in) || unicode.IsSpace(p.in[i]) || p.in[i] == '(' || p.in[i] == ')'
 }
 
-// operator returns the operator that stands next, in lower case, or "".
+// operator returns the operator at the current position, in lower case, or "".
 func (p *parser) operator() string {
 	end := p.pos
 	for !p.delimiter(end) {

@@ -29,7 +29,7 @@ func (s *subject) request() *capture.Head {
 	return s.req
 }
 
-// response returns the answer's head, nil if there is none.
+// response returns the answer's head, or nil.
 func (s *subject) response() *capture.Head {
 	if s.resp == nil && s.x.Response != nil && len(s.x.Response.Head) > 0 {
 		s.resp = new(capture.ParseResponseHead(s.x.Response.Head))
@@ -129,14 +129,17 @@ func (s *subject) mentions(p pattern) bool {
 
 func (s *subject) number() []int64 { return []int64{int64(s.x.Seq)} }
 
-func (s *subject) workflows() []int64 {
-	var numbers []int64
-	for _, v := range facts("workflow")(s) {
-		if n, err := strconv.ParseInt(v, 10, 64); err == nil {
-			numbers = append(numbers, n)
+// numbersOf returns the numbers that the facts have for a key.
+func numbersOf(key string) func(*subject) []int64 {
+	return func(s *subject) []int64 {
+		var numbers []int64
+		for _, v := range facts(key)(s) {
+			if n, err := strconv.ParseInt(v, 10, 64); err == nil {
+				numbers = append(numbers, n)
+			}
 		}
+		return numbers
 	}
-	return numbers
 }
 
 func (s *subject) paths() []string {
@@ -197,7 +200,7 @@ func (s *subject) link() []string {
 	return []string{s.x.Client.Name + "->" + s.x.Agent.Name}
 }
 
-// eventKinds are the kinds that the facts know, and the event fields that stand in the stream.
+// eventKinds returns the kinds of events from the facts, and the event fields in the stream.
 func (s *subject) eventKinds() []string {
 	kinds := facts("event")(s)
 	if s.outline != nil {

@@ -51,7 +51,7 @@ type (
 
 func parseNameTest(p *parser, key *keySpec) (test, error) {
 	if strings.ContainsRune("<>=", p.peek()) && key.place == nameLike {
-		return nil, p.errorf(p.pos, "%s has no order to compare by; quote the value if it begins with %q", key.Name,
+		return nil, p.errorf(p.pos, "%s cannot be compared by size; quote the value if it begins with %q", key.Name,
 			p.peek())
 	}
 	start := p.pos

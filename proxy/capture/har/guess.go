@@ -30,7 +30,7 @@ func (e *entry) guess(x *capture.Exchange) {
 	}
 }
 
-// guessEnd says how the exchange ended. Without an answer and without an error it was still going on.
+// guessEnd infers how the exchange ended. Without an answer and without an error it was still open.
 func (e *entry) guessEnd(x *capture.Exchange) {
 	x.State = capture.StateClosed
 	text := e.Error

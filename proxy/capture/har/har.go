@@ -25,18 +25,18 @@ import (
 // Source: "HTTP Archive (HAR) format", version 1.2.
 type (
 	entry struct {
-		Started     string               `json:"startedDateTime"`
-		Time        *float64             `json:"time"`
-		Request     request              `json:"request"`
-		Response    response             `json:"response"`
-		Cache       jsontext.Value       `json:"cache"`
-		Timings     timings              `json:"timings"`
-		ServerIP    string               `json:"serverIPAddress,omitzero"`
-		Connection  any                  `json:"connection,omitzero"` // a string, but for some writers
-		Error       string               `json:"_error,omitzero"`
-		EventStream []exchangejson.Event `json:"_eventStream,omitzero"`
-		Messages    []chromeEvent        `json:"_eventSourceMessages,omitzero"`
-		Extra       *exchangejson.Extra  `json:"_a2atap,omitzero"`
+		Started     string              `json:"startedDateTime"`
+		Time        *float64            `json:"time"`
+		Request     request             `json:"request"`
+		Response    response            `json:"response"`
+		Cache       jsontext.Value      `json:"cache"`
+		Timings     timings             `json:"timings"`
+		ServerIP    string              `json:"serverIPAddress,omitzero"`
+		Connection  any                 `json:"connection,omitzero"` // a string, but for some writers
+		Error       string              `json:"_error,omitzero"`
+		EventStream exchangejson.Events `json:"_eventStream,omitzero"`
+		Messages    chromeEvents        `json:"_eventSourceMessages,omitzero"`
+		Extra       *exchangejson.Extra `json:"_a2atap,omitzero"`
 	}
 
 	// extension is what an a2atap log holds in addition to HAR.

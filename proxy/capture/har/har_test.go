@@ -223,10 +223,10 @@ func TestReadMissing(t *testing.T) {
 func TestReadErrors(t *testing.T) {
 	for _, tt := range []struct{ entry, want string }{
 		{`{"startedDateTime":"yesterday"}`, `entry 2: startedDateTime: "yesterday" is not a time`},
-		{`{"startedDateTime":1}`, `entry 2: startedDateTime: a number is not what stands there`},
-		{foreign("", `,"status":"ok"`, ""), `entry 2: response.status: a string is not what`},
+		{`{"startedDateTime":1}`, `entry 2: startedDateTime: unexpected number`},
+		{foreign("", `,"status":"ok"`, ""), `entry 2: response.status: unexpected string`},
 		{foreign("", `,"status":20.5`, ""), `entry 2: response.status: 20.5 is not a status`},
-		{foreign("", `,"headers":[{"name":1}]`, ""), `entry 2: response.headers[0].name: a number`},
+		{foreign("", `,"headers":[{"name":1}]`, ""), `entry 2: response.headers[0].name: unexpected number`},
 		{foreign("", `,"content":{"text":"?","encoding":"base64"}`, ""), `entry 2: response.content.text: read base64`},
 		{
 			foreign("", `,"content":{"text":"","encoding":"rot13"}`, ""),
@@ -238,7 +238,7 @@ func TestReadErrors(t *testing.T) {
 		},
 		{foreign("", "", `,"_a2atap":{"id":"x"}`), `entry 2: _a2atap.id: `},
 		{foreign("", "", `,"_a2atap":{"state":"shut"}`), `entry 2: _a2atap.state: unknown state "shut"`},
-		{`7`, `entry 2: the entry: a number`},
+		{`7`, `entry 2: the entry: unexpected number`},
 	} {
 		s, err := open.File(capturetest.WriteFile(t, "c.har", []byte(`{"log":{"entries":[{},`+tt.entry+`,{}]}}`)))
 		must.Do(t, err)
@@ -256,7 +256,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// A HAR of ours is one for others: valid, finite, with the text of streams where they look for it.
+// A HAR that a2atap writes suits other tools: valid, finite, with the text of streams where they look for it.
 func TestWrite(t *testing.T) {
 	var file struct {
 		Log struct {

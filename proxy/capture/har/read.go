@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,8 +21,9 @@ import (
 // errStopped ends a scan whose yield returned false.
 var errStopped = errors.New("the scan was stopped")
 
-// Scan finds the entries of a HAR and hands out the bytes of each, valid during the call, and where they stand. It
-// ends early, without an error, when yield returns false. It adds to gaps what the log says is missing from the capture.
+// Scan finds the entries of a HAR and passes each one's bytes, valid during the call, and their offset to yield. It
+// ends early, without an error, when yield returns false. It adds to gaps what the log reports as missing from the
+// capture.
 func Scan(r io.Reader, gaps *capture.Gaps, yield func(entry []byte, offset int64) bool) error {
 	limit := exchangejson.NewLimit(r)
 	dec := jsontext.NewDecoder(limit, exchangejson.Lenient)
@@ -37,12 +39,12 @@ func Scan(r io.Reader, gaps *capture.Gaps, yield func(entry []byte, offset int64
 			err = io.ErrUnexpectedEOF
 		}
 		if !found {
-			return fmt.Errorf("%w: no HAR: byte %d: %w", capture.ErrFormat, dec.InputOffset(), err)
+			return fmt.Errorf("%w: not a HAR: byte %d: %w", capture.ErrFormat, dec.InputOffset(), err)
 		}
 		return fmt.Errorf("read har: byte %d: %w", dec.InputOffset(), err)
 	}
 	if !found {
-		return fmt.Errorf("%w: not a HAR: there is no list log.entries", capture.ErrFormat)
+		return fmt.Errorf("%w: not a HAR: it has no list log.entries", capture.ErrFormat)
 	}
 	return nil
 }
@@ -208,7 +210,7 @@ func (e *entry) readResponse(x *capture.Exchange) error {
 	r.Body = capture.Body{Size: capture.NotKnown, At: capture.NotKnown, Complete: true}
 	x.Response = r
 	h := capture.ParseResponseHead(r.Head)
-	r.Stream = exchangejson.IsStream(&h) || e.EventStream != nil || e.Messages != nil
+	r.Stream = exchangejson.IsStream(&h) || !e.EventStream.IsZero() || !e.Messages.IsZero()
 	if m := e.extraResponse(); m != nil && m.Stream != nil {
 		r.Stream = *m.Stream
 	}
@@ -253,8 +255,8 @@ func (e *entry) emptyContent(h *capture.Head) bool {
 // readEvents reads the events of a stream: as they were recorded, else cut from the text, else as Chrome keeps them.
 func (e *entry) readEvents(x *capture.Exchange, text []byte) error {
 	r := x.Response
-	if e.EventStream != nil {
-		events, at, err := exchangejson.Events(e.EventStream)
+	if !e.EventStream.IsZero() {
+		events, at, err := e.EventStream.Read()
 		if err != nil {
 			return fmt.Errorf("_eventStream[%d].raw: %w", at, err)
 		}
@@ -270,39 +272,68 @@ func (e *entry) readEvents(x *capture.Exchange, text []byte) error {
 
 // cutText cuts the text of a stream into events without times.
 func cutText(text []byte) []capture.Event {
+	n := 0
+	cutPieces(text, func(events []capture.Event) { n += len(events) })
+	all := make([]capture.Event, 0, n) // growing it would take several times as much memory
+	cutPieces(text, func(events []capture.Event) { all = append(all, events...) })
+	return all
+}
+
+// cutPieces cuts a text piece by piece: a Splitter keeps more about the events of one write than the events.
+func cutPieces(text []byte, f func([]capture.Event)) {
 	var s capture.Splitter
-	var events []capture.Event
-	events = append(events, s.Write(text)...)
-	return append(events, s.Flush()...)
+	for piece := range slices.Chunk(text, 64<<10) {
+		f(s.Write(piece))
+	}
+	f(s.Flush())
+}
+
+// chromeEvents are server-sent events as Chrome keeps them.
+type chromeEvents struct {
+	present bool
+	times   []float64
+	events  []capture.Event
+}
+
+// IsZero reports whether there is no list.
+func (l *chromeEvents) IsZero() bool { return !l.present }
+
+// UnmarshalJSONFrom reads the list, one event after another: a stream may have a million.
+func (l *chromeEvents) UnmarshalJSONFrom(dec *jsontext.Decoder) (err error) {
+	*l = chromeEvents{}
+	l.present, err = exchangejson.Each(dec, func(m *chromeEvent) {
+		j := exchangejson.Event{Data: &m.Data}
+		if m.Event != "" && m.Event != "message" {
+			j.Event = &m.Event
+		}
+		if m.ID != "" {
+			j.ID = &m.ID
+		}
+		l.times = append(l.times, m.Time)
+		l.events = append(l.events, capture.Event{At: capture.NotKnown, Raw: j.PlainRaw()})
+	})
+	return err
 }
 
 // chromeEvents takes the times of events, and the events themselves if there is no text, from _eventSourceMessages.
 func (e *entry) chromeEvents(x *capture.Exchange, make bool) {
 	r := x.Response
 	if make {
-		for _, m := range e.Messages {
-			j := exchangejson.Event{Data: &m.Data}
-			if m.Event != "" && m.Event != "message" {
-				j.Event = &m.Event
-			}
-			if m.ID != "" {
-				j.ID = &m.ID
-			}
-			r.Events = append(r.Events, capture.Event{At: capture.NotKnown, Raw: j.PlainRaw()})
-		}
+		r.Events = e.Messages.events
 		exchangejson.NumberEvents(r.Events)
 	}
-	var dispatched []*capture.Event
+	var dispatched []int32
 	for i := range r.Events {
 		if f := r.Events[i].Fields(); f.HasData && !r.Events[i].Unterminated {
-			dispatched = append(dispatched, &r.Events[i])
+			dispatched = append(dispatched, int32(i))
 		}
 	}
-	if len(dispatched) != len(e.Messages) {
+	if len(dispatched) != len(e.Messages.times) {
 		return
 	}
-	for i, event := range dispatched {
-		seconds, fraction := math.Modf(e.Messages[i].Time)
+	for i, at := range dispatched {
+		event := &r.Events[at]
+		seconds, fraction := math.Modf(e.Messages.times[i])
 		at := time.Unix(int64(seconds), int64(fraction*1e9)).Sub(x.Started)
 		if at >= 0 && at < 24*time.Hour {
 			event.At = at

@@ -26,7 +26,7 @@ type Writer struct {
 	gaps    capture.Gaps
 }
 
-// NewWriter begins a HAR on w. Version is that of the program, for log.creator.
+// NewWriter begins a HAR on w. version is the program's version, for log.creator.
 func NewWriter(w io.Writer, version string) (*Writer, error) {
 	b := bufio.NewWriter(w)
 	creator, err := json.Marshal(map[string]string{"name": "a2atap", "version": version}, json.Deterministic(true))
@@ -148,13 +148,13 @@ func (e *entry) response(x *capture.Exchange) {
 	data, decoded := exchangejson.ExportBody(&r.Body, h.Fields.Codings())
 	if r.Stream {
 		data, decoded = r.StreamBytes(), r.Body.Decoded
-		e.EventStream = []exchangejson.Event{}
+		e.EventStream.Written = []exchangejson.Event{}
 		for i := range r.Events {
 			j := exchangejson.EventOf(&r.Events[i])
 			if at := r.Events[i].At; at != capture.NotKnown {
 				j.Time = exchangejson.Time(x.Started.Add(at))
 			}
-			e.EventStream = append(e.EventStream, j)
+			e.EventStream.Written = append(e.EventStream.Written, j)
 		}
 	}
 	if data != nil {
@@ -170,7 +170,7 @@ func (e *entry) response(x *capture.Exchange) {
 	e.Extra.Response = exchangejson.ExtraOfResponse(r, e.Response.responseHead(), &h, decoded)
 }
 
-// noCookies stands where HAR wants cookies once more; they are in the headers.
+// noCookies fills HAR's lists of cookies, which would repeat the headers.
 var noCookies = jsontext.Value("[]")
 
 func headSize(head []byte) float64 {
@@ -212,11 +212,19 @@ func unescape(s string) string {
 
 // totalOf is how long an exchange took, as far as it was seen: HAR knows no open end.
 func totalOf(x *capture.Exchange) *float64 {
-	last := max(x.Ended, x.Request.Body.At, 0)
+	last := max(x.Took(), x.Request.Body.At, 0)
 	if r := x.Response; r != nil {
 		last = max(last, r.At, r.Body.At)
 	}
-	return exchangejson.Milliseconds(last)
+	return exchangejson.Milliseconds(received(x, last))
+}
+
+// received returns an offset, or when the client left if that was earlier.
+func received(x *capture.Exchange, at time.Duration) time.Duration {
+	if took := x.Took(); took < x.Ended {
+		return min(at, took)
+	}
+	return at
 }
 
 // timingsOf cuts the time of an exchange in three; -1 is a part that is not known.
@@ -228,7 +236,7 @@ func timingsOf(x *capture.Exchange) timings {
 		if a == capture.NotKnown || b == capture.NotKnown {
 			return &unknown
 		}
-		return exchangejson.Milliseconds(max(0, b-a))
+		return exchangejson.Milliseconds(max(0, received(x, b)-received(x, a)))
 	}
 	t.Send = between(0, sent)
 	if r := x.Response; r != nil {

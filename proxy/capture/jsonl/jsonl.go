@@ -1,7 +1,7 @@
 // Package jsonl reads and writes exchanges as JSON Lines, one object in a line, for scripts and other programs.
 //
-// [Scan] and [Writer] go line by line, so that a file of any size takes the memory of one exchange. What the protocol,
-// the rules and people say of an exchange is put into its object by an [Annotator], which the caller passes in.
+// [Scan] and [Writer] go line by line, so that a file of any size takes the memory of one exchange. An [Annotator],
+// which the caller passes in, adds what the protocol, the rules and users know about an exchange to its object.
 package jsonl
 
 import (
@@ -23,8 +23,8 @@ import (
 	"a2atap/proxy/safetext"
 )
 
-// An Annotator says of an exchange what the protocol and its readers know about it. A Writer asks it; none
-// of it is part of the record.
+// An Annotator adds to an exchange what the protocol and its readers know about it. A Writer calls it; the additions
+// are not part of the record.
 type Annotator interface {
 	Annotate(x *capture.Exchange) Annotation
 }
@@ -41,12 +41,41 @@ type Annotation struct {
 	Marks     []string
 	Comment   string
 	Cause     *Cause // nil if it begins a workflow, or if that is not known
+	Kind      string // "a2a", "mcp", "model" or "other"
+	Model     *Model // of a call of a model
+	MCP       *MCP   // of a call of an MCP server
 }
 
-// A Cause says what caused an exchange, or what may have.
+// A Model is a call of a model.
+type Model struct {
+	Name         string     `json:"name"`
+	InputTokens  int64      `json:"inputTokens"`
+	OutputTokens int64      `json:"outputTokens"`
+	Finish       string     `json:"finish"`
+	FirstChunk   float64    `json:"firstChunk,omitzero"` // ms after the request's first byte, of a stream
+	Text         string     `json:"text"`                // put together from the stream
+	ToolCalls    []ToolCall `json:"toolCalls,omitempty"`
+}
+
+// A ToolCall is a tool that a model asked for.
+type ToolCall struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+// An MCP is a call of an MCP server.
+type MCP struct {
+	Tool    string `json:"tool,omitzero"`
+	Session string `json:"session,omitzero"`
+	Server  string `json:"server,omitzero"`
+	IsError bool   `json:"isError"`
+}
+
+// A Cause is the certain or possible cause of an exchange.
 type Cause struct {
 	Exchange uint64   `json:"exchange,omitzero"` // by its number; absent if it is not known
-	How      string   `json:"how"`               // in words
+	How      string   `json:"how"`               // description
 	Proved   bool     `json:"proved"`
 	OneOf    []uint64 `json:"oneOf,omitempty"` // the first of those between which nothing decides
 	More     int      `json:"more,omitzero"`   // how many there are beyond these
@@ -78,21 +107,24 @@ type exchange struct {
 	Rewrites   []capture.Rewrite       `json:"rewrites"`
 	Marks      []string                `json:"marks"`
 	Comment    string                  `json:"comment"`
-	Cause      *Cause                  `json:"cause,omitzero"` // not read, since whoever judges the capture finds it
+	Cause      *Cause                  `json:"cause,omitzero"` // not read, since checking the capture finds it again
+	Kind       string                  `json:"kind,omitzero"`  // not read, like model and mcp, since the exchange shows it
+	Model      *Model                  `json:"model,omitzero"`
+	MCP        *MCP                    `json:"mcp,omitzero"`
 	Extra      *exchangejson.Extra     `json:"_a2atap,omitzero"`
 }
 
 // message is a request or a response as JSON.
 type message struct {
-	Line         string               `json:"line"`
-	Status       *int                 `json:"status,omitzero"` // of a response
-	Headers      [][]string           `json:"headers"`
-	Trailers     [][]string           `json:"trailers,omitzero"` // not read, since the raw trailer says them
-	Body         jsontext.Value       `json:"body,omitzero"`     // a string; null if not kept; absent if there are events
-	BodyEncoding string               `json:"bodyEncoding,omitzero"`
-	Events       []exchangejson.Event `json:"events,omitzero"` // of a stream
-	Size         *int64               `json:"size"`
-	Dropped      int64                `json:"dropped"`
+	Line         string              `json:"line"`
+	Status       *int                `json:"status,omitzero"` // of a response
+	Headers      [][]string          `json:"headers"`
+	Trailers     [][]string          `json:"trailers,omitzero"` // not read, since the raw trailer says them
+	Body         jsontext.Value      `json:"body,omitzero"`     // a string; null if not kept; absent if there are events
+	BodyEncoding string              `json:"bodyEncoding,omitzero"`
+	Events       exchangejson.Events `json:"events,omitzero"` // of a stream
+	Size         *int64              `json:"size"`
+	Dropped      int64               `json:"dropped"`
 }
 
 // appendJSON appends an exchange as one JSON object in one line, without a line end. The annotator may be nil.
@@ -114,6 +146,7 @@ func (j *exchange) annotate(a Annotation) {
 	}
 	j.Dialect, j.Binding, j.Operation, j.State = a.Dialect, a.Binding, a.Operation, a.State
 	j.Task, j.Context, j.Marks, j.Comment, j.Cause = a.Task, a.Context, a.Marks, a.Comment, a.Cause
+	j.Kind, j.Model, j.MCP = a.Kind, a.Model, a.MCP
 }
 
 // Format returns an exchange as one JSON object in one line, without a line end. The annotator may be nil.
@@ -193,9 +226,12 @@ func exchangeOf(x *capture.Exchange) *exchange {
 	j := &exchange{
 		N: x.Seq, ID: x.ID.String(), Conn: x.Conn, Stream: x.Stream, GRPC: exchangejson.StatusOf(x),
 		Client: x.Client, Agent: x.Agent,
-		Started: exchangejson.Time(x.Started), DurationMs: exchangejson.Milliseconds(x.Ended),
+		Started: exchangejson.Time(x.Started), DurationMs: exchangejson.Milliseconds(x.Took()),
 		Fault: x.Fault, Flags: flagsOf(x), Rewrites: x.Rewrites,
 		Extra: &exchangejson.Extra{Notes: x.Notes, Lost: x.Lost, Ends: exchangejson.SideEndsOf(x)},
+	}
+	if x.Took() != x.Ended { // the client left before
+		j.Extra.EndedMs = exchangejson.Milliseconds(x.Ended)
 	}
 	if x.Client.Name != "" && x.Agent.Name != "" {
 		j.Link = x.Client.Name + "->" + x.Agent.Name
@@ -221,7 +257,7 @@ func exchangeOf(x *capture.Exchange) *exchange {
 	return j
 }
 
-// omitRepeated takes out what stands in the message itself.
+// omitRepeated removes what the message itself has.
 func omitRepeated(m *exchangejson.ExtraMessage) {
 	m.Size, m.Dropped, m.Missing, m.Stream = nil, 0, false, nil
 }
@@ -261,7 +297,7 @@ func trailers(raw []byte) capture.Fields {
 	return fields
 }
 
-// pairs returns fields as names with their values; nil if there are none.
+// pairs returns fields as pairs of name and value; nil for no fields.
 func pairs(fields capture.Fields) [][]string {
 	var list [][]string
 	for _, f := range fields {
@@ -275,13 +311,13 @@ func (m *message) events(r *capture.Response) {
 	if !r.Stream {
 		return
 	}
-	m.Body, m.BodyEncoding, m.Events = nil, "", make([]exchangejson.Event, 0, len(r.Events))
+	m.Body, m.BodyEncoding, m.Events.Written = nil, "", make([]exchangejson.Event, 0, len(r.Events))
 	for i := range r.Events {
 		j := exchangejson.EventOf(&r.Events[i])
 		if j.RawEncoding == "" && bytes.Equal(j.PlainRaw(), r.Events[i].Raw) {
 			j.Raw, j.RawEncoding = nil, ""
 		}
-		m.Events = append(m.Events, j)
+		m.Events.Written = append(m.Events.Written, j)
 	}
 }
 
@@ -299,7 +335,7 @@ func (m *message) head() []byte {
 // sniffSize is how many bytes of a file are read to see whether it has an object in its first line.
 const sniffSize = 64 << 10
 
-var errNoLines = fmt.Errorf("%w: no JSON Lines: the first line is not an object", capture.ErrFormat)
+var errNoLines = fmt.Errorf("%w: not JSON Lines: the first line is not an object", capture.ErrFormat)
 
 // beginsObject reports whether a file that begins so may have an object in its first line.
 func beginsObject(begin []byte) bool {
@@ -373,6 +409,9 @@ func Read(raw []byte, seq uint64, started time.Time) (*capture.Exchange, error) 
 		Ended: exchangejson.Duration(j.DurationMs), State: capture.StateClosed, Fault: j.Fault,
 		Rewrites: append([]capture.Rewrite(nil), j.Rewrites...), Replayed: slices.Contains(j.Flags, "replayed"),
 	}
+	if j.Extra != nil && j.Extra.EndedMs != nil {
+		x.Ended = exchangejson.Duration(j.Extra.EndedMs)
+	}
 	switch {
 	case slices.Contains(j.Flags, "open"):
 		x.State = capture.StateOpen
@@ -403,10 +442,10 @@ func (j *exchange) readMessages(x *capture.Exchange) error {
 			return fmt.Errorf("response.body: %w", err)
 		}
 		x.Response = &capture.Response{
-			Head: r.head(), At: capture.NotKnown, Stream: r.Events != nil,
+			Head: r.head(), At: capture.NotKnown, Stream: !r.Events.IsZero(),
 			Body: capture.Body{Data: data},
 		}
-		events, at, err := exchangejson.Events(r.Events)
+		events, at, err := r.Events.Read()
 		if err != nil {
 			return fmt.Errorf("response.events[%d].raw: %w", at, err)
 		}

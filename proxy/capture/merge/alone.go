@@ -66,7 +66,7 @@ func (m *matcher) comparableAny(outer, inner []*exchange) bool {
 // sure reports whether all of an exchange is known, and what else there was too.
 func (x *exchange) sure() bool { return x.answer.done && !x.r.gaps }
 
-// matchOnly pairs those that fit each other and nobody else, where that is certain.
+// matchOnly pairs exchanges that fit each other and no other exchange, where that is certain.
 func (m *matcher) matchOnly(outer, inner []*exchange, fits, certain func(x, y *exchange) bool) {
 	if len(outer) == 0 || len(inner) == 0 {
 		return

@@ -53,15 +53,15 @@ func between(outer, inner *exchange) bound {
 	return b
 }
 
-// Clocks are what is known of the clocks of all hosts. A way leads from each host to one that the others are compared
-// with.
+// clocks holds the known differences between the clocks of all hosts. From each host, a path of edges leads to the host
+// that the others are compared with.
 type clocks struct {
 	edges  map[hostPair]*edge
 	parent map[string]string
 	depth  map[string]int
 }
 
-// An edge is what is known of how much the clock of the second host is ahead of that of the first.
+// An edge holds the known bounds of how far the clock of the second host is ahead of the first host's.
 type edge struct {
 	stretches []stretch
 	n         int // exchanges that it was learned from
@@ -69,13 +69,13 @@ type edge struct {
 
 // A stretch is a time in which one difference explains all pairs.
 type stretch struct {
-	from, to [2]int64 // the first and the last exchange that says so, on the clocks of the two hosts
+	from, to [2]int64 // the first and the last exchange that shows it, on the clocks of the two hosts
 	bound    bound
 	n        int
 }
 
-// doubt is how far the clocks may be off what is known of them at an instant: within that, another exchange may be the
-// one too. Clocks drift, by less than a fifth of a millisecond in a second; few exchanges say little.
+// doubt is how far the clocks may differ from their known difference at an instant. Within that time, another exchange
+// may also be the match. Clocks drift by less than a fifth of a millisecond a second; few exchanges are weak evidence.
 func (s *stretch) doubt(side int, instant int64) time.Duration {
 	const few, fewDoubt, least = 3, 10 * time.Millisecond, 200 * time.Microsecond
 	if s.n < few {
@@ -92,7 +92,7 @@ type sighting struct {
 	bound        bound
 }
 
-// edge returns what is known of two hosts, nil if nothing, and whether the second comes first in it.
+// edge returns the edge of two hosts, nil if it is unknown, and whether b comes first in it.
 func (c *clocks) edge(a, b string) (e *edge, swapped bool) {
 	if a > b {
 		return c.edges[hostPair{b, a}], true
@@ -203,8 +203,8 @@ func (c *clocks) ahead(x *exchange, host string) (ahead bound, doubt time.Durati
 	return ahead, s.doubt(side, x.started), true
 }
 
-// sameClock is how far the clocks of two recorders of one host may be apart: each goes on from what the system's showed
-// when it began.
+// sameClock is how far apart the clocks of two recorders on one host may be: each continues from the time that the
+// system's clock showed when the recorder began.
 const sameClock = time.Millisecond
 
 // comparable reports whether it is known how far the clocks of two hosts are apart.
@@ -308,19 +308,19 @@ func (c *clocks) of(host string) Clock {
 // String says it in words.
 func (c Clock) String() string {
 	if c.With == "" {
-		return fmt.Sprintf("clock of %s: was not compared with others, no exchange was seen both there and elsewhere", c.Host)
+		return fmt.Sprintf("clock of %s: not compared with others, since no exchange was seen both there and elsewhere", c.Host)
 	}
 	count := "1 exchange"
 	if c.Exchanges != 1 {
 		count = fmt.Sprintf("%d exchanges", c.Exchanges)
 	}
-	text := fmt.Sprintf("clock of %s: in step with %s as far as %s tell", c.Host, c.With, count)
+	text := fmt.Sprintf("clock of %s: in sync with %s, according to %s", c.Host, c.With, count)
 	if c.Ahead != 0 {
 		way := "ahead of"
 		if c.Ahead < 0 {
 			way = "behind"
 		}
-		text = fmt.Sprintf("clock of %s: %s %s that of %s, by %s; its times are corrected", c.Host,
+		text = fmt.Sprintf("clock of %s: %s %s the clock of %s, according to %s; its times are corrected", c.Host,
 			c.Ahead.Abs().Round(time.Microsecond), way, c.With, count)
 	}
 	if c.Within < time.Duration(anything.most/2) {

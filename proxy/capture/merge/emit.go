@@ -44,7 +44,7 @@ func (m *Merger) emit(ctx context.Context, more bool) (err error) {
 	}
 }
 
-// first returns the recorder whose next step is the next of all; nil if there is none.
+// first returns the recorder with the next step of all; nil if no recorder has one.
 func (m *Merger) first(ctx context.Context, more bool) (*recorder, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (m *Merger) first(ctx context.Context, more bool) (*recorder, error) {
 		}
 	}
 	if free == nil && blocked != nil && (!more || blocked.overdue()) {
-		free = blocked // nothing could go on: one of the pairs is wrong, or what it waits for was lost
+		free = blocked // nothing could continue: one of the pairs is wrong, or what it waits for was lost
 	}
 	return free, nil
 }

@@ -54,11 +54,11 @@ func (m *Merger) finish() error {
 	return nil
 }
 
-// Follow merges what is in the recordings, as Run does, and goes on with what comes, until all of them have ended or
-// the context has, which is not an error. A step waits for the window that Options give, for what other recorders saw
-// before it or of the same; of what is there already, those that a recorder that goes on saw last. Where the second
-// view of an exchange comes later, it is folded into the first all the same, if that is so far all that was written of
-// the two; else both stay, and say so.
+// Follow merges the existing contents of the recordings, as Run does, and then new steps as they arrive. It returns
+// when all recordings have ended or the context has, which is not an error. A step waits, for the window that Options
+// give, for what other recorders saw before it or of the same exchange. Of the existing steps, only those wait that a
+// recorder saw last and that still continues. If the second view of an exchange arrives later, Follow folds it into the
+// first one, provided that nothing else was written of either. Otherwise both views stay, with a note.
 func (m *Merger) Follow(ctx context.Context) error {
 	if err := m.history(ctx, true); err != nil {
 		return endOf(ctx, err)
@@ -197,7 +197,7 @@ func (m *Merger) scanned() (n uint64) {
 	return n
 }
 
-// separate writes the view of an exchange that was folded, as long as its answer seemed to be the same.
+// separate writes the view of an exchange that was folded while its answer seemed to be the same.
 func (m *Merger) separate(ctx context.Context, x *exchange) error {
 	y := x.down
 	folded := y

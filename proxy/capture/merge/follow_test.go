@@ -114,7 +114,8 @@ func TestFollowBegins(t *testing.T) {
 	}
 }
 
-// What a recorder notes of an exchange stands before its end, whoever saw something last before it is followed.
+// A recorder's notes about an exchange come before the exchange's end, whichever recorder saw something last before
+// Follow began.
 func TestFollowBeginsWithNotes(t *testing.T) {
 	const note = capture.FaultMadeHere + "status=500"
 	for name, later := range map[string]struct{ outer, inner time.Duration }{
@@ -160,7 +161,7 @@ func TestFollowBeginsWithNotes(t *testing.T) {
 					}
 				}
 				if said != 1 {
-					t.Errorf("before its end it is said %d times that a fault was made", said)
+					t.Errorf("before its end it occurs %d times that a fault was made", said)
 				}
 			})
 		})

@@ -8,8 +8,8 @@ import (
 	"a2atap/proxy/expect"
 )
 
-// TestClientsAreKnownByTheirPorts has a recorder for each agent. The client of one is the agent of another where its
-// process listens on that one's port on the same machine, and whoever it is else.
+// TestClientsAreKnownByTheirPorts has a recorder for each agent. The client of one agent is another agent if its
+// process listens on that agent's port on the same machine. Otherwise it keeps its name.
 func TestClientsAreKnownByTheirPorts(t *testing.T) {
 	asked := func(n int, name, url, machine string, ports ...uint16) ask {
 		a := innerAsk(n)
@@ -31,7 +31,7 @@ func TestClientsAreKnownByTheirPorts(t *testing.T) {
 		recorded(t, "a", capture.Info{}, noon, asked(1, "planner", planner, "m"), asked(2, "planner", planner, "m", 9002)),
 		recorded(t, "b", capture.Info{}, noon,
 			asked(3, "hotel", hotel, "m", 9001),
-			asked(4, "hotel", hotel, "m", 9001, 9100), // a port that nobody is known at
+			asked(4, "hotel", hotel, "m", 9001, 9100), // a port without a known agent
 			asked(5, "hotel", hotel, "m", 9100),
 			asked(6, "hotel", hotel, "m", 9002),       // which calls itself
 			asked(7, "hotel", hotel, "m", 9001, 9002), // two agents

@@ -13,7 +13,7 @@ func (r *recorder) says(reason string) string {
 		reason = "not recorded"
 	}
 	if strings.HasPrefix(reason, r.Host+" ") {
-		return reason // it says so itself
+		return reason // the reason already names the host
 	}
 	return r.Host + ": " + reason
 }
@@ -63,9 +63,9 @@ func (w *writer) tellLossesOf(r *recorder) error {
 	}
 	if r.info.Crashes > r.said.Crashes {
 		r.said.Crashes = r.info.Crashes
-		return w.say(0, capture.Lost{
-			Reason: r.says(fmt.Sprintf("%s (%s)", r.info.Crash, r.Name)),
-		})
+		lost := r.info.Crash.Lost()
+		lost.Reason = r.says(fmt.Sprintf("%s (%s)", r.info.Crash, r.Name))
+		return w.say(0, lost)
 	}
 	return nil
 }

@@ -102,7 +102,7 @@ func (m *matcher) matchUnmistakable(buckets map[bucketKey]*bucket, keys []bucket
 	}
 }
 
-// matchConnections pairs what stands on connections that are known to be one, in the order in which it stands there.
+// matchConnections pairs the exchanges on connections known to be the same, in their order on the connection.
 func (m *matcher) matchConnections() {
 	on := make(map[connection][]*exchange)
 	for _, x := range m.pending {

@@ -1,27 +1,27 @@
 // Package merge makes one capture of several that recorded parts of the same traffic, such as those of the recorders of
-// several machines. Each recording keeps its own order of steps; between them the order is that of time, corrected for
-// clocks that differ, and of cause: what a recorder nearer to the agent saw of an exchange comes after the recorder
-// nearer to the client opened it, and before that one saw the answer.
+// several machines. Each recording keeps its own order of steps. Steps of different recordings are ordered by time,
+// corrected for clocks that differ, and by cause: the steps that a recorder nearer to the agent saw of an exchange come
+// after the recorder nearer to the client opened it, and before the latter saw the answer.
 //
 // An exchange that two recorders saw, one behind the other, becomes one: the view nearer to the client, with the agent
-// as the recorder nearer to it names it, and a note that says what was seen there (capture.SeenAlso). That is done only
-// where it is certain: the outer recorder sent the request to the address at which the inner one received it, the
-// requests are equal, and either carries an id that nothing before it carried, or stands on connections that such a
-// request has shown to be one, or is the only one whose time fits. Where the answers differ, both stay, and say so.
-// Where something is missing in a recording, its order says nothing, and connections count only where the times prove
-// the same.
+// as the recorder nearer to the agent names it, and a note about what was seen there (capture.SeenAlso). Exchanges are
+// merged only if the match is certain. The outer recorder must have sent the request to the address at which the inner
+// one received it, and the requests must be equal. One of three more conditions must hold: the request carries an id
+// that nothing before it carried; such a request has shown that their connections are the same; or it is the only
+// request whose time fits. Where the answers differ, both views stay, with a note. Where a recording has gaps, its
+// order proves nothing, and connections count only where the times prove the same.
 //
-// Clocks are compared by such pairs alone: a request cannot come in before it was sent, and an answer cannot come back
-// before it went out. What that leaves open is resolved in favour of no difference.
+// Only such pairs are used to compare clocks: a request cannot arrive before it was sent, and an answer cannot arrive
+// before it went out. If these bounds permit no difference, a2atap assumes none.
 //
 // # Caveats
 //
-// Requests are compared by bytes. Placeholders of secrets that were hidden with different keys say nothing: they count
-// as equal where all else is. The first 16 of a body are compared where both have the same key. URLs that a recorder
-// has replaced count as equal too.
+// Requests are compared by bytes. Placeholders of secrets that were hidden with different keys prove nothing: they
+// count as equal if everything else is equal. With the same key, the first 16 placeholders of a body are compared. URLs
+// that a recorder has replaced count as equal, too.
 //
-// A summary of each exchange is held in memory, of some 500 bytes, and the bodies of those that are open while their
-// recording is read, up to 1 MiB each.
+// A summary of each exchange, about 500 bytes, is held in memory. So are the bodies of exchanges that are open while
+// their recording is read, up to 1 MiB each.
 package merge
 
 import (
@@ -48,8 +48,8 @@ type Options struct {
 	OnNotice func(string)
 }
 
-// A Merger merges recordings into a Sink. Add and Summary may be called at any time and by any goroutine; of Run and
-// Follow one call goes on at a time.
+// A Merger merges recordings into a Sink. Add and Summary may be called at any time and by any goroutine. Only one call
+// of Run or Follow may be in progress at a time.
 type Merger struct {
 	options Options
 
@@ -83,7 +83,7 @@ func New(sink capture.Sink, o Options) *Merger {
 	return m
 }
 
-// Add adds a recording. It may be added while Follow goes on.
+// Add adds a recording. It may be called while Follow runs.
 func (m *Merger) Add(r Recording) {
 	m.mu.Lock()
 	m.added = append(m.added, newRecorder(r))

@@ -23,7 +23,7 @@ func (r *recorder) agent(p capture.Peer) *agent {
 
 // innermost returns the agent as the recorder nearest to it sees it.
 func (a *agent) innermost() *agent {
-	for range 16 { // a chain of recorders; a circle is none
+	for range 16 { // a chain of recorders; the limit guards against a loop
 		if a.behind == nil || a.split {
 			break
 		}
@@ -32,8 +32,8 @@ func (a *agent) innermost() *agent {
 	return a
 }
 
-// place says where an agent lives, so that two recorders that say the same mean the same agent: a loopback address is
-// another one on each host.
+// place returns an agent's location. Equal locations from two recorders mean the same agent; a loopback address differs
+// between hosts.
 func (a *agent) place() string {
 	u, err := url.Parse(a.url)
 	if err != nil || u.Host == "" {
@@ -59,7 +59,7 @@ func (r *recorder) machine() string {
 	return ""
 }
 
-// at returns the agent that lives at one of the ports of a machine; nil if there is none, or there are several.
+// at returns the agent at one of the ports of a machine; nil if no agent or several fit.
 func (all recorders) at(machine string, ports ...uint16) *agent {
 	var found *agent
 	for _, r := range all {
@@ -97,12 +97,12 @@ func loopbackPort(text string) uint16 {
 		return 0
 	}
 	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
-	n, _ := strconv.ParseUint(port, 10, 16) // 0 if it is none
+	n, _ := strconv.ParseUint(port, 10, 16) // 0 if it is not a port number
 	return uint16(n)
 }
 
-// nameAlike names agents that their recorders call the same. Those of one host are one agent, as they are in its own
-// capture, and so are those that live at the same place.
+// nameAlike names agents that have the same name in their captures. Agents of one host with the same name are one
+// agent, as are agents at the same place.
 func nameAlike(list []*agent) {
 	group := make([]int, len(list)) // the first agent that is the same
 	several := false

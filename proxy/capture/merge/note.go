@@ -8,7 +8,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// note says of an exchange that stays which others saw it too.
+// note adds notes to a remaining exchange about other recorders' views of it.
 func (w *writer) note(x *exchange) error {
 	y := x.down
 	if x.noted || y == nil {
@@ -48,18 +48,18 @@ func (w *writer) fact(x *exchange, note string) error {
 	return w.say(x.out, capture.Fact{Note: note})
 }
 
-// seenAs says where and when another view of an exchange was recorded.
+// seenAs returns where and when another view of an exchange was recorded.
 func (w *writer) seenAs(x, y *exchange) string {
 	text := fmt.Sprintf("at %s as exchange %d of %s", y.r.Host, y.seq, y.r.Name)
 	at := func(e *exchange, instant int64) int64 { return w.clocks.corrected(e.r.Host, instant) }
-	text += fmt.Sprintf(", where the request came in %s", apart(at(y, y.started)-at(x, x.started)))
+	text += fmt.Sprintf(", where the request arrived %s", apart(at(y, y.started)-at(x, x.started)))
 	if x.answerEnd != unknown && y.answerEnd != unknown {
-		text += fmt.Sprintf(" and the answer was over %s", apart(at(y, y.answerEnd)-at(x, x.answerEnd)))
+		text += fmt.Sprintf(" and the answer ended %s", apart(at(y, y.answerEnd)-at(x, x.answerEnd)))
 	}
 	return text
 }
 
-// apart says how far two instants are apart.
+// apart returns the distance of two times as text.
 func apart(nanoseconds int64) string {
 	d := time.Duration(nanoseconds)
 	switch {
@@ -71,32 +71,32 @@ func apart(nanoseconds int64) string {
 	return fmt.Sprintf("%s later", d.Round(time.Microsecond))
 }
 
-// differing says in which way the other view of an exchange has another answer.
+// differing describes how the answer in another view of an exchange differs.
 func differing(x, y *exchange) string {
 	if x.answerHead != unknown && y.answerHead != unknown && x.status != y.status {
 		return fmt.Sprintf("; another answer: status %d there, %d here", y.status, x.status)
 	}
 	if !compatible(&x.answer, &y.answer) {
-		return fmt.Sprintf("; another answer: %d bytes there, %d here, not the same", y.answer.size, x.answer.size)
+		return fmt.Sprintf("; another answer: %d bytes there, %d here, with different contents", y.answer.size, x.answer.size)
 	}
-	return "; the same, but found too late to make one of them"
+	return "; the same exchange, but it was recognized too late to combine them"
 }
 
-// uncertain says what could not be compared.
+// uncertain describes what could not be compared.
 func uncertain(x, y *exchange) string {
 	var what []string
 	if x.request.exact != y.request.exact {
-		what = append(what, "requests but for URLs and hidden secrets")
+		what = append(what, "requests except for URLs and hidden secrets")
 	}
 	switch {
-	case x.answerHead == unknown && y.answerHead == unknown: // there is none
+	case x.answerHead == unknown && y.answerHead == unknown: // neither view has an answer
 	case !x.answer.done || !y.answer.done || x.answer.cut || y.answer.cut:
 		what = append(what, "answers as far as both were recorded")
 	case x.answer.exact != y.answer.exact:
-		what = append(what, "answers but for URLs and hidden secrets")
+		what = append(what, "answers except for URLs and hidden secrets")
 	}
 	if len(what) == 0 {
 		return ""
 	}
-	return "; compared were " + strings.Join(what, ", ")
+	return "; compared: " + strings.Join(what, ", ")
 }

@@ -20,14 +20,14 @@ type matcher struct {
 	pending []*exchange                 // that may still be paired
 	below   map[connection][]connection // the same, nearer to the agent
 	above   map[connection][]connection // the same, further from it
-	found   []*exchange                 // the outer views of pairs of which nothing was said yet
+	found   []*exchange                 // the outer views of pairs that were not reported yet
 }
 
 func compareExchanges(a, b *exchange) int {
 	return cmp.Or(cmp.Compare(a.r.Host, b.r.Host), cmp.Compare(a.r.Name, b.r.Name), cmp.Compare(a.seq, b.seq))
 }
 
-// sightingOf is what a pair says of the clocks of two hosts.
+// sightingOf returns a pair's evidence about the clocks of two hosts.
 func sightingOf(x, y *exchange) (hostPair, sighting) {
 	s := sighting{outer: x, inner: y, at: [2]int64{x.started, y.started}, bound: between(x, y)}
 	if x.r.Host > y.r.Host {
@@ -91,8 +91,8 @@ func (m *matcher) fits(x, y *exchange) bool {
 	return m.inTime(x, y, tolerance, true)
 }
 
-// inTime reports whether the times of the inner view lie within those of the outer one, but for a tolerance, or for the
-// doubt about the clocks if that is 0. Otherwise is the answer where nothing is known of them.
+// inTime reports whether the times of the inner view lie within those of the outer one, with a tolerance, or the
+// clocks' uncertainty if that is 0. It returns otherwise if the times are unknown.
 func (m *matcher) inTime(x, y *exchange, tolerance time.Duration, otherwise bool) bool {
 	ahead, doubt, known := m.clocks.ahead(x, y.r.Host)
 	if tolerance == 0 {
@@ -108,8 +108,8 @@ func (m *matcher) inTime(x, y *exchange, tolerance time.Duration, otherwise bool
 	return !ahead.wider(tolerance).and(b).empty()
 }
 
-// within reports whether the times of the inner view lie within those of the outer one by all that is possible of the
-// clocks, where inTime asks for some of it.
+// within reports whether the times of the inner view lie within those of the outer one for every possible clock offset,
+// whereas inTime requires only some offset.
 func (m *matcher) within(x, y *exchange) bool {
 	ahead, _, known := m.clocks.ahead(x, y.r.Host)
 	b := between(x, y).wider(tolerance)

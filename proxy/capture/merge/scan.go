@@ -31,9 +31,9 @@ type recorder struct {
 	losses    int64               // exchanges that its steps say were lost
 	gaps      bool                // something is missing in it
 	machines  map[string]struct{} // on which it was recorded, as its clients' homes say
-	said      capture.Info        // what was said of its losses
+	said      capture.Info        // its losses as reported
 	saidLost  int64
-	ripe      []mark // how far it was read at which time, while it is followed
+	ripe      []mark // reading positions over time, while it is followed
 
 	out emission
 }
@@ -55,13 +55,13 @@ func newRecorder(r Recording) *recorder {
 }
 
 type (
-	// A connection is that of a client to a recorder.
+	// A connection is a client's connection to a recorder.
 	connection struct {
 		r    *recorder
 		conn uint64
 	}
 
-	// A part is what is known of a request or of an answer when it is over.
+	// A part has the facts about a complete request or answer.
 	part struct {
 		exact, loose uint64 // digests of the bytes, and of those without secrets and URLs
 		size         int64  // on the wire; NotKnown if not measured
@@ -105,7 +105,7 @@ type (
 		out      uint64 // its number in the merged capture
 		passed   passed
 		original *original
-		restores *exchange      // whose answer stands for this one's
+		restores *exchange      // whose answer replaces this one's
 		held     []capture.Step // of this one's, in case that is not whole
 	}
 
@@ -133,7 +133,7 @@ const (
 type scanner struct {
 	seed   maphash.Seed
 	ids    map[uuid.UUID]*recorder
-	opened func(*exchange) // is told of each
+	opened func(*exchange) // called for each
 }
 
 // scan summarises what is new in a recording. With a window, it notes what is older than that.
@@ -218,11 +218,11 @@ func (n *scanner) take(r *recorder, s capture.Step) error {
 	return nil
 }
 
-// A SameError says that two recordings have the same exchange.
+// A SameError means that two recordings have the same exchange.
 type SameError struct{ One, Other Recording }
 
 func (e *SameError) Error() string {
-	return fmt.Sprintf("%s and %s are recordings of the same capture; leave one of them out", e.One.Name, e.Other.Name)
+	return fmt.Sprintf("%s and %s are copies of the same capture; leave one of them out", e.One.Name, e.Other.Name)
 }
 
 func (n *scanner) open(r *recorder, seq uint64, opened capture.Opened) error {
@@ -368,11 +368,11 @@ type Recording struct {
 	Source capture.Source // read by Info, Steps and StepsOf; closed by the caller
 }
 
-// An emission is how far the steps of a recording have been written.
+// An emission is the progress of writing a recording's steps.
 type emission struct {
 	read      uint64               // arrival number of the last step that was taken
 	limit     uint64               // of the last that may be
-	due       uint64               // of the last that should have been, whatever it waits for; while it is followed
+	due       uint64               // of the last step that is due, even if it has to wait; while it is followed
 	exchanges map[uint64]*exchange // by the number there, that have been opened
 	opened    []*exchange          // of the summaries, those that are still to be opened, in order
 	conns     map[uint64]uint64    // their numbers in the merged capture
@@ -383,12 +383,12 @@ type emission struct {
 
 	next func() (capture.Step, error, bool)
 	stop func()
-	head *capture.Step // that comes next; nil if there is none for now
+	head *capture.Step // the next step; nil if it has not arrived yet
 	at   int64         // its time
 	x    *exchange     // its exchange; nil if it has none
 }
 
-// passed is how far the steps of an exchange have come in the merged order.
+// passed is the progress of an exchange's steps in the merged order.
 type passed struct {
 	opened, head, end, closed bool
 	blocks                    uint32
@@ -401,20 +401,20 @@ type original struct {
 	end  *capture.ResponseEnd
 }
 
-// A mark says how far a recording had been read at a time.
+// A mark is a reading position at a time.
 type mark struct {
 	at      time.Time
 	scanned uint64
 }
 
-// An agentKey is what a recorder calls an agent, and where it says that it lives.
+// An agentKey is a recorder's name and address for an agent.
 type agentKey struct{ name, url string }
 
 // An agent is one as a recorder sees it.
 type agent struct {
 	agentKey
 	r      *recorder
-	behind *agent // as the recorder nearer to it sees it; nil if there is none
+	behind *agent // the same agent as seen by the recorder nearer to it; nil if no recorder is
 	port   uint16 // where it lives on loopback; 0 if it does not
 	called bool   // it was not only notified
 	split  bool   // there were several

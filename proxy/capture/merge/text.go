@@ -8,7 +8,7 @@ import (
 	"a2atap/proxy/hostname"
 )
 
-// placeholder begins what stands for a secret: redacted.DIGEST.KEY, in hexadecimal digits.
+// placeholder is the prefix of secrets' placeholders: redacted.DIGEST.KEY, in hexadecimal digits.
 const placeholder = "redacted."
 
 // withoutNames returns a text with all placeholders of secrets made alike, and all strings of JSON that are URLs on
@@ -42,7 +42,7 @@ func withoutNames(text []byte, hidden func(placeholder []byte)) []byte {
 	return out
 }
 
-// A secret is what a placeholder says of one: a digest of it, and one of the key that was used.
+// A secret has a placeholder's digests: of the secret, and of the key.
 type secret struct{ digest, key uint64 }
 
 // maxSecrets bounds how many secrets of a body are compared.
@@ -61,8 +61,8 @@ func (t *text) hide(found []byte) {
 	t.secrets = append(t.secrets, s)
 }
 
-// otherSecrets reports whether two lists of secrets, which stand at the same places, differ for certain: where both
-// were hidden with one key, which they name.
+// otherSecrets reports whether two lists of secrets at the same places certainly differ: only digests with the same
+// named key are comparable.
 func otherSecrets(a, b []secret) bool {
 	for i := range min(len(a), len(b)) {
 		if a[i].key != 0 && a[i].key == b[i].key && a[i].digest != b[i].digest {
@@ -74,8 +74,8 @@ func otherSecrets(a, b []secret) bool {
 
 func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' }
 
-// longIDs yields the words of a text that are long enough, and have digits enough, to have been made by chance:
-// nobody says them twice who does not mean the same.
+// longIDs yields the words of a text that are long enough and have enough digits to be random ids, so that equal ones
+// mean the same thing.
 func longIDs(text []byte) iter.Seq[[]byte] {
 	const letters, digits = 16, 3
 	return func(yield func([]byte) bool) {

@@ -123,8 +123,8 @@ func TestOneOfTwoViews(t *testing.T) {
 	}
 	expect.Equal(t, fmt.Sprintf("the fault that the inner recorder made is not said: %q", x.Notes),
 		"late", x.FaultMade())
-	want := capture.SeenAlso + "at east as exchange 1 of east.a2atap, where the request came in 3ms later and the " +
-		"answer was over 3ms earlier"
+	want := capture.SeenAlso + "at east as exchange 1 of east.a2atap, where the request arrived 3ms later and the " +
+		"answer ended 3ms earlier"
 	notes := strings.Join(x.Notes, "\n")
 	if !strings.Contains(notes, want) || !strings.Contains(notes, "at east: the card") {
 		t.Errorf("got notes %q, want %q", x.Notes, want)
@@ -159,8 +159,8 @@ func TestClocksAreCompared(t *testing.T) {
 	must.Do(t, m.Run(context.Background()))
 	all := strings.Join(told, "\n")
 	for _, want := range []string{
-		"of west: 59m59.999s behind that of east, by 3 exchanges; its times are corrected (within 3ms)",
-		"clock of north: was not compared",
+		"of west: 59m59.999s behind the clock of east, according to 3 exchanges; its times are corrected (within 3ms)",
+		"clock of north: not compared",
 	} {
 		expect.Contains(t, "notices", want, all)
 	}
@@ -193,7 +193,7 @@ func TestSameCaptureTwice(t *testing.T) {
 	m.Add(one)
 	m.Add(two)
 	err := m.Run(context.Background())
-	expect.ErrorHas(t, "", "copy.a2atap and west.a2atap are recordings of the same capture", err)
+	expect.ErrorHas(t, "", "copy.a2atap and west.a2atap are copies of the same capture", err)
 }
 
 func TestCardAsTheAgentSentIt(t *testing.T) {

@@ -102,7 +102,7 @@ func (w *writer) keep(r *recorder, x *exchange, s capture.Step) error {
 	return w.append(w.restored(x, s)...)
 }
 
-// noteChain says of an exchange that ends which others saw it too.
+// noteChain adds notes to an ending exchange about other recorders' views of it.
 func (w *writer) noteChain(x *exchange) error {
 	if x.up != nil && x.up.stays == x { // a notification
 		if err := w.note(x.up); err != nil {
@@ -235,14 +235,14 @@ func (w *writer) count(f func(*Summary)) {
 	f(&w.summary)
 }
 
-// A Summary says what was merged so far.
+// A Summary has counts of the merge so far.
 type Summary struct {
 	Exchanges uint64 // in the merged capture
 	Seen      uint64 // views that were folded into those of other recorders
 	Lost      int64  // exchanges whose beginning the recordings lack, which were left out
 	Steps     uint64 // that were read
-	Folded    uint64 // of them, those of folded views, and of answers that the inner view tells better
-	Dropped   uint64 // of them, those of exchanges that were left out
-	Added     uint64 // that were added: notes, and what is said of losses
+	Folded    uint64 // steps of folded views, and of answers that the inner view has more precisely
+	Dropped   uint64 // steps of exchanges that were left out
+	Added     uint64 // added steps: notes and reports of losses
 	Clocks    []Clock
 }

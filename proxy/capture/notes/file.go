@@ -15,7 +15,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// maxFile bounds a file of notes, in bytes: nobody writes that much by hand.
+// maxFile bounds a file of notes, in bytes: far more than anyone writes by hand.
 const maxFile = 16 << 20
 
 // Read reads the notes on a capture from their file. Where there is no file, there are no notes.
@@ -48,7 +48,7 @@ func readFile(path string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read the notes: %w", err)
 	case len(data) > maxFile:
-		return nil, fmt.Errorf("read the notes: %s is larger than %d MiB; see what wrote it", path, maxFile>>20)
+		return nil, fmt.Errorf("read the notes: %s is larger than %d MiB, so it is not a file of notes", path, maxFile>>20)
 	}
 	return data, nil
 }
@@ -79,9 +79,9 @@ func (n *Notes) after(changes ...pending) *Notes {
 	return n.With(changed...)
 }
 
-// update reads the file, makes changes to it, and writes it anew: complete or not at all, and for its owner alone. Where
-// another process wrote it meanwhile, it begins again, so that neither loses what the other has noted, but for one that
-// writes in the very moment between the last look and the renaming.
+// update reads the file, applies changes, and replaces it atomically, readable only by its owner. If another process
+// wrote it meanwhile, update starts again, so that no notes are lost, except in the moment between the last check and
+// the renaming.
 func update(path string, changes []pending) (*Notes, error) {
 	for {
 		file, err := behindLinks(path)
@@ -152,7 +152,7 @@ func replace(path string, before, now []byte) (written bool, err error) {
 	return true, nil
 }
 
-// A Keeper keeps the notes on one capture: in a file, and in memory as long as that cannot be written. It is safe for
+// A Keeper keeps the notes on one capture: in a file, and in memory while the file cannot be written. It is safe for
 // concurrent use.
 type Keeper struct {
 	path string

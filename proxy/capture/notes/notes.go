@@ -1,16 +1,16 @@
-// Package notes keeps what people say of exchanges: marks and comments. They are not in the capture, which is a record
-// that nobody changes, but in a file of text beside it.
+// Package notes keeps users' marks and comments on exchanges. They are in a text file next to the capture, which itself
+// is never changed.
 //
-// The file is for people, too: an exchange in a line, with its number, its id, x if it is marked (else -), and the
-// comment. A comment that a line cannot hold as it is stands in quotes, as Go writes strings. Lines that begin with #
-// say nothing.
+// People can read and edit the file: each line has an exchange's number, its id, x if it is marked (else -), and the
+// comment. A comment that does not fit on a line unchanged is quoted like a Go string. Lines that begin with # are
+// ignored.
 //
-//	# Marks (x) and comments of the exchanges in the capture beside this file.
+//	# Marks (x) and comments of the exchanges in the capture next to this file.
 //	3 0190a5c4-0000-7000-8000-000000000001 x the first one that fails
 //	7 0190a5c4-0000-7000-8000-000000000002 - why is there no artifact?
 //
-// An exchange is known by its id, so that notes are right however a capture was copied; by its number only where it has
-// none. Lines that cannot be read stay in the file as they are, and Bad names them.
+// Notes identify an exchange by its id, so they stay right however a capture was copied. They use the number only if
+// the exchange has no id. Unreadable lines stay in the file unmodified, and Bad names them.
 package notes
 
 import (
@@ -24,6 +24,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+
+	"a2atap/proxy/safetext"
 )
 
 // suffix ends the name of a file of notes, behind the name of its capture.
@@ -35,7 +37,7 @@ const maxComment = 16 << 10
 // Path returns where the notes on a capture are.
 func Path(capture string) string { return capture + suffix }
 
-// A Note is what somebody said of one exchange. One that is neither marked nor has a comment says nothing.
+// A Note is a user's note on one exchange. A note without a mark and a comment is empty.
 type Note struct {
 	Seq     uint64    // number of the exchange in its capture, when the note was made
 	ID      uuid.UUID // of the exchange; uuid.Nil if it has none
@@ -43,7 +45,7 @@ type Note struct {
 	Comment string
 }
 
-// Empty reports whether the note says nothing.
+// Empty reports whether the note has neither a mark nor a comment.
 func (n Note) Empty() bool { return !n.Marked && n.Comment == "" }
 
 // Marks returns the marks of the exchange, by name.
@@ -89,7 +91,7 @@ type Bad struct {
 	Why  string
 }
 
-const preface = "# Marks (x) and comments of the exchanges in the capture beside this file: number, id, x or -, comment."
+const preface = "# Marks (x) and comments of the exchanges in the capture next to this file: number, id, x or -, comment."
 
 // parse reads a file of notes. It takes any bytes. Of two lines about one exchange the last counts.
 func parse(data []byte) *Notes {
@@ -115,7 +117,7 @@ func (n *Notes) index() {
 	}
 }
 
-// parseLine reads a line, or says why it cannot be read.
+// parseLine parses a line, or returns why it cannot.
 func parseLine(text string) (l line, why string) {
 	l.plain = text
 	text = strings.TrimSuffix(text, "\r")
@@ -137,7 +139,7 @@ func parseLine(text string) (l line, why string) {
 		}
 	}
 	if words[2] != "x" && words[2] != "-" {
-		return l, fmt.Sprintf("%.20q says neither x, marked, nor -, not marked", words[2])
+		return l, fmt.Sprintf("%.20q is neither x, marked, nor -, not marked", words[2])
 	}
 	note := Note{Seq: seq, ID: id, Marked: words[2] == "x"}
 	if len(words) == 4 {
@@ -151,30 +153,18 @@ func parseLine(text string) (l line, why string) {
 func parseComment(text string) (comment, why string) {
 	if !strings.HasPrefix(text, `"`) {
 		if !plain(text) {
-			return "", "the comment has characters that have to be in quotes, as Go writes strings"
+			return "", "the comment has characters that must be written as a quoted Go string"
 		}
-		return clipped(text), ""
+		return safetext.Cut(text, maxComment), ""
 	}
 	comment, err := strconv.Unquote(text)
 	if err != nil {
 		return "", "the quotes around the comment do not match"
 	}
-	return clipped(comment), ""
+	return safetext.Cut(comment, maxComment), ""
 }
 
-// clipped cuts a comment to maxComment, between characters.
-func clipped(comment string) string {
-	if len(comment) <= maxComment {
-		return comment
-	}
-	end := maxComment
-	for end > 0 && !utf8.RuneStart(comment[end]) {
-		end--
-	}
-	return comment[:end]
-}
-
-// plain reports whether a comment can stand in a line as it is.
+// plain reports whether a comment needs no quotes.
 func plain(comment string) bool {
 	return utf8.ValidString(comment) && !strings.HasPrefix(comment, `"`) && strings.TrimSpace(comment) == comment &&
 		!strings.ContainsFunc(comment, func(r rune) bool { return !unicode.IsPrint(r) })
@@ -182,7 +172,7 @@ func plain(comment string) bool {
 
 // String returns the line of a note.
 func (n Note) String() string {
-	id, mark, comment := "-", "-", clipped(n.Comment)
+	id, mark, comment := "-", "-", safetext.Cut(n.Comment, maxComment)
 	if n.ID != uuid.Nil {
 		id = n.ID.String()
 	}
@@ -209,7 +199,7 @@ func (n *Notes) Format() []byte {
 	return b.Bytes()
 }
 
-// Of returns the note on an exchange; an empty one if there is none.
+// Of returns the note on an exchange; may be empty.
 func (n *Notes) Of(seq uint64, id uuid.UUID) Note {
 	if n != nil {
 		if i, there := n.of[keyOf(seq, id)]; there {
@@ -219,8 +209,8 @@ func (n *Notes) Of(seq uint64, id uuid.UUID) Note {
 	return Note{Seq: seq, ID: id}
 }
 
-// Numbered returns the note that was made on the exchange of that number; an empty one if there is none. Of is right
-// also where a capture was copied in part.
+// Numbered returns the note on the exchange with that number; may be empty. Unlike Numbered, Of also works for partial
+// copies of a capture.
 func (n *Notes) Numbered(seq uint64) Note {
 	if n != nil {
 		if i, there := n.by[seq]; there {
@@ -271,9 +261,10 @@ func (n *Notes) With(changed ...Note) *Notes {
 	return out
 }
 
-// put writes a note where the last one on its exchange stands, or else before the first one with a greater number.
+// put replaces the last note on the same exchange. Without one, it inserts the note before the first greater number. An
+// empty note deletes the notes on its exchange.
 func (n *Notes) put(note Note) {
-	note.Comment = clipped(note.Comment)
+	note.Comment = safetext.Cut(note.Comment, maxComment)
 	of := keyOf(note.Seq, note.ID)
 	same := func(l line) bool { return l.is && keyOf(l.note.Seq, l.note.ID) == of }
 	if note.Empty() {

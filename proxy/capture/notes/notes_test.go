@@ -180,7 +180,7 @@ func TestNotesBehindALink(t *testing.T) {
 	}
 }
 
-// A link that leads to itself is said, and the link stays.
+// A link that leads to itself is reported, and the link stays.
 func TestNotesBehindALinkToItself(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "c.notes")
 	must.Do(t, os.Symlink("c.notes", link))

@@ -95,7 +95,10 @@ var costs = []cost{
 	{"the pieces of a body that is blank, redacted", 3000, func(n int) func() {
 		return redactedPieces("application/json", " ", n)
 	}},
-	{"the lines of a body that is no JSON, redacted", 2000, func(n int) func() {
+	{"groups in groups of a body that is not JSON, redacted", 2000, func(n int) func() {
+		return redactedPieces("text/plain", `{"token":`, n)
+	}},
+	{"the lines of a body that is not JSON, redacted", 2000, func(n int) func() {
 		return redactedPieces("text/plain", "token=abc "+strings.Repeat("x", 30)+"\n", n)
 	}},
 	{"the pieces of a stream, cut into events", 30_000, func(n int) func() {

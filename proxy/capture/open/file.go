@@ -14,6 +14,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/har"
+	"a2atap/proxy/capture/internal/exchangejson"
 	"a2atap/proxy/capture/jsonl"
 )
 
@@ -24,7 +25,7 @@ const (
 	kindTranscript = ".txtar"
 )
 
-// A format is how a file holds exchanges, each in a run of bytes of its own.
+// A format is a file format that holds each exchange in a separate run of bytes.
 type format struct {
 	scan  func(r io.Reader, gaps *capture.Gaps, yield func(record []byte, offset int64) bool) error // finds the records
 	place func(record []byte) (n uint64, started time.Time, err error)                              // what their order depends on
@@ -49,7 +50,7 @@ type source struct {
 	close  func() error
 
 	mu    sync.Mutex
-	count *stepCount // nil until somebody has gone through all of it
+	count *stepCount // nil until the whole file was read once
 }
 
 // A stepCount is how many steps a file has, and what is wrong behind them.
@@ -73,7 +74,7 @@ func (s *source) scan(r io.Reader) error {
 	err := s.format.scan(r, &s.gaps, func(record []byte, offset int64) bool {
 		p := place{offset: offset + skipped, length: len(record), seq: 1}
 		n, started, err := s.format.place(record)
-		if err != nil {
+		if err = cmp.Or(err, exchangejson.CheckNodes(record)); err != nil {
 			wrong = s.wrong(len(s.places), err)
 			return false
 		}
@@ -83,7 +84,7 @@ func (s *source) scan(r io.Reader) error {
 				started = s.places[last].started
 			}
 		}
-		// Numbers are kept as long as they grow. Files that were put together from others are numbered anew.
+		// Numbers are kept while they increase. Exchanges of concatenated files get new numbers.
 		p.seq, p.started = max(p.seq, n), started
 		s.places = append(s.places, p)
 		return true
@@ -104,7 +105,7 @@ func (s *source) scan(r io.Reader) error {
 	return nil
 }
 
-// skipMark reads a byte order mark away, and says how long it was.
+// skipMark skips a byte order mark, and returns its length.
 func skipMark(r io.Reader) (int64, io.Reader) {
 	b := bufio.NewReaderSize(r, 64<<10)
 	if mark, err := b.Peek(len(capture.BOM)); err == nil && string(mark) == capture.BOM {
@@ -114,7 +115,7 @@ func skipMark(r io.Reader) (int64, io.Reader) {
 	return 0, b
 }
 
-// wrong says which record an error is about.
+// wrong adds to an error which record it concerns.
 func (s *source) wrong(i int, err error) error {
 	return fmt.Errorf("%s: %s %d: %w", s.name, s.format.name, i+1, err)
 }
@@ -234,7 +235,7 @@ func (s *source) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step,
 	return func(yield func(capture.Step, error) bool) {
 		var count stepCount
 		for step, err := range capture.Interleave(s.exchanges(ctx, byTime)) {
-			if err == nil {
+			if err = cmp.Or(err, ctx.Err()); err == nil {
 				count.n = step.Arrival
 			} else if count.broken = err; ctx.Err() != nil {
 				yield(step, err)
@@ -250,7 +251,7 @@ func (s *source) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step,
 	}
 }
 
-// counted goes through the file, unless somebody has done so.
+// counted reads the file once to count its steps.
 func (s *source) counted(ctx context.Context) (stepCount, error) {
 	s.mu.Lock()
 	count := s.count

@@ -28,8 +28,8 @@ import (
 )
 
 // File opens a finished capture in a format that other programs read: HAR (.har), JSON Lines (.jsonl) or a transcript
-// (.txtar). Another extension, or "-" for standard input, is recognised by content. An error wraps ErrFormat if the
-// file is something else, such as a capture of our own, which package bolt opens.
+// (.txtar). For another extension, or "-" for standard input, the content decides. An error wraps ErrFormat for any
+// other file, such as a capture in a2atap's own format, which package bolt opens.
 //
 // HAR and JSON Lines are read from the file, exchange by exchange; opening goes through the file once, to learn where
 // they are and in which order they began. A file that is cut off or broken yields the exchanges up to there, and then
@@ -127,8 +127,8 @@ func readWhole(name string, r io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	if len(all) > budget.FileWhole {
-		return nil, fmt.Errorf("read %s: it has more than %d MiB, and a transcript, or what comes through a pipe, is held in "+
-			"memory; write it to a .har or .jsonl file first", name, budget.FileWhole>>20)
+		return nil, fmt.Errorf("read %s: it has more than %d MiB, and transcripts and piped input are held in "+
+			"memory; convert it to a .har or .jsonl file first", name, budget.FileWhole>>20)
 	}
 	return all, nil
 }
@@ -141,6 +141,10 @@ func openTranscript(name string, f *os.File, r io.Reader) (capture.Source, error
 	t, err := transcript.Parse(name, text)
 	if err != nil {
 		return nil, err
+	}
+	if kind, looks := sniff(text); kind != kindTranscript && len(t.Exchanges) == 0 && !t.HasWant && len(bytes.TrimSpace(text)) > 0 {
+		return nil, fmt.Errorf("%w: it looks like %s; a transcript has sections such as \"-- 1.request --\"",
+			capture.ErrFormat, cmp.Or(looks, "another format"))
 	}
 	if f != os.Stdin {
 		if err := f.Close(); err != nil {
@@ -159,7 +163,7 @@ func sniff(begin []byte) (kind, looks string) {
 		{0, "\x1f\x8b", "gzip; unpack it first"},
 		{0, "PK\x03\x04", "a zip archive; unpack it first"},
 		{0, "\x28\xb5\x2f\xfd", "zstd; unpack it first"},
-		{16, "\xED\xDA\x0C\xED", "a capture of a2atap; its name ends in .a2atap"},
+		{16, "\xED\xDA\x0C\xED", "a capture of a2atap; its name must end in .a2atap"},
 		{0, "\xd4\xc3\xb2\xa1", "a packet capture"},
 		{0, "\xa1\xb2\xc3\xd4", "a packet capture"},
 		{0, "\x0a\x0d\x0d\x0a", "a packet capture"},

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"unicode"
 
+	"a2atap/proxy/budget"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/capture/har"
@@ -115,9 +116,9 @@ func TestFileRefuses(t *testing.T) {
 		{"c.txt", "hello, world\n", "it looks like text"},
 		{"c.txt", "-- a --\n", "it looks like a txtar archive without N.request"},
 		{"c", "\x00\xff\x00\xff\x00\xff", "it looks like binary data"},
-		{"c.har", `{"log":{}}`, "there is no list log.entries"},
-		{"c.har", `[1]`, "no HAR: byte 1: want an object"},
-		{"c.har", ``, "no HAR: byte 0: unexpected EOF"},
+		{"c.har", `{"log":{}}`, "it has no list log.entries"},
+		{"c.har", `[1]`, "not a HAR: byte 1: want an object"},
+		{"c.har", ``, "not a HAR: byte 0: unexpected EOF"},
 		{"c.jsonl", "hello\n", "the first line is not an object"},
 	} {
 		_, err := open.File(capturetest.WriteFile(t, tt.name, []byte(tt.content)))
@@ -174,7 +175,7 @@ func TestFileCutOff(t *testing.T) {
 	}
 }
 
-// Exchanges that stand in another order than they began keep their numbers, and have their steps in order of time.
+// Exchanges in another order than they began keep their numbers, and their steps are in order of time.
 func TestFileOutOfOrder(t *testing.T) {
 	xs := capturetest.Exchanges()[:3]
 	xs[0].Started, xs[2].Started = xs[2].Started, xs[0].Started
@@ -252,5 +253,20 @@ func TestJSONIsSafeToLookAt(t *testing.T) {
 		if err != nil || string(got.Request.Body.Data) != body || got.Client.Name != x.Client.Name {
 			t.Errorf("%s: %+v, error %v", name, got, err)
 		}
+	}
+}
+
+// Few bytes that become many objects are not read.
+func TestFileOfManyObjects(t *testing.T) {
+	events := strings.Repeat("{},", budget.FileNodes) + "{}"
+	for name, content := range map[string]string{
+		"c.har":   `{"log":{"entries":[{"request":{},"response":{"status":200},"_eventStream":[` + events + `]}]}}`,
+		"c.jsonl": `{"request":{},"response":{"events":[` + events + `]}}`,
+	} {
+		src := must.Get(open.File(capturetest.WriteFile(t, name, []byte(content))))(t)
+		for _, err := range src.Steps(t.Context(), 1) {
+			expect.ErrorHas(t, name, "lists and objects", err)
+		}
+		must.Do(t, src.Close())
 	}
 }

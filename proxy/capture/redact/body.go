@@ -2,12 +2,14 @@ package redact
 
 import (
 	"errors"
+	"html"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"a2atap/proxy/budget"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/credential"
 )
 
 // A piece is a part of a body, of a request or of an answer.
@@ -30,31 +32,33 @@ type held struct {
 	last    capture.Step // the last piece that waits; without What if none does
 }
 
-// bodyKind says what becomes of a body.
+// A bodyKind determines how a body is handled.
 type bodyKind uint8
 
 const (
-	bodyUndecided bodyKind = iota // nothing but blanks has come
-	bodyPasses                    // it holds nothing that we could find: it passes at once
+	bodyUndecided bodyKind = iota // only blanks have arrived
+	bodyPasses                    // it holds nothing that a search could find: it passes at once
 	bodyJSON
 	bodyForm
 	bodyText
-	bodyXML
-	bodyMultipart
+	bodyMarkup   // XML or HTML: withheld if a tag has the name of a secret
+	bodyParts    // multipart: withheld
 	bodyGRPC     // a message of A2A
 	bodyUnknown  // compressed, so that only its end tells what it is
-	bodyHeadless // it is part of no message that is known: a whole one, which nobody asked for, or the rest of one
-	bodyWithheld // there was no more room for it
+	bodyHeadless // part of no known message: an unrequested whole message, or the rest of one
+	bodyWithheld // withheld: too many bodies were waiting already
 )
 
 var (
-	errNoRoom    = errors.New("too many bodies were on their way at once")
+	errNoRoom    = errors.New("too many bodies were in transit at once")
 	errNoTime    = errors.New("the recording ended before there was time to search it")
-	errUnsettled = errors.New("without its secrets it would be something else")
-	errHeadless  = errors.New("nobody can know what it is a part of")
+	errUnsettled = errors.New("without its secrets it would have another meaning")
+	errMarkup    = errors.New("one of its tags has the name of a secret")
+	errParts     = errors.New("multipart bodies are not searched")
+	errHeadless  = errors.New("it belongs to an unknown message")
 )
 
-// take takes a piece of the body. It reports whether something passes at once, and what.
+// take takes a piece of the body. It reports whether a piece passes at once, and returns that piece.
 func (h *held) take(r *redactor, s capture.Step, p piece) (piece, bool) {
 	if h.kind == bodyUndecided {
 		h.decide(r, h.fields(), p.Data)
@@ -72,7 +76,7 @@ func (h *held) take(r *redactor, s capture.Step, p piece) (piece, bool) {
 	return p, true
 }
 
-// fields returns the fields of its head.
+// fields returns the fields of the body's head.
 func (h *held) fields() capture.Fields {
 	if h.head == nil {
 		return nil
@@ -80,7 +84,7 @@ func (h *held) fields() capture.Fields {
 	return h.head.Fields
 }
 
-// decide tells by the fields of the head and the first bytes what a body is.
+// decide determines the kind of a body from the fields of the head and the first bytes.
 func (h *held) decide(r *redactor, fields capture.Fields, data []byte) {
 	kind := mediaKind(fields.MediaType())
 	switch {
@@ -105,7 +109,7 @@ func (h *held) decide(r *redactor, fields capture.Fields, data []byte) {
 	h.kind = kind
 }
 
-// sniff tells by its first bytes what a body is: wrongly labelled JSON is common.
+// sniff determines the kind of a body from its first bytes: wrongly labeled JSON is common.
 func sniff(data []byte, isText bool) bodyKind {
 	rest := trimFront(data)
 	switch {
@@ -114,14 +118,14 @@ func sniff(data []byte, isText bool) bodyKind {
 	case looksLikeJSON(rest):
 		return bodyJSON
 	case rest[0] == '<':
-		return bodyXML
+		return bodyMarkup
 	case isText || isPlain(rest):
 		return bodyText
 	}
 	return bodyPasses
 }
 
-// isPlain reports whether a text begins as one that people can read.
+// isPlain reports whether a text begins like readable text.
 func isPlain(data []byte) bool {
 	data = data[:min(len(data), 256)]
 	for i := 0; i < len(data); {
@@ -137,7 +141,7 @@ func isPlain(data []byte) bool {
 	return true
 }
 
-// mediaKind tells by its media type what a body is; bodyUnknown if its first bytes have to tell.
+// mediaKind determines the kind of a body from its media type; bodyUnknown if the first bytes have to decide.
 func mediaKind(essence string) bodyKind {
 	major, minor, _ := strings.Cut(essence, "/")
 	switch {
@@ -148,9 +152,9 @@ func mediaKind(essence string) bodyKind {
 	case minor == "json" || strings.HasSuffix(minor, "+json"):
 		return bodyJSON
 	case minor == "xml" || strings.HasSuffix(minor, "+xml") || minor == "html":
-		return bodyXML
+		return bodyMarkup
 	case major == "multipart":
-		return bodyMultipart
+		return bodyParts
 	case major == "text" || major == "message":
 		return bodyText
 	case major == "application" || major == "":
@@ -186,7 +190,7 @@ func (h *held) release(r *redactor) {
 	h.data = nil
 }
 
-// long reports whether it takes a while to search the body. What is coded may be much longer than it looks.
+// long reports whether it takes a while to search the body. An encoded body may be much longer than it looks.
 func (h *held) long() bool { return len(h.data) > longBody }
 
 // outOfTime reports whether there is no time for long bodies.
@@ -194,7 +198,7 @@ func (r *redactor) outOfTime() bool {
 	return !r.opts.Keep && r.opts.OutOfTime != nil && r.opts.OutOfTime()
 }
 
-// limit returns how many bytes a body may have once it is decoded.
+// limit returns how many bytes a body may have after decoding.
 func (h *held) limit(r *redactor) int64 {
 	if r.outOfTime() {
 		return min(r.decodeLimit, longBody, budget.AtEnd(len(h.data)).Bytes)
@@ -202,8 +206,8 @@ func (h *held) limit(r *redactor) int64 {
 	return r.decodeLimit
 }
 
-// finish completes the Describer's view of the body. It returns the body's text, whether that is another than the bytes
-// on the wire, whether it is the whole body, and why it must be withheld.
+// finish completes the Describer's view of the body. It returns the body's text, whether the text differs from the
+// bytes on the wire, whether it is the whole body, and why it must be withheld.
 func (h *held) finish(b *capture.Body, limit int64) (text []byte, coded, whole bool, err error) {
 	b.Dropped += h.dropped + h.passed
 	if h.kind == bodyWithheld {
@@ -218,7 +222,7 @@ func (h *held) finish(b *capture.Body, limit int64) (text []byte, coded, whole b
 		if errors.Is(err, capture.ErrTooLong) {
 			return nil, false, false, err
 		}
-		// What came before a fault is all that any reader can see. Where nothing did, it may be that nothing is coded.
+		// Readers can see only what came before a fault. If nothing came before it, the body may not be encoded at all.
 		if err == nil || len(decoded) > 0 {
 			text, coded = decoded, true
 		}
@@ -228,17 +232,27 @@ func (h *held) finish(b *capture.Body, limit int64) (text []byte, coded, whole b
 	return text, coded, whole, nil
 }
 
-// body returns a body without its secrets; it is the body itself if it has none. It is withheld, with an error, if its
-// secrets cannot be taken out so that what is left stays what it was.
-func (s search) body(kind bodyKind, body *capture.Parsed, contentType string) ([]byte, error) {
+// body returns a body without its secrets; the body itself if it has none. It returns an error, so that the body is
+// withheld, if its type is not searched, or if the body would change its nature without its secrets.
+func (s search) body(kind bodyKind, body *capture.Parsed) ([]byte, error) {
 	if looksLikeJSON(body.Text) && (body.Doc == nil || body.Doc.Err == nil) {
 		return splice(body.Text, s.json(body.Doc, body.Text)), nil
 	}
-	return settle(body.Text, func(text []byte) []edit { return s.once(kind, contentType, text) })
+	if kind == bodyUnknown {
+		kind = sniff(body.Text, false)
+	}
+	switch {
+	case looksLikeJSON(body.Text), len(trimFront(body.Text)) == 0:
+	case kind == bodyParts:
+		return nil, errParts
+	case kind == bodyMarkup && secretTag(body.Text):
+		return nil, errMarkup
+	}
+	return settle(body.Text, func(text []byte) []edit { return s.once(kind, text) })
 }
 
-// once returns the edits that hide the secrets of a body, as far as one look finds them.
-func (s search) once(kind bodyKind, contentType string, text []byte) []edit {
+// once returns the edits that hide the secrets of a body, as far as one pass finds them.
+func (s search) once(kind bodyKind, text []byte) []edit {
 	switch {
 	case looksLikeJSON(text):
 		return s.json(nil, text)
@@ -247,12 +261,44 @@ func (s search) once(kind bodyKind, contentType string, text []byte) []edit {
 			return edits
 		}
 		return s.json(nil, text)
-	case kind == bodyMultipart:
-		return s.multipart(contentType, text)
-	case kind == bodyXML:
-		return append(s.xml(text), s.loose(text)...)
-	case kind == bodyText, kind == bodyUnknown && isPlain(text):
+	case kind == bodyText, kind == bodyMarkup:
 		return s.loose(text)
 	}
 	return nil
+}
+
+// secretTag reports whether a tag of XML or HTML, which need not be well-formed, contains the name of a secret: as an
+// element, as an attribute, or as a value, as in name="password".
+func secretTag(text []byte) bool {
+	between := func(r rune) bool { return r >= utf8.RuneSelf || r != '.' && r != ':' && !nameByte(byte(r)) }
+	for i, c := range text {
+		if c != '<' {
+			continue
+		}
+		tag := html.UnescapeString(string(text[i+1 : tagEnd(text, i+1)]))
+		for name := range strings.FieldsFuncSeq(tag, between) {
+			if credential.Member(name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tagEnd returns the end of the tag that contains index i: after a > outside quotes, or before another <.
+func tagEnd(text []byte, i int) int {
+	quote := byte(0)
+	for ; i < len(text) && text[i] != '<'; i++ {
+		switch c := text[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '>':
+			return i + 1
+		}
+	}
+	return i
 }

@@ -6,9 +6,9 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// event returns the bytes of an event without its secrets, in its data and in lines that are not fields of an event:
-// JSON that was sent without "data:" in front is no less a secret. They are the event's own if it has none. As of a
-// body, the secrets of an event cannot always be taken out.
+// event returns the bytes of an event without its secrets, or the event's own bytes if it has none. It searches the
+// data and the lines that are not fields of an event: JSON that was sent without "data:" in front is no less a secret.
+// As with a body, the secrets of an event cannot always be removed.
 func (s search) event(e *capture.Event, parsed *capture.Parsed) ([]byte, error) {
 	f := parsed.Fields
 	if len(f.Ignored)+len(f.Comments) == 0 {
@@ -31,7 +31,7 @@ func (s search) event(e *capture.Event, parsed *capture.Parsed) ([]byte, error) 
 	return raw, nil
 }
 
-// eventOnce returns the edits that hide the secrets of an event, as far as one look finds them.
+// eventOnce returns the edits that hide the secrets of an event, as far as one pass finds them.
 func (s search) eventOnce(raw []byte) []edit {
 	data, parts, stray := cutEvent(raw)
 	var edits []edit
@@ -44,14 +44,14 @@ func (s search) eventOnce(raw []byte) []edit {
 	return edits
 }
 
-// A part is a run of an event's bytes, and where it stands in the joined data.
+// A part is a run of an event's bytes, and its place in the joined data.
 type part struct {
 	start, end int // in Raw
 	at         int // in the data
 }
 
-// cutEvent returns the data of an event as a client joins it, where its lines stand in raw, and the runs of lines that
-// are neither data nor another field.
+// cutEvent returns the data of an event as a client joins it, the places of its lines in raw, and the runs of lines
+// that are neither data nor another field.
 func cutEvent(raw []byte) (data []byte, parts, stray []part) {
 	for line := range capture.EventLines(raw, len(raw)-len(capture.TrimBOM(raw))) {
 		start, end := line.Start, line.End
@@ -79,8 +79,8 @@ func cutEvent(raw []byte) (data []byte, parts, stray []part) {
 	return data, parts, stray
 }
 
-// onLines moves edits of the joined data to where its lines stand. An edit that reaches over several lines, as only
-// broken JSON can have it, leaves the lines that it empties.
+// onLines moves edits of the joined data to the lines of the event. Only broken JSON can need an edit that spans
+// several lines; such an edit empties those lines but does not remove them.
 func onLines(edits []edit, parts []part) []edit {
 	var moved []edit
 	for _, e := range edits {

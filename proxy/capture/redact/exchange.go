@@ -85,8 +85,7 @@ func (r *redactor) closed(out []capture.Step, s capture.Step, what capture.Close
 	return append(out, s)
 }
 
-// finish hands on what waits in an exchange of which no more will come. It returns the keys that have no step to go
-// with.
+// finish hands on what waits in an exchange that will not continue. It returns the keys that have no step to go with.
 func (r *redactor) finish(out []capture.Step, o *openExchange) ([]capture.Step, []capture.Key) {
 	var keys, more []capture.Key
 	if !o.requestDone {
@@ -100,7 +99,7 @@ func (r *redactor) finish(out []capture.Step, o *openExchange) ([]capture.Step, 
 	return out, withKeys(keys, more)
 }
 
-// withKeys returns keys and more of them.
+// withKeys returns keys with more keys appended.
 func withKeys(keys, more []capture.Key) []capture.Key {
 	if len(keys) == 0 {
 		return more
@@ -108,8 +107,8 @@ func withKeys(keys, more []capture.Key) []capture.Key {
 	return append(keys, more...)
 }
 
-// endRequest describes the request and hands on its body. It returns what that was parsed to, if it is handed on as it
-// is.
+// endRequest describes the request and hands on its body. It returns the parsed form of the body, if the body is handed
+// on unmodified.
 func (o *openExchange) endRequest(out []capture.Step) ([]capture.Step, *capture.Parsed, []capture.Key) {
 	o.requestDone = true
 	b := &o.x.Request.Body
@@ -139,11 +138,11 @@ func (o *openExchange) endResponse(out []capture.Step) ([]capture.Step, *capture
 		}
 		out = o.handOn(out, s, err)
 	}
-	b.Data = nil // the next Sink's now
+	b.Data = nil // it belongs to the next Sink now
 	return out, parsed, keys
 }
 
-// answer returns the answer in the Describer's view, a new one where none has begun.
+// answer returns the answer in the Describer's view; it adds one if none has begun.
 func (o *openExchange) answer() *capture.Response {
 	if o.x.Response == nil {
 		unknown := capture.Body{Size: capture.NotKnown, At: capture.NotKnown}
@@ -153,8 +152,8 @@ func (o *openExchange) answer() *capture.Response {
 	return o.x.Response
 }
 
-// end describes a message whose body has come and returns what is to be handed on of it, and what that was parsed to.
-// The error says why it is withheld.
+// end describes a message whose body is complete. It returns the piece to hand on, and the parsed form of that piece.
+// The error is the reason why the body is withheld.
 func (o *openExchange) end(h *held, b *capture.Body, ask func(capture.Describer, *capture.Parsed) capture.Description) (
 	p piece, parsed *capture.Parsed, keys []capture.Key, err error,
 ) {
@@ -220,8 +219,8 @@ func (o *openExchange) end(h *held, b *capture.Body, ask func(capture.Describer,
 	return p, parsed, d.Keys, err
 }
 
-// remember keeps the request's body for the Describer as long as that is cheap. Its bytes are the next Sink's too:
-// nobody changes them.
+// remember keeps the request's body for the Describer while that is cheap. It shares the bytes with the next Sink, so
+// they must not be changed.
 func (o *openExchange) remember(b *capture.Body) {
 	n := int64(len(b.Data))
 	if o.r.opts.Describer == nil || n > maxRemembered || o.r.held+n > o.r.maxHeld {
@@ -232,7 +231,7 @@ func (o *openExchange) remember(b *capture.Body) {
 	o.r.held += n
 }
 
-// describe asks the Describer. It reports false if that panicked: then nothing is known about the secrets.
+// describe calls the Describer. It returns false if the Describer panicked: then the secrets are unknown.
 func (o *openExchange) describe(
 	m *capture.Parsed, ask func(capture.Describer, *capture.Parsed) capture.Description,
 ) (d capture.Description, ok bool) {
@@ -249,8 +248,8 @@ func (o *openExchange) describe(
 	return d, true
 }
 
-// handOn adds to out a step of which something was withheld if there is an error, and the note that says why: behind the
-// step, or before it where that is all that is known of a message.
+// handOn appends a step to out. If err is not nil, a part of the step was withheld, and handOn also appends the note
+// about it: after the step, or before it if the step is all that is known of a message.
 func (o *openExchange) handOn(out []capture.Step, s capture.Step, err error) []capture.Step {
 	switch unread, is := errors.AsType[*capture.Unreadable](err); {
 	case !is:
@@ -271,7 +270,7 @@ func isUnreadable(err error) bool {
 	return is
 }
 
-// note says once for an exchange why something of it was withheld.
+// note records, once for an exchange, why a part of it was withheld.
 func (o *openExchange) note(out []capture.Step, err error) []capture.Step {
 	if err == nil || o.noted {
 		return out
@@ -281,7 +280,7 @@ func (o *openExchange) note(out []capture.Step, err error) []capture.Step {
 	return append(out, capture.Step{Seq: o.x.Seq, Offset: out[len(out)-1].Offset, What: capture.Fact{Note: note}})
 }
 
-// parseEvent parses the lines of an event, unless somebody has, and its data.
+// parseEvent parses the lines of an event, unless by has them already, and its data.
 func parseEvent(e *capture.Event, by *capture.Parsed) *capture.Parsed {
 	parsed := &capture.Parsed{}
 	if by != nil && by.Fields != nil {
@@ -323,13 +322,18 @@ func (r *redactor) event(out []capture.Step, s capture.Step, what capture.Respon
 	}
 	now, err := []byte(nil), errDescriber
 	if ok {
+		if edits := o.pieced.hide(r.maskFor(o), d.Pieces); len(edits) > 0 {
+			_, parts, _ := cutEvent(e.Raw)
+			e.Raw = splice(e.Raw, onLines(edits, parts))
+			parsed = parseEvent(&e, nil)
+		}
 		now, err = r.search(o, d).event(&e, parsed)
 	}
 	return o.searched(out, s, what, parsed, now, err)
 }
 
-// searched adds to out an event that was searched for secrets: as it is now, or without its bytes, and counted, if it
-// could not be searched.
+// searched appends an event that was searched for secrets to out: with its new bytes, or without bytes, and counted, if
+// it could not be searched.
 func (o *openExchange) searched(
 	out []capture.Step, s capture.Step, what capture.ResponseEvent, parsed *capture.Parsed, now []byte, err error,
 ) []capture.Step {
@@ -349,7 +353,7 @@ func (o *openExchange) searched(
 	return o.handOn(out, s, err)
 }
 
-// step adds to out what becomes of a step: nothing as long as it waits.
+// step appends the redacted form of a step to out, or nothing while the step has to wait.
 func (r *redactor) step(out []capture.Step, s capture.Step) []capture.Step {
 	switch what := s.What.(type) {
 	case capture.Opened:

@@ -121,7 +121,7 @@ func TestWithholds(t *testing.T) {
 			"bomb",
 			Options{},
 			new(tape).add(capture.Opened{Head: post}, capture.RequestBody{Data: bomb}, capture.RequestEnd{},
-				capture.Closed{}), "too long when decoded", "",
+				capture.Closed{}), "too long after decoding", "",
 		},
 		{
 			"no room",

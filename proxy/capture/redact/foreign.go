@@ -12,9 +12,9 @@ import (
 // preface begins a connection of HTTP/2: RFC 9113 section 3.4.
 const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
-// foreignRequest says what is kept of what a client sent that is not HTTP/1, and which note stands for the rest: none
-// if it is HTTP/1, or has been on the way to it. Header fields of HTTP/2 are compressed, so that no search finds a
-// secret in them; of other protocols nobody knows where secrets stand.
+// foreignRequest returns the part to record of bytes that a client sent and that are not HTTP/1, and a note about the
+// rest. The note is empty if the bytes are HTTP/1 or a beginning of it. HTTP/2 compresses header fields, so a search
+// would miss their secrets. In other protocols, the places of secrets are unknown.
 func foreignRequest(raw []byte, h *capture.Head) (kept []byte, note string) {
 	switch {
 	case h.Method == "PRI":
@@ -32,7 +32,7 @@ func foreignRequest(raw []byte, h *capture.Head) (kept []byte, note string) {
 	return kept, foreignNote(raw[len(kept):])
 }
 
-// foreignAnswer is foreignRequest for what an agent sent in place of an answer.
+// foreignAnswer is foreignRequest for bytes that an agent sent instead of an answer.
 func foreignAnswer(raw []byte, h *capture.Head) (kept []byte, note string) {
 	if h.Status != 0 || bytes.HasPrefix(raw, []byte("HTTP/")) || bytes.HasPrefix([]byte("HTTP/"), raw) {
 		return raw, ""
@@ -40,7 +40,7 @@ func foreignAnswer(raw []byte, h *capture.Head) (kept []byte, note string) {
 	return nil, foreignNote(raw)
 }
 
-// isHTTPRequest reports whether bytes begin as a request does, however wrong it is.
+// isHTTPRequest reports whether bytes begin like a request, however malformed.
 func isHTTPRequest(raw []byte) bool {
 	line, _, whole := strings.Cut(string(bytes.TrimLeft(raw, "\r\n")), "\n")
 	line = strings.TrimSuffix(line, "\r")
@@ -61,7 +61,7 @@ func foreignNote(raw []byte) string {
 		len(raw), beginsAs(raw))
 }
 
-// beginsAs says in words as what bytes begin; "" if it is nothing that is known.
+// beginsAs names the protocol that bytes begin like; "" if it is unknown.
 func beginsAs(raw []byte) string {
 	for _, known := range [...]struct{ begins, what string }{
 		{"\x16\x03", "TLS"},
@@ -73,7 +73,7 @@ func beginsAs(raw []byte) string {
 		{"[", "JSON"},
 	} {
 		if bytes.HasPrefix(raw, []byte(known.begins)) {
-			return " and begin as " + known.what
+			return " and look like " + known.what
 		}
 	}
 	return ""

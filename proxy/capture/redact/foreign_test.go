@@ -33,9 +33,9 @@ func TestKeepsNothingThatIsForeign(t *testing.T) {
 		{"HTTP/2, cut off", preface + frame(1, compressed)[:12], preface, "HEADERS (7 bytes); their content"},
 		{"HTTP/2, its preface", preface, preface, ""},
 		{"HTTP/2, not quite", "PRI * HTTP/2.0\r\n\r\nabc", "PRI * HTTP/2.0\r\n\r\n", "3 bytes that are not HTTP/1.1 are not"},
-		{"TLS", "\x16\x03\x01\x00\x05hello", "", "10 bytes that are not HTTP/1.1 and begin as TLS are not recorded"},
+		{"TLS", "\x16\x03\x01\x00\x05hello", "", "10 bytes that are not HTTP/1.1 and look like TLS are not recorded"},
 		{"mail", "AUTH PLAIN abc\r\n", "", "16 bytes"},
-		{"JSON", `{"token":"abc"}`, "", "begin as JSON"},
+		{"JSON", `{"token":"abc"}`, "", "look like JSON"},
 		{"a word", "abc", "", "3 bytes"},
 		{"fields alone", "Authorization: Bearer abc\r\n\r\n", "", "29 bytes"},
 	}

@@ -14,7 +14,7 @@ import (
 const maxMessages = 16
 
 var (
-	errMessage  = errors.New("it is no message that can be read")
+	errMessage  = errors.New("it is not a readable message")
 	errMessages = errors.New("too many messages follow each other")
 )
 
@@ -33,7 +33,7 @@ func (r *redactor) readMessage(as *grpc.Codec, raw []byte, parsed *capture.Parse
 	return nil
 }
 
-// read reads the first message of a body: where there is no time, only one that is short.
+// read reads the first message of a body; if there is no time, only a short one.
 func (r *redactor) read(as *grpc.Codec, raw []byte) *grpc.Reading {
 	if r.outOfTime() {
 		return as.ReadShort(raw)
@@ -41,8 +41,8 @@ func (r *redactor) read(as *grpc.Codec, raw []byte) *grpc.Reading {
 	return as.Read(raw)
 }
 
-// grpcMessages returns the messages of gRPC in a body without their secrets; they are the body itself if they have none.
-// The first one was read. The error is a capture.Unreadable if one of them cannot be read: then all are withheld.
+// grpcMessages returns the gRPC messages in a body without their secrets; the body itself if they have none. m is the
+// first message, already read. The error is a capture.Unreadable if one of them cannot be read: then all are withheld.
 func (s search) grpcMessages(
 	read func(as *grpc.Codec, raw []byte) *grpc.Reading, as *grpc.Codec, raw []byte, m *grpc.Reading,
 ) ([]byte, error) {
@@ -72,8 +72,8 @@ func (s search) grpcMessages(
 	return all, nil
 }
 
-// grpcMessage returns one message of gRPC without its secrets; it is the message itself if it has none. One that has is
-// written again, without what no reader of its type sees: fields that the type does not have, and values that others
+// grpcMessage returns one gRPC message without its secrets; the message itself if it has none. A message with secrets
+// is written again, without what no reader of its type sees: fields that the type does not have, and values that others
 // replace. The error is a capture.Unreadable if the message cannot be read.
 func (s search) grpcMessage(as *grpc.Codec, raw []byte, m *grpc.Reading) ([]byte, error) {
 	if errors.Is(m.Err, grpc.ErrNoMessage) {
@@ -94,8 +94,8 @@ func (s search) grpcMessage(as *grpc.Codec, raw []byte, m *grpc.Reading) ([]byte
 	return now, nil
 }
 
-// details returns what tells of an error over gRPC, or a placeholder for all of it if there is a secret in it, or if it
-// cannot be read.
+// details returns the details of a gRPC error, or a placeholder for all of them if they contain a secret or cannot be
+// read.
 func (m *mask) details(value string) string {
 	inner := strings.Trim(value, " \t")
 	if inner == "" || credential.IsPlaceholder(inner) {
@@ -106,7 +106,7 @@ func (m *mask) details(value string) string {
 	})
 	if status.Detail == nil {
 		status.Message = status.Details().Message
-		if len(search{m, new(placeSet)}.json(nil, status.JSON())) == 0 {
+		if len(search{m, new(placeSet)}.json(nil, status.JSON())) == 0 && m.looseText(status.Message) == status.Message {
 			return value
 		}
 	}
@@ -125,7 +125,7 @@ func (r *redactor) grpcEvent(
 		s.Parsed = nil
 		return o.searched(out, s, what, nil, nil, errNoTime)
 	}
-	parsed.Text = nil // which is that of bodies
+	parsed.Text = nil // Text is for bodies only
 	d, ok := o.describe(parsed,
 		func(by capture.Describer, m *capture.Parsed) capture.Description { return by.Event(&o.x, &e, m) })
 	parsed.Head, s.Parsed = nil, nil // which may have held secrets

@@ -63,7 +63,7 @@ func TestMessagesOfGRPC(t *testing.T) {
 	}
 }
 
-// What holds no secret passes byte for byte, fields that nobody knows too, and what it was parsed to goes along.
+// A message without secrets passes byte for byte, unknown fields included, together with its parsed form.
 func TestMessagesWithoutSecrets(t *testing.T) {
 	const method = "SendMessage"
 	request, _ := grpcTypes(t, method)
@@ -83,7 +83,7 @@ func TestMessagesWithoutSecrets(t *testing.T) {
 	}
 }
 
-// Secrets also stand where no reader of the type sees them.
+// Secrets are also found at places that no reader of the type sees.
 func TestSecretsOutOfSight(t *testing.T) {
 	const method = "SendMessage"
 	request, _ := grpcTypes(t, method)

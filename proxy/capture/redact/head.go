@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -10,7 +11,7 @@ import (
 	"a2atap/proxy/grpc"
 )
 
-// headKind says what the first line of a head is.
+// A headKind is the kind of a head's first line.
 type headKind uint8
 
 const (
@@ -19,9 +20,9 @@ const (
 	fieldsOnly // a trailer
 )
 
-// head returns a copy of a raw head without its secrets; every other byte stays. It is read by the line and generously:
-// a bare CR ends a line too, and a field that is continued on the next line keeps its name. What a peer makes of a head
-// that breaks the grammar we cannot know, so that all that could be a secret is hidden.
+// head returns a copy of a raw head without its secrets; every other byte stays. It reads the head line by line and
+// generously: a bare CR ends a line too, and a field that is continued on the next line keeps its name. It cannot know
+// how a peer reads a malformed head, so it hides everything that could be a secret.
 func (m *mask) head(head []byte, kind headKind) []byte {
 	out := make([]byte, 0, len(head))
 	text := string(head)
@@ -58,15 +59,15 @@ func (m *mask) head(head []byte, kind headKind) []byte {
 
 var lineFeed = []byte{'\n'}
 
-// plainHead is head for one that keeps to the grammar, given what it was parsed to, and much faster. It returns what the
-// head without its secrets is parsed to, too. Where ok is false, the head has to be read line by line.
+// plainHead is head for a well-formed head, given its parsed form, and much faster. It also returns the parsed form of
+// the head without its secrets. If ok is false, the head has to be read line by line.
 func (m *mask) plainHead(raw []byte, h *capture.Head, kind headKind) (now []byte, parsed *capture.Head, ok bool) {
 	if !isPlainHead(raw, h) {
 		return nil, nil, false
 	}
 	var edits []edit
 	parsed = h
-	seen, at := 0, bytes.IndexByte(raw, '\n')+1 // what stands before was searched; where the line at hand begins
+	seen, at := 0, bytes.IndexByte(raw, '\n')+1 // seen: raw is searched up to here; at: the start of the current line
 	urls := hasURLSign(raw)
 	newTarget := false
 	if kind == requestHead && urls && strings.ContainsAny(h.Target, urlSigns) {
@@ -80,7 +81,7 @@ func (m *mask) plainHead(raw []byte, h *capture.Head, kind headKind) (now []byte
 		f := &h.Fields[i]
 		start := at
 		at += bytes.IndexByte(raw[at:], '\n') + 1
-		if !m.header(f.Name).Hidden() && !isEncoded(f.Name, f.Value) &&
+		if !m.header(f.Name).Hidden() && !isEncoded(f.Name) && !namesUser(f.Name, f.Value) &&
 			(!urls || !strings.ContainsAny(f.Value, urlSigns)) {
 			continue
 		}
@@ -110,21 +111,21 @@ func (m *mask) plainHead(raw []byte, h *capture.Head, kind headKind) (now []byte
 	return now, parsed, true
 }
 
-// urlSigns are what a URL has one of where it may hold a secret.
+// urlSigns are the characters of which a URL has at least one if it may hold a secret.
 const urlSigns = "?#@"
 
 func hasURLSign(text []byte) bool {
 	return bytes.IndexByte(text, '?') >= 0 || bytes.IndexByte(text, '#') >= 0 || bytes.IndexByte(text, '@') >= 0
 }
 
-// isPlainHead reports whether a head keeps to the grammar so that each of its lines is what it was parsed to, and can be
-// searched by itself.
+// isPlainHead reports whether a head is well-formed, so that each of its lines equals its parsed form and can be
+// searched separately.
 func isPlainHead(raw []byte, h *capture.Head) bool {
 	if len(h.Bad) > 0 || bytes.Count(raw, lineFeed) != len(h.Fields)+2 || // something follows the blank line
 		h.Status == 0 && !capture.IsToken(h.Method) || h.Method == "CONNECT" || h.Method == "PRI" {
 		return false
 	}
-	return strings.IndexByte(h.Line, '\r') < 0 // behind which a field can stand
+	return strings.IndexByte(h.Line, '\r') < 0 // a field could follow a bare CR
 }
 
 // isRequestLine reports whether a line begins with a method and something after it.
@@ -133,7 +134,7 @@ func isRequestLine(line string) bool {
 	return ok && capture.IsToken(method)
 }
 
-// requestLine hides the secrets of the target. A target with blanks in it is taken as one.
+// requestLine hides the secrets of the target. A target that contains blanks counts as one target.
 func (m *mask) requestLine(line string) string {
 	method, target, _ := strings.Cut(line, " ")
 	version := ""
@@ -146,8 +147,8 @@ func (m *mask) requestLine(line string) string {
 	return method + " " + m.text(m.url(target)) + version
 }
 
-// field hides the secrets in the line of a field. It returns what the field carries too. A line without a colon is read
-// as if its first blank were one.
+// field hides the secrets in the line of a field. It also returns the kind of the field. In a line without a colon, the
+// first blank counts as the colon.
 func (m *mask) field(line string) (kind credential.Kind, hidden string) {
 	i := strings.IndexByte(line, ':')
 	if i == 0 { // ":authority: host", out of a capture of HTTP/2
@@ -163,11 +164,13 @@ func (m *mask) field(line string) (kind credential.Kind, hidden string) {
 	switch {
 	case strings.EqualFold(name, grpc.DetailsField):
 		return credential.Plain, line[:i+1] + m.details(value)
-	case isEncoded(name, value):
+	case isEncoded(name):
 		inner := strings.Trim(value, " \t")
-		return credential.Plain, line[:i+1] + strings.Replace(value, inner, grpc.EditMessage(inner, m.text), 1)
-	case isAuthority(name) && strings.IndexByte(value, '@') >= 0:
-		at := strings.LastIndexByte(value, '@')
+		return credential.Plain, line[:i+1] + strings.Replace(value, inner, grpc.EditMessage(inner, m.looseText), 1)
+	case strings.EqualFold(name, "Forwarded"):
+		return credential.Plain, line[:i+1] + m.forwarded(value)
+	case namesUser(name, value):
+		at := userEnd(value)
 		info := strings.TrimLeft(value[:at], " \t")
 		return credential.Plain, line[:i+1] + value[:at-len(info)] + m.userPassword(info) + value[at:]
 	}
@@ -178,18 +181,51 @@ func (m *mask) field(line string) (kind credential.Kind, hidden string) {
 	return kind, line[:i+1] + hidden
 }
 
-// isEncoded reports whether secrets in the value of a field may be hidden behind an encoding of gRPC: base64, or
-// percent-encoding.
-func isEncoded(name, value string) bool {
-	return strings.EqualFold(name, grpc.DetailsField) ||
-		strings.IndexByte(value, '%') >= 0 && strings.EqualFold(name, grpc.MessageField)
+// isEncoded reports whether a field carries details of a gRPC error, in base64 or percent-encoding.
+func isEncoded(name string) bool {
+	return strings.EqualFold(name, grpc.DetailsField) || strings.EqualFold(name, grpc.MessageField)
 }
 
-// isAuthority reports whether a field names the host that is asked, which some clients precede with user information.
+// looseText hides secrets in a text without structure, including values that follow the name of a secret. If the text
+// is percent-encoded twice, looseText searches its decoded form.
+func (m *mask) looseText(s string) string {
+	text, edits := s, search{m, new(placeSet)}.loose([]byte(s))
+	if len(edits) == 0 && strings.IndexByte(s, '%') >= 0 {
+		text = unescapeParam(s, url.PathUnescape)
+		edits = search{m, new(placeSet)}.loose([]byte(text))
+	}
+	if len(edits) == 0 {
+		return s
+	}
+	return string(splice([]byte(text), edits))
+}
+
+// namesUser reports whether a field names the requested host with user information before it, as some clients do.
 //
 // Source: RFC 9113 section 8.3.1, which forbids user information in :authority.
-func isAuthority(name string) bool {
-	return strings.EqualFold(name, "Host") || name == ":authority"
+func namesUser(name, value string) bool {
+	return (strings.EqualFold(name, "Host") || name == ":authority" || strings.EqualFold(name, "X-Forwarded-Host")) &&
+		userEnd(value) >= 0
+}
+
+// userEnd returns where the last user information in a value ends; -1 if it has none.
+func userEnd(value string) int {
+	return max(strings.LastIndexByte(value, '@'), strings.LastIndex(value, "%40"))
+}
+
+// forwarded hides the user information before the hosts that a Forwarded field names.
+//
+// Source: RFC 7239 section 5.3.
+func (m *mask) forwarded(value string) string {
+	rest := ""
+	for at := userEnd(value); at >= 0; at = userEnd(value) {
+		start := strings.LastIndexByte(value[:at], '"') + 1
+		if start == 0 {
+			start = strings.LastIndexAny(value[:at], "=,; \t") + 1
+		}
+		value, rest = value[:start], m.userPassword(value[start:at])+value[at:]+rest
+	}
+	return value + rest
 }
 
 // padded hides the secrets in a field's value, or in a line of it, that may have blanks around it.
@@ -270,9 +306,9 @@ func (m *mask) setCookies(value string) string {
 	return strings.Join(pairs, ";")
 }
 
-// challenge hides what a challenge may show of a secret, and leaves the rest of it: schemes, realms, scopes and errors
-// say why a request was refused. That is a token in place of parameters (as of Negotiate), and parameters with the name
-// of a secret.
+// challenge hides what a challenge may show of a secret: a token instead of parameters (as in Negotiate), and
+// parameters with the name of a secret. It leaves the rest, because schemes, realms, scopes and errors explain why a
+// request was refused.
 //
 // Source: RFC 9110 section 11.6.1.
 func (m *mask) challenge(value string) string {

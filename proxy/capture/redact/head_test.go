@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/proxy/capture"
 	"a2atap/proxy/expect"
 )
 
@@ -19,7 +20,7 @@ var hiddenMark = regexp.MustCompile(`«([^»]*)»`)
 
 func testSearch(set *placeSet) search { return search{&testMask, set} }
 
-// masked puts placeholders for what stands in «».
+// masked replaces the text inside «» with placeholders.
 func masked(s string) string {
 	return hiddenMark.ReplaceAllStringFunc(s, func(mark string) string {
 		return testMask.placeholder(strings.Trim(mark, "«»"))
@@ -266,4 +267,56 @@ func FuzzHead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Encoding hides no secret from us, nor does a URL around it.
+func TestEncodedSecretsInHeads(t *testing.T) {
+	const secret = "q7sEcReTz9"
+	for _, line := range []string{
+		"GET /a?u=https%3A%2F%2Fx%3ASECRET%40h%2F HTTP/1.1", "GET /a?u=https%253A%252F%252Fx%253ASECRET%2540h%252F HTTP/1.1",
+		"GET /a?u=%2Fx%3Ftoken%3DSECRET HTTP/1.1", "GET /a?u=%2Fx%3Fv%3D%252Fy%253Ftoken%253DSECRET;x=1 HTTP/1.1",
+		"GET /a?%74oken=SECRET HTTP/1.1", "GET /a?%2574oken=SECRET HTTP/1.1", "GET https://u:SECRET@h/ HTTP/1.1",
+		"CONNECT u:SECRET@h:1 HTTP/1.1",
+		"Host: u:SECRET@h", "Host: SECRET@h", "Host: u:SECRET%40h", "Host: u%3ASECRET@h", "X-Forwarded-Host: u:SECRET@h",
+		`Forwarded: for=1.2.3.4;host="u:SECRET@h"`, "Forwarded: host=u:SECRET%40h, host=u:SECRET@h;proto=http",
+		":authority: u:SECRET@h", "Origin: https://u:SECRET@h",
+		"Location: https://u:SECRET@h/", "Location: //SECRET@h/", "Location: https://h/cb?next=%2F%3Ftoken%3DSECRET",
+		"Link: <https://h/?sig=SECRET>; rel=next", "Refresh: 0;url=https://u:SECRET@h/", "Content-Location: ?token=SECRET",
+		"grpc-message: token=SECRET", "grpc-message: token%3DSECRET", "grpc-message: token%253DSECRET",
+		"grpc-message: Bearer%20SECRET", "grpc-message: Bearer%2520SECRET", "grpc-message: %42earer SECRET",
+		"grpc-message: %25%34%32earer%20SECRET", "grpc-message: api%5Fkey%3A SECRET", "grpc-message: token=q7s%45cReTz9",
+		`grpc-message: {"token":"SECRET"}`, "grpc-message: %7B%22token%22%3A%22SECRET%22%7D",
+		"grpc-message: %257B%2522token%2522%253A%2522SECRET%2522%257D", "grpc-message: call of https%3A%2F%2Fu%3ASECRET%40h",
+		"grpc-message: call of https%253A%252F%252Fu%253ASECRET%2540h failed",
+	} {
+		text := strings.ReplaceAll(line, "SECRET", secret) + "\r\n\r\n"
+		kind := fieldsOnly
+		if strings.HasSuffix(line, "HTTP/1.1") {
+			kind = requestHead
+		} else {
+			plain := "GET / HTTP/2\r\n" + text
+			tp := new(tape).add(capture.Opened{Head: []byte(plain)}, capture.Closed{})
+			sink, _ := run(t, Options{}, tp)
+			hides(t, line+": recorded", string(sink.exchange().Request.Head), secret)
+		}
+		hides(t, line, string(testMask.head([]byte(text), kind)), secret)
+	}
+	for _, line := range []string{
+		"GET /a?u=https%3A%2F%2Fh%2F%3Fx%3D1&v=100%25 HTTP/1.1", "Host: h%41", "Location: /a?next=%2Fb%3Fc%3D%2Fd",
+		"grpc-message: no task %22t%22 at 100%25", "grpc-message: the token is missing",
+	} {
+		kind := fieldsOnly
+		if strings.HasSuffix(line, "HTTP/1.1") {
+			kind = requestHead
+		}
+		expect.Equal(t, "without a secret", line+"\r\n", string(testMask.head([]byte(line+"\r\n"), kind)))
+	}
+}
+
+// hides fails if a text has a secret, or the end of one.
+func hides(t *testing.T, where, text, secret string) {
+	t.Helper()
+	if strings.Contains(text, secret[4:]) {
+		t.Errorf("%s: %q", where, text)
+	}
 }

@@ -7,24 +7,24 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A headReading is a head that keeps to the grammar, with all that was found out of it.
+// A headReading is a well-formed head, with all results of reading it.
 type headReading struct {
 	raw    []byte
-	head   *capture.Head   // that raw was parsed to
+	head   *capture.Head   // the parsed form of raw
 	now    []byte          // raw without its secrets; raw itself if it has none
-	parsed *capture.Parsed // what now is parsed to
-	agent  *learned        // what was known of the agent
+	parsed *capture.Parsed // the parsed form of now
+	agent  *learned        // the known names of the agent
 }
 
-// lastHeads are the heads that came last, by connection. A peer sends the same one again and again, but for lengths,
-// dates and ids, so that little of the next has to be read.
+// lastHeads are the most recent heads, by connection. A peer sends the same head again and again, except for lengths,
+// dates and ids, so little of the next head has to be read.
 type lastHeads [64]headReading
 
 // maxLastHead is the longest head that is kept, in bytes.
 const maxLastHead = 4 << 10
 
-// readHead parses a head and returns it without its secrets, and what that is parsed to if it is known. The note says
-// what was left out as a whole.
+// readHead parses a head and returns it without its secrets, and the parsed form of the result if it is known. The note
+// names what was left out as a whole.
 func (r *redactor) readHead(o *openExchange, raw []byte, kind headKind) (
 	head *capture.Head, now []byte, note string, parsed *capture.Parsed,
 ) {
@@ -65,7 +65,7 @@ func parseHead(raw []byte, kind headKind) *capture.Head {
 	return new(capture.ParseRequestHead(raw))
 }
 
-// next returns the reading of a head that is this one but for values that hold no secret. If it is another, ok is false.
+// next returns the reading of a head that differs only in values without secrets. For any other head, ok is false.
 func (k *headReading) next(m *mask, raw []byte) (next headReading, ok bool) {
 	if k.head == nil || k.agent != m.agent {
 		return headReading{}, false
@@ -127,8 +127,8 @@ func (k *headReading) next(m *mask, raw []byte) (next headReading, ok bool) {
 	return next, true
 }
 
-// plainValue returns the value of a line of a head, with its end, if it is that of a field of that name, keeps to the
-// grammar, and holds no secret.
+// plainValue returns the value of a line of a head, with its line ending, if the line is a field of that name, follows
+// the grammar, and holds no secret.
 func (m *mask) plainValue(line []byte, name string) (value string, ok bool) {
 	n := len(name)
 	if len(line) < n+2 || string(line[:n]) != name || line[n] != ':' || line[len(line)-1] != '\n' {
@@ -136,7 +136,7 @@ func (m *mask) plainValue(line []byte, name string) (value string, ok bool) {
 	}
 	text := bytes.TrimSuffix(line[n+1:len(line)-1], []byte{'\r'})
 	if bytes.IndexByte(text, '\r') >= 0 || bytes.IndexByte(text, 0) >= 0 || hasURLSign(text) ||
-		marksOf(line)&^markURL != 0 || m.header(name).Hidden() || isEncoded(name, string(text)) {
+		marksOf(line)&^markURL != 0 || m.header(name).Hidden() || isEncoded(name) || namesUser(name, string(text)) {
 		return "", false
 	}
 	return string(bytes.Trim(text, " \t")), true

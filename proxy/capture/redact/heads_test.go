@@ -105,7 +105,7 @@ func FuzzNextHead(f *testing.F) {
 			if next, ok := k.next(&testMask, b); ok {
 				compareReading(t, next, b, kind)
 				again, ok := next.next(&testMask, a)
-				if !ok { // what looks as a URL is read anew
+				if !ok { // text that looks like a URL is parsed again
 					continue
 				}
 				compareReading(t, again, a, kind)

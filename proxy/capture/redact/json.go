@@ -12,10 +12,10 @@ import (
 	"a2atap/proxy/jsondoc"
 )
 
-// json returns the edits that hide the secrets of a JSON text, along what it was parsed to: at the places given and
-// those of the user, of members whose names say a secret, and of what shows itself in strings. Only string tokens are
-// replaced, and numbers where the user points at them or a password is one, so that JSON stays JSON. Of several values,
-// each on a line of its own, each is searched; everything else that is not JSON is searched loosely, all of it.
+// json returns the edits that hide the secrets of a JSON text, given its parsed form. It searches the given places, the
+// user's places, members whose names mark a secret, and strings with a recognizable secret. It replaces only string
+// tokens, and numbers if the user points at them or a password is one, so that JSON stays JSON. If the text has several
+// values, each on its own line, it searches each one. All other text that is not JSON is searched loosely.
 func (s search) json(doc *jsondoc.Doc, text []byte) []edit {
 	if doc == nil {
 		doc = new(jsondoc.Parse(text))
@@ -52,25 +52,25 @@ func (s search) walk(doc *jsondoc.Doc, text []byte, depth int) []edit {
 	return w.edits
 }
 
-// docWalk goes through a parsed text along all places at the same time.
+// docWalk walks a parsed text along all places at the same time.
 type docWalk struct {
 	mask  *mask
-	depth int   // how many strings it stands in
+	depth int   // how many JSON strings enclose it
 	found marks // what the text may have in it
 	room  placeWalk
 	edits []edit
 }
 
-// where says in what part of a card a value stands.
+// A where is the part of a card that contains a value.
 type where uint8
 
 const (
 	anywhere  where = iota
-	inSchemes       // of security schemes and requirements, whose members are named as somebody likes
+	inSchemes       // of security schemes and requirements, whose members have arbitrary names
 	inScopes        // of an OAuth flow, where names are explained
 )
 
-// value looks at a value, in which the active places may lie.
+// value searches a value that may contain the active places.
 func (w *docWalk) value(v jsondoc.Value, hide hiding, in where, active []*placeTree) {
 	for _, a := range active {
 		hide = max(hide, a.hide)
@@ -110,8 +110,8 @@ func (w *docWalk) member(of, name, member jsondoc.Value, hide hiding, in where, 
 	w.room = w.room[:mark]
 }
 
-// secretMember says what is hidden in a member because of its name. The name of a security scheme does not count, nor
-// does one that a JSON Schema describes.
+// secretMember returns what to hide in a member because of its name. The name of a security scheme does not count, nor
+// does the name of a member that a JSON Schema describes.
 func secretMember(name []byte, v jsondoc.Value, in where) hiding {
 	switch kind := v.Kind(); {
 	case kind == jsondoc.Null, kind == jsondoc.Bool, in == inScopes, !credential.Member(name):
@@ -131,8 +131,8 @@ func secretMember(name []byte, v jsondoc.Value, in where) hiding {
 	return hideStrings
 }
 
-// secretValue says what is hidden in the member value of an object that has the name beside it, as fields of heads and
-// attributes are often written.
+// secretValue returns what to hide in the member value of an object that has a name next to it. Header fields and
+// attributes are often written that way.
 func secretValue(of, value jsondoc.Value) hiding {
 	for _, beside := range [...]string{"name", "key"} {
 		if name := of.Get(beside).Text(); credential.Member(name) || credential.Header(name).Hidden() && beside == "name" {
@@ -161,7 +161,7 @@ func isSchema(v jsondoc.Value) bool {
 	return false
 }
 
-// within returns where a member of that name stands.
+// within returns the part of a card that a member of that name is in.
 func (in where) within(name []byte, v jsondoc.Value) where {
 	if len(name) < len("scopes") || name[0] != 's' {
 		return in
@@ -181,7 +181,7 @@ func (in where) within(name []byte, v jsondoc.Value) where {
 	return in
 }
 
-// maxDepth is how deep JSON is searched that stands in strings of JSON.
+// maxDepth is the maximum depth at which JSON inside strings of JSON is searched.
 const maxDepth = 4
 
 // str adds the edit that a string token needs.
@@ -218,7 +218,7 @@ func (w *docWalk) nested(s string) string {
 	return w.mask.text(s)
 }
 
-// escapesASCII reports whether a raw string or text may have letters in it that are escaped though they need not be.
+// escapesASCII reports whether a raw string or text may contain letters that are escaped without need.
 func escapesASCII(raw []byte) bool {
 	for {
 		i := bytes.Index(raw, []byte(`\u00`))

@@ -30,7 +30,7 @@ func places(t testing.TB, pointers ...string) []secretPlace {
 func hideIn(t *testing.T, text string, places []secretPlace) string {
 	t.Helper()
 	body := capture.Parsed{Text: []byte(text)}
-	got, err := testSearch(testMask.placed(places)).body(bodyJSON, &body, "")
+	got, err := testSearch(testMask.placed(places)).body(bodyJSON, &body)
 	if err != nil {
 		t.Fatalf("%q: %v", text, err)
 	}
@@ -249,7 +249,7 @@ func FuzzJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		before := bytes.Clone(in)
 		doc := jsondoc.Parse(in)
-		got, err := testSearch(set).body(bodyJSON, &capture.Parsed{Text: in, Doc: &doc}, "")
+		got, err := testSearch(set).body(bodyJSON, &capture.Parsed{Text: in, Doc: &doc})
 		if !bytes.Equal(before, in) {
 			t.Fatal("the input was changed")
 		}
@@ -259,7 +259,7 @@ func FuzzJSON(f *testing.F) {
 			}
 			return
 		}
-		if again, err := testSearch(set).body(bodyJSON, &capture.Parsed{Text: got}, ""); !bytes.Equal(again, got) {
+		if again, err := testSearch(set).body(bodyJSON, &capture.Parsed{Text: got}); !bytes.Equal(again, got) {
 			t.Errorf("%q is done as %q, and that as %q, %v", in, got, again, err)
 		}
 		now := jsondoc.Parse(got)

@@ -17,8 +17,8 @@ import (
 	"a2atap/proxy/capture/credential"
 )
 
-// Sizes of what a key is made of, in bytes. Whoever knows a capture and can guess the key can try secrets, so a
-// password is not a key.
+// Sizes of the sources of a key, in bytes. Anyone who has a capture and can guess the key can test guesses of secrets,
+// so a password is not a key.
 const (
 	minKeyText = 32
 	maxKeyText = 4096
@@ -33,22 +33,22 @@ func NewKey() []byte {
 	return key
 }
 
-// Fingerprint names a key. It says nothing about the key but whether two are the same.
+// Fingerprint names a key. It shows only whether two keys are equal.
 func Fingerprint(key []byte) string {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte("the fingerprint of a key for placeholders"))
 	return hex.EncodeToString(mac.Sum(nil)[:credential.FingerprintDigits/2])
 }
 
-// ParseKey returns the key that a text stands for: 32 bytes or more that nobody can guess, in any form, without the
-// white space around it.
+// ParseKey returns the key in a text without the white space around it: 32 bytes or more that cannot be guessed, in any
+// form.
 func ParseKey(text []byte) ([]byte, error) {
 	text = bytes.TrimSpace(text)
 	switch n := len(text); {
 	case n == 0:
 		return nil, fmt.Errorf("it is empty; %s", makeKey)
 	case n < minKeyText:
-		return nil, fmt.Errorf("it has %d bytes, a key has at least %d; %s", n, minKeyText, makeKey)
+		return nil, fmt.Errorf("it has %d bytes, and a key needs at least %d; %s", n, minKeyText, makeKey)
 	case n > maxKeyText:
 		return nil, fmt.Errorf("it has more than %d bytes, so it is not a key; %s", maxKeyText, makeKey)
 	}
@@ -56,8 +56,8 @@ func ParseKey(text []byte) ([]byte, error) {
 	return key[:], nil
 }
 
-// ReadKey returns the key in a file that a team shares: a file of text as for ParseKey, or a pipe. Its owner and group
-// may have access to it, nobody else.
+// ReadKey returns the key in a file that a team shares: a file of text as for ParseKey, or a pipe. Only its owner and
+// group may have access to it.
 func ReadKey(name string) ([]byte, error) {
 	key, err := readKey(name, 0o007)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -66,8 +66,9 @@ func ReadKey(name string) ([]byte, error) {
 	return key, err
 }
 
-// UserKey returns the key in a file of the user's own, and makes both, and the folder, if there is none. Of several
-// processes that do so at once one makes it, and all return the same. Nobody else may have access to the file.
+// UserKey returns the key in the user's own file. If the file is missing, UserKey creates the key, the file and the
+// folder. If several processes call it at once, one of them creates the key, and all return the same key. Other users
+// must not have access to the file.
 func UserKey(name string) ([]byte, error) {
 	key, err := readKey(name, 0o077)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -91,7 +92,7 @@ func readKey(name string, others fs.FileMode) ([]byte, error) {
 	}
 	if mode := info.Mode().Perm(); mode&others != 0 && runtime.GOOS != "windows" {
 		return nil, fmt.Errorf("read the redaction key %s: other users have access to it (mode %#o); run chmod 600 %s, "+
-			"or make a new one if somebody may have read it", name, mode, name)
+			"or make a new one if someone may have read it", name, mode, name)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxKeyText+2))
 	if err != nil {

@@ -12,13 +12,14 @@ import (
 	"a2atap/proxy/capture/credential"
 )
 
-// loose returns the edits that hide secrets in text that has no structure to go by: JSON that is cut off, has a quote
-// missing, has other quotes or is escaped once more, and plain text. It looks for names of secrets that a colon or an
-// equals sign and a value follow, whatever stands around them, and hides the value up to where it could end. The last
-// names of the places count as well, and what shows itself by its form is hidden as in text.
+// loose returns the edits that hide secrets in text without reliable structure: plain text, and JSON that is cut off,
+// misses a quote, has other quotes or is escaped twice. It looks for names of secrets that are followed by a colon or
+// an equals sign and a value, regardless of the text around them. It hides the value up to where it could end.
+// The last names of the places count as well, and secrets that are recognizable by their form are hidden as in text.
 func (s search) loose(text []byte) []edit {
 	extra := s.lastNames()
 	edits := s.tokens(s.looseURLs(text), text, marksOf(text))
+	left := maxGroupScans * len(text)
 	for i := 0; i < len(text); i++ {
 		if !nameByte(text[i]) {
 			continue
@@ -39,7 +40,7 @@ func (s search) loose(text []byte) []edit {
 			if _, to := authorizationAt(text, end-len("uthorization"), end); to > 0 {
 				end = to // tokens has it
 			} else {
-				edits, end = s.looseMember(edits, text, end, hide)
+				edits, end = s.looseMember(edits, text, end, hide, &left)
 			}
 		}
 		i = end // the byte there is no part of a name, or of a value that is done with
@@ -77,8 +78,8 @@ func lastName(p capture.Pointer) string {
 	return ""
 }
 
-// looseURLs returns the edits for the secrets of all URLs in a text, whatever stands around them. Their slashes may be
-// escaped.
+// looseURLs returns the edits for the secrets of all URLs in a text, regardless of the text around them. Their slashes
+// may be escaped.
 func (s search) looseURLs(text []byte) []edit {
 	var edits []edit
 	for i := 0; i < len(text); {
@@ -116,15 +117,24 @@ func endsURL(text []byte, i int) bool {
 // maxLooseName bounds the names that are compared. No name of a secret is nearly as long.
 const maxLooseName = 64
 
+// maxGroupScans is how often a text is searched for groups, since groups in groups are searched again. What is left then
+// is hidden as a whole.
+const maxGroupScans = 8
+
 // looseMember appends the edits for the value that belongs to a name that ends at i, if one follows, and returns where
-// it ends.
-func (s search) looseMember(edits []edit, text []byte, i int, hide hiding) ([]edit, int) {
+// it ends. It takes the bytes of a group that it searches from left.
+func (s search) looseMember(edits []edit, text []byte, i int, hide hiding, left *int) ([]edit, int) {
 	begin, sign := looseValue(text, i)
 	switch {
 	case sign == 0:
 		return edits, i
 	case begin < len(text) && (text[begin] == '[' || text[begin] == '{'):
-		return s.looseGroup(edits, text, begin, hide), i
+		if *left <= 0 {
+			return append(edits, edit{begin, len(text), s.hide(string(text[begin:]))}), len(text)
+		}
+		edits, end := s.looseGroup(edits, text, begin, hide)
+		*left -= end - begin
+		return edits, i
 	}
 	start, stop, quoted := looseScalar(text, begin, sign)
 	if start < stop {
@@ -133,15 +143,16 @@ func (s search) looseMember(edits []edit, text []byte, i int, hide hiding) ([]ed
 	return edits, max(stop, i)
 }
 
-// looseGroup appends the edits for all strings in the object or the list that begins at i, but names.
-func (s search) looseGroup(edits []edit, text []byte, i int, hide hiding) []edit {
+// looseGroup appends the edits for all strings in the object or the list that begins at i, but names, and returns where it
+// ends.
+func (s search) looseGroup(edits []edit, text []byte, i int, hide hiding) ([]edit, int) {
 	for depth := 0; i < len(text); {
 		switch text[i] {
 		case '[', '{':
 			depth++
 		case ']', '}':
 			if depth--; depth == 0 {
-				return edits
+				return edits, i
 			}
 		default:
 			if start := skipQuote(text, i); start > i {
@@ -155,7 +166,7 @@ func (s search) looseGroup(edits []edit, text []byte, i int, hide hiding) []edit
 		}
 		i++
 	}
-	return edits
+	return edits, i
 }
 
 func (s search) looseEdit(edits []edit, text []byte, start, stop int, quoted bool, hide hiding) []edit {
@@ -176,8 +187,8 @@ func (s search) looseEdit(edits []edit, text []byte, start, stop int, quoted boo
 	return edits
 }
 
-// looseValue returns where the value begins that belongs to a name that ends at i, and the sign between them; 0 if
-// there is none.
+// looseValue returns the start of the value that belongs to a name ending at i, and the sign between them; 0 if the
+// name has no value.
 func looseValue(text []byte, i int) (start int, sign byte) {
 	i = skipBlanks(text, skipQuote(text, i))
 	switch {
@@ -209,7 +220,7 @@ func looseScalar(text []byte, i int, sign byte) (start, stop int, quoted bool) {
 
 // quoteEnd returns where the string that begins at i ends, which is the end of the text if its quote is missing.
 func quoteEnd(text []byte, i int, quote []byte) int {
-	if len(quote) > 1 { // escaped once more: the same again ends it
+	if len(quote) > 1 { // escaped twice: the same sequence ends it
 		if n := bytes.Index(text[i:], quote); n >= 0 {
 			return i + n
 		}

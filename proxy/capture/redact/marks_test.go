@@ -10,7 +10,7 @@ import (
 	"a2atap/proxy/expect"
 )
 
-// What is looked for quickly is found wherever it stands.
+// The quick search finds its marks at any position.
 func TestMarks(t *testing.T) {
 	for text, want := range map[string]marks{
 		"Bearer x": markBearer, "bearer ": markBearer, "BEARER ": markBearer, "bbasic bearer ": markBasic | markBearer,

@@ -22,8 +22,8 @@ type mask struct {
 	agent   *learned          // what the agent's card named; may be nil
 }
 
-// placeholder returns what stands for a secret. It is a token and may stand in URLs, headers, cookies and JSON as it
-// is.
+// placeholder returns the placeholder of a secret. It is a token, so it needs no escapes in URLs, headers, cookies and
+// JSON.
 func (m *mask) placeholder(secret string) string {
 	if m.mac == nil {
 		m.mac, m.keyName = hmac.New(sha256.New, m.key), Fingerprint(m.key)
@@ -74,12 +74,12 @@ func cutScheme(value string) (scheme, rest string) {
 	return value[:len(value)-len(rest)], rest
 }
 
-// knownSchemes are authentication schemes that stand before a secret where a scheme is not required, in lower case: the
-// IANA registry's, and those that are common without being registered.
+// knownSchemes are authentication schemes that precede a secret where a scheme is not required, in lower case: the IANA
+// registry's, and common schemes that are not registered.
 var knownSchemes = setOf("basic bearer digest dpop gnap hoba mutual negotiate oauth privatetoken scram-sha-1 " +
 	"scram-sha-256 vapid concealed ntlm kerberos apikey api-key token hmac sharedkey aws4-hmac-sha256 jwt")
 
-// header returns what the field of that name carries: by its name, by the agent's card, or because the user says so.
+// header returns the kind of that header field: by its name, by the agent's card, or by the user's choice.
 func (m *mask) header(name string) credential.Kind {
 	kind := credential.Header(name)
 	byCard := m.agent != nil && len(m.agent.headers) > 0

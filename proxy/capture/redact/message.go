@@ -12,7 +12,7 @@ import (
 // searched, and how many bytes that is.
 func (s search) message(h *held, body *capture.Parsed) (now []byte, cut int, err error) {
 	if h.kind != bodyHeadless {
-		now, err = s.body(h.kind, body, h.fields().Get("Content-Type"))
+		now, err = s.body(h.kind, body)
 		return now, 0, err
 	}
 	if looksLikeJSON(body.Text) && jsondoc.Parse(body.Text).Err == nil {
@@ -44,15 +44,25 @@ func (s search) answers(text []byte) (now []byte, rest int) {
 		if !ok {
 			return now, len(text)
 		}
-		kind := mediaKind(h.Fields.MediaType())
-		if kind == bodyUnknown {
-			kind = sniff(text[:size], false)
-		}
-		body, err := s.body(kind, &capture.Parsed{Text: text[:size]}, h.Fields.Get("Content-Type"))
+		body, err := s.body(mediaKind(h.Fields.MediaType()), &capture.Parsed{Text: text[:size]})
 		if err != nil {
 			return now, len(text)
 		}
 		now, text = append(now, body...), text[size:]
+	}
+}
+
+// headEnd returns where the fields end that a text begins with, their blank line included; -1 if nothing ends them.
+func headEnd(text []byte) int {
+	for at := 0; ; {
+		n := bytes.IndexByte(text[at:], '\n')
+		if n < 0 {
+			return -1
+		}
+		if line := text[at : at+n]; len(line) == 0 || len(line) == 1 && line[0] == '\r' {
+			return at + n + 1
+		}
+		at += n + 1
 	}
 }
 

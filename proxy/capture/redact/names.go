@@ -9,9 +9,9 @@ import (
 	"a2atap/proxy/capture/credential"
 )
 
-// Names are those of header fields and parameters that carry credentials, as cards have said, by agent. A redactor
-// learns them as cards pass; whoever reads a record hides with them what was sent before its agent's card came. All
-// methods may be called concurrently.
+// Names holds, by agent, the names of header fields and parameters that carry credentials according to the cards. A
+// redactor learns the names as cards pass. Readers of a record use them to hide what was sent before its agent's card
+// arrived. All methods may be called concurrently.
 type Names struct {
 	mu     sync.RWMutex
 	agents map[string]*learned
@@ -51,7 +51,7 @@ func (n *Names) Learn(x *capture.Exchange, d capture.Description) {
 	n.agents[key] = was.and(d.Headers, d.Query)
 }
 
-// LearnForAll keeps names under which a client of ours sends credentials, to whatever agent.
+// LearnForAll keeps names under which one of a2atap's own clients sends credentials, for all agents.
 func (n *Names) LearnForAll(headers, query []string) {
 	if len(headers) == 0 && len(query) == 0 {
 		return
@@ -64,7 +64,7 @@ func (n *Names) LearnForAll(headers, query []string) {
 	}
 }
 
-// and returns what is known with these names beside it.
+// and returns a copy of l with these names added.
 func (l *learned) and(headers, query []string) *learned {
 	now := &learned{headers: make(map[string]bool), query: make(map[string]bool)}
 	if l != nil {
@@ -91,7 +91,7 @@ func (n *Names) Empty() bool {
 	return len(n.agents) == 0 && n.all == nil
 }
 
-// of returns what is known of an agent; nil if nothing is.
+// of returns the known names of an agent; nil if none are known.
 func (n *Names) of(agent capture.Peer) *learned {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -108,8 +108,8 @@ func agentKey(agent capture.Peer) string {
 	return agent.URL
 }
 
-// RequestHead returns the head of a request to an agent without what its cards have named; the head itself if that has
-// nothing of it. The key is that of the placeholders.
+// RequestHead returns the head of a request to an agent, with the secrets hidden that its cards have named. It returns
+// head itself if nothing has to be hidden. key is the key of the placeholders.
 func (n *Names) RequestHead(key []byte, agent capture.Peer, head []byte) []byte {
 	known := n.of(agent)
 	if known == nil || len(head) == 0 {

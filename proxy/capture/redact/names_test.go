@@ -8,7 +8,7 @@ import (
 	"a2atap/proxy/expect"
 )
 
-// What a client of ours says holds for all agents, beside what the card of each has named, whichever came first.
+// The names of a2atap's own client apply to all agents, in addition to the names on each agent's card, in either order.
 func TestNamesForAll(t *testing.T) {
 	booker, other := capture.Peer{Name: "booker"}, capture.Peer{Name: "other"}
 	card := capture.Description{Headers: []string{"X-Booking"}, Query: []string{"seat"}}

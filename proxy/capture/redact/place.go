@@ -17,9 +17,9 @@ type placeSet struct {
 // A placeTree has places by the names that lead to them, so that a walk through a text minds only those that may lie in
 // the value at hand.
 type placeTree struct {
-	names []string // next ones; AnyName stands for any
+	names []string // next ones; AnyName matches any name
 	below []*placeTree
-	hide  hiding // in the value that stands here
+	hide  hiding // in the value at this place
 }
 
 func (t *placeTree) add(p secretPlace) {
@@ -82,7 +82,7 @@ func (r *redactor) described(d capture.Description) *placeSet {
 // A placeWalk is room for the places that may lie in the values around the one at hand.
 type placeWalk []*placeTree
 
-// follow adds those of the places that go on with a name, and returns them.
+// follow appends the places that continue with a name, and returns them.
 func (w *placeWalk) follow(places []*placeTree, name []byte) []*placeTree {
 	start := len(*w)
 	for _, p := range places {

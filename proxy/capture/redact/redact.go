@@ -1,17 +1,17 @@
-// Package redact hides the secrets of what is recorded: New returns a Sink that puts placeholders in their place
-// before it hands steps on, and tells the next Sink by which keys an exchange can be found.
+// Package redact hides the secrets in a recording: New returns a Sink that replaces secrets with placeholders before it
+// hands steps on, and gives the next Sink the keys by which an exchange can be found.
 //
-// It knows HTTP, URLs, forms, JSON, multipart bodies and XML. Where the protocol has its secrets, a
-// capture.Describer says. The names that say a secret are in package credential, and docs/security.md says what is
-// hidden and what stays visible.
+// The package knows HTTP, URLs, forms, JSON and text. A capture.Describer names the places of the protocol's secrets.
+// Package credential has the names that mark a secret, and docs/security.md describes what is hidden and what stays
+// visible.
 //
 // What it promises:
 //
-//   - No step is handed on before it was searched, unless Options.Keep says that secrets stay. What cannot be searched
-//     is withheld, and the exchange says so.
-//   - Equal secrets have equal placeholders, as long as the key is the same. The key is the user's and is never in
-//     the capture.
-//   - JSON stays valid JSON, and every byte that is not part of a secret stays as it was.
+//   - No step is handed on before it was searched, unless Options.Keep turns redaction off. What cannot be searched is
+//     withheld, and the exchange has a note about that.
+//   - Equal secrets have equal placeholders while the key is the same. The key is the user's and is never in the
+//     capture.
+//   - JSON stays valid JSON, and every byte that is not part of a secret stays unmodified.
 //   - Memory is bounded (Options.MaxHeld): bodies that exceed it are withheld, and counted.
 package redact
 
@@ -34,7 +34,7 @@ type Options struct {
 	Extra     []Place             // what the user wants hidden besides
 	Names     *Names              // what cards have named before, and where more is learned; nil knows none
 	Urgency   *background.Urgency // of the work; may be nil
-	MaxHeld   int64               // bytes of bodies that may wait for their end, of all exchanges; 0 stands for 24 MiB
+	MaxHeld   int64               // bytes of bodies that may wait for their end, of all exchanges; 0 means 24 MiB
 
 	// OutOfTime reports whether there is no time left for long bodies: the recording ends. Bodies over 64 KiB are then
 	// withheld rather than searched. It may be nil.
@@ -57,8 +57,8 @@ type Place struct {
 }
 
 // ParsePlace reads a place to redact: "header:NAME", a header of requests and answers, or a JSON Pointer into their
-// bodies and the data of events, in which "*" stands for any one name or index. A number at such a place becomes 0; of
-// an object or a list all strings and numbers are hidden.
+// bodies and the data of events, in which "*" matches any one name or index. A number at such a place becomes 0. In an
+// object or a list, all strings and numbers are hidden.
 func ParsePlace(s string) (Place, error) {
 	if name, ok := strings.CutPrefix(s, "header:"); ok {
 		if !capture.IsToken(name) {
@@ -87,32 +87,40 @@ func (p Place) String() string {
 
 // New returns a Sink that hides secrets before it hands steps on to next, and asks the Describer for their keys.
 //
-// Hidden are credentials in headers, in queries and in the user information of URLs, cookies, what the Describer points
-// at, what the user names, the members, fields and elements of JSON, forms, multipart bodies and XML whose names say a
-// secret (package credential has the names), and what shows itself in any text: bearer tokens, JSON Web Tokens, URLs,
-// private keys. In place of a secret stands a placeholder (see package credential), the same wherever the same secret
-// stood and the same key was used; the scheme of credentials, the names of cookies and parameters, and every other byte
-// stay as they were. Empty values stay empty, and page tokens as they are. Of a list or an object with the name of a
-// secret all strings are hidden, unless it is a security scheme of a card or a JSON Schema; a password that is a number
-// becomes 0. Pictures, sound and other bodies that are not text pass as they are. docs/security.md says what stays
-// visible.
+// New hides credentials in headers, in queries and in the user information of URLs; cookies; the places that the
+// Describer or the user names; and the members of JSON and the fields of forms that have the name of a secret (see
+// package credential). In any text, it hides what is recognizable by its form: bearer tokens, JSON Web Tokens, URLs,
+// private keys. A placeholder (see package credential) replaces each secret; it is the same wherever the same secret
+// was and the same key was used. The scheme of credentials, the names of cookies and parameters, and every other byte
+// stay unmodified.
 //
-// What is not HTTP/1 is not searched, and not kept: of HTTP/2 its preface and the lengths of its frames, of others how
-// many bytes they were. The same holds for bytes of an agent that answer no request, unless they are whole answers.
+// Empty values stay empty, and page tokens stay unmodified. In a list or an object with the name of a secret, all
+// strings are hidden, unless it is a security scheme of a card or a JSON Schema. A password that is a number becomes 0.
+// Pictures, sound and other bodies that are not text pass unmodified. docs/security.md describes what stays visible.
 //
-// Bodies that may hold secrets, which all texts are, wait for their end and then come as one piece, with the offset of
-// the last; so does an answer's end wait for the end of its request, since the request says what to look for. Events
-// and other bodies pass at once. A compressed body in which something had to be hidden is handed on decoded. JSON that
-// is broken is searched for the names of secrets without regard to its structure, and hides rather too much; it stays
-// as broken as it was.
+// Bytes that are not HTTP/1 are neither searched nor kept. For HTTP/2, the record has its preface and the lengths of
+// its frames; for other protocols, the number of bytes. The same holds for bytes of an agent that answer no request,
+// unless they are whole answers.
 //
-// Secrets come first: a body that cannot be searched, since the Describer panics, since it is enormous when decoded,
-// since too much is waiting already, since it is long and the recording ends, or since it would be another document
-// without its secrets, is withheld: counted as dropped, with a note.
+// All texts may hold secrets. Bodies that may hold secrets wait for their end and are then handed on as one piece, with
+// the offset of the last one. An answer's end waits for the end of its request, since the request determines what to
+// look for. Events and other bodies pass at once. A compressed body in which something had to be hidden is handed on
+// decoded. Broken JSON is searched for the names of secrets without regard to its structure, which may hide too much;
+// it stays broken in the same way.
 //
-// While an exchange is open, the Describer sees its request as the client sent it, bodies decoded; of request bodies
-// over 1 MiB only when the request itself is described. It sees no events but the one it is asked about, and of bodies
-// that pass at once only how long they were.
+// Hiding secrets has priority over a complete record. A body that cannot be searched is withheld: counted as dropped,
+// with a note. The reasons are:
+//
+//   - the Describer panics;
+//   - the body is enormous when decoded;
+//   - too much is waiting already;
+//   - the body is long and the recording ends;
+//   - it is multipart, or XML or HTML with the name of a secret in a tag;
+//   - it would be another document without its secrets.
+//
+// While an exchange is open, the Describer sees its request as the client sent it, with bodies decoded. It sees request
+// bodies over 1 MiB only when the request itself is described. It sees no events except the one to describe, and of
+// bodies that pass at once only the length.
 func New(next capture.Sink, opts Options) capture.Sink {
 	r := &redactor{
 		next: next, opts: opts, maxHeld: opts.MaxHeld,
@@ -146,7 +154,7 @@ type redactor struct {
 	next    capture.Sink
 	opts    Options
 	mask    mask
-	scoped  mask // with what is known of the agent at hand; see maskFor
+	scoped  mask // with the known names of the current agent; see maskFor
 	open    map[uint64]*openExchange
 	spare   []*openExchange // empty ones
 	heads   [2]lastHeads    // by kind
@@ -281,8 +289,8 @@ func (r *redactor) maskFor(o *openExchange) *mask {
 	return &r.scoped
 }
 
-// search returns the search through a body of an exchange, or an event, that is so described. It is valid as long as
-// maskFor.
+// search returns the search through a body of an exchange, or an event, with this description. It is valid for the same
+// time as the result of maskFor.
 func (r *redactor) search(o *openExchange, d capture.Description) search {
 	return search{r.maskFor(o), r.described(d)}
 }
@@ -314,6 +322,7 @@ type openExchange struct {
 	answered          capture.Step // a ResponseEnd that waits for the request's end; without What if none does
 	remembered        int64        // bytes of the request's body that count as held
 	withheld          int64        // bytes of bodies that could not be searched
+	pieced            pieced       // JSON texts that come in pieces
 	noted             bool         // the exchange has its note about what was withheld
 	unread            bool         // a message of the answer cannot be read, and the first one has its note
 }

@@ -21,8 +21,8 @@ type edit struct {
 	text       string
 }
 
-// splice returns a copy of data with the edits made; data itself if there are none. Of edits that overlap, the one that
-// begins first is made.
+// splice returns a copy of data with the edits made, or data itself without edits. If edits overlap, splice makes the
+// one that begins first.
 func splice(data []byte, edits []edit) []byte {
 	if len(edits) == 0 {
 		return data
@@ -79,7 +79,7 @@ func skipQuote(text []byte, i int) int {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// trimFront takes off what may stand before JSON: a byte order mark and blanks.
+// trimFront removes what may precede JSON: a byte order mark and blanks.
 func trimFront(data []byte) []byte { return bytes.TrimLeft(capture.TrimBOM(data), " \t\r\n") }
 
 // looksLikeJSON reports whether data begins as JSON that can hold something.
@@ -88,8 +88,9 @@ func looksLikeJSON(data []byte) bool {
 	return len(data) > 0 && strings.IndexByte(`{["`, data[0]) >= 0
 }
 
-// settle makes edits until there are none to make, so that what is hidden once stays as it is when it is hidden again.
-// JSON that is cut off or broken must stay so, in the same way: else rules would judge what nobody has sent.
+// settle repeats the edits until look finds nothing more, so that redacting the result again does not change it. JSON
+// that is cut off or broken must stay so, in the same way. Otherwise the rules would check content that no one has
+// sent.
 func settle(text []byte, look func([]byte) []edit) ([]byte, error) {
 	now := text
 	for range maxLooks {

@@ -17,14 +17,15 @@ import (
 	"a2atap/proxy/must"
 )
 
-// A planter makes exchanges that carry one secret in every place where secrets stand.
+// A planter makes exchanges that carry one secret in every place where secrets occur.
 type planter struct {
 	t      *testing.T
 	rnd    *rand.Rand
 	secret string
 }
 
-// newSecret returns a secret of letters, digits and what else may stand in a header and has to be escaped elsewhere.
+// newSecret returns a secret of letters, digits and other characters that a header may contain and that have to be
+// escaped elsewhere.
 func newSecret(rnd *rand.Rand) string {
 	const first, chars = "abcdefghijk", `abcXYZ0189-_.~+/%&#=:@!*'é`
 	letters := []rune(chars)

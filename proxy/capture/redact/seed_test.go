@@ -1,7 +1,7 @@
 package redact
 
 import (
-	"path/filepath"
+	"strings"
 	"testing"
 
 	"a2atap/proxy/capture"
@@ -15,17 +15,14 @@ func seeds(f *testing.F) []*capture.Exchange {
 	f.Helper()
 	const longest = 600 // bytes of a message
 	var out []*capture.Exchange
-	for _, pattern := range []string{"wild/a2a-*.txtar", "auth/*.txtar"} {
-		paths, err := filepath.Glob(filepath.Join("../../../analyzer/rules/testdata", pattern))
-		if err != nil || len(paths) == 0 {
-			f.Fatalf("%s: no transcripts, error %v", pattern, err)
+	for _, s := range must.Get(transcript.ReadDir("../../../analyzer/rules/testdata"))(f) {
+		if !strings.HasPrefix(s.Name, "wild/a2a-") && !strings.HasPrefix(s.Name, "auth/") {
+			continue
 		}
-		for _, path := range paths {
-			t := must.Get(transcript.ReadFile(path))(f)
-			for _, x := range t.Exchanges[:min(4, len(t.Exchanges))] {
-				if x.Response != nil && len(x.Response.Head)+len(x.Response.Body.Data) <= longest {
-					out = append(out, x)
-				}
+		t := must.Get(s.Parse())(f)
+		for _, x := range t.Exchanges[:min(4, len(t.Exchanges))] {
+			if x.Response != nil && len(x.Response.Head)+len(x.Response.Body.Data) <= longest {
+				out = append(out, x)
 			}
 		}
 	}

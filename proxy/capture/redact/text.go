@@ -41,7 +41,7 @@ func marksOf(text []byte) (found marks) {
 	return found | schemesOf(text)
 }
 
-// schemesOf returns which schemes stand in a text with a blank behind them.
+// schemesOf returns the schemes that occur in a text, followed by a blank.
 func schemesOf(text []byte) (found marks) {
 	for _, b := range [...]byte{'b', 'B'} {
 		for rest := text; ; {
@@ -75,8 +75,8 @@ func equalFold(text []byte, lower string) bool {
 	return true
 }
 
-// anyBefore reports whether a letter that is rare stands in a text with others before it. It is much faster than to
-// look for the whole.
+// anyBefore reports whether the rare letter occurs in a text, preceded by the letters in before. It is much faster than
+// a search for the whole word.
 func anyBefore(text []byte, rare byte, before string) bool {
 	for at := 0; ; at++ {
 		n := bytes.IndexByte(text[at:], rare)
@@ -107,8 +107,8 @@ func (m *mask) text(s string) string {
 	return s
 }
 
-// tokens appends the edits that hide what text hides, but for URLs, in a text that is given as it stands between quotes
-// or without any.
+// tokens appends the edits that hide what text hides, except for URLs. The text may be the contents of a quoted string,
+// or unquoted.
 func (m *mask) tokens(edits []edit, text []byte, found marks) []edit {
 	if found&markAuthorization != 0 {
 		edits = m.each(edits, text, "uthorization", authorizationAt)
@@ -131,8 +131,8 @@ func (m *mask) tokens(edits []edit, text []byte, found marks) []edit {
 	return edits
 }
 
-// each appends the edits for all places where a word stands. At is given where it begins and ends, and returns what is
-// to be hidden: nothing if the end is not behind the start.
+// each appends the edits for all occurrences of a word. at receives the start and end of an occurrence, and returns the
+// range to hide: nothing if from >= to.
 func (m *mask) each(
 	edits []edit, text []byte, word string, at func(text []byte, i, end int) (from, to int),
 ) []edit {
@@ -247,7 +247,7 @@ func wordEnd(text []byte, i int) int {
 	return i
 }
 
-// keyAt finds what stands between the lines around a private key.
+// keyAt finds the text between the lines around a private key.
 func keyAt(text []byte, i, end int) (from, to int) {
 	if line := bytes.LastIndex(text[:i], []byte("-----BEGIN ")); line < 0 || bytes.IndexByte(text[line:i], '\n') >= 0 {
 		return 0, 0
@@ -284,7 +284,7 @@ func tokenLength(text []byte) int {
 	return len(bytes.TrimRight(text[:n], "."))
 }
 
-// mayBeSecret reports whether what stands where a secret may stand is more than a word.
+// mayBeSecret reports whether the text at the place of a secret is more than a word.
 func mayBeSecret(text []byte) bool {
 	const short, long = 6, 20
 	if len(text) < short || credential.IsPlaceholder(string(text)) {

@@ -8,7 +8,13 @@ import (
 // url returns a URL, or a reference to one, without the secrets in its user information, its query and its fragment.
 //
 // Source: RFC 3986 section 3; RFC 6749 section 4.2.2 for what a fragment may carry.
-func (m *mask) url(s string) string {
+func (m *mask) url(s string) string { return m.urlWithin(s, 0) }
+
+// maxNested is how deep a URL is searched that is a parameter of another.
+const maxNested = 3
+
+// urlWithin is url for a URL nested in depth others.
+func (m *mask) urlWithin(s string, depth int) string {
 	if !strings.ContainsAny(s, "?#@") {
 		return s
 	}
@@ -18,11 +24,11 @@ func (m *mask) url(s string) string {
 	b.WriteString(m.userinfo(rest))
 	if hasQuery {
 		b.WriteByte('?')
-		b.WriteString(m.params(query))
+		b.WriteString(m.params(query, depth))
 	}
 	if hasFragment {
 		b.WriteByte('#')
-		b.WriteString(m.params(fragment))
+		b.WriteString(m.params(fragment, depth))
 	}
 	return b.String()
 }
@@ -56,12 +62,12 @@ func (m *mask) userPassword(info string) string {
 
 // params hides the values of secret parameters in a query or a form: name=value, separated by "&". Some separate by
 // ";", but values may hold that too, so that what follows a secret parameter is hidden up to the next "&".
-func (m *mask) params(query string) string {
+func (m *mask) params(query string, depth int) string {
 	var b strings.Builder
 	for rest, more := query, true; more; {
 		var param string
 		param, rest, more = strings.Cut(rest, "&")
-		m.param(&b, param)
+		m.param(&b, param, depth)
 		if more {
 			b.WriteByte('&')
 		}
@@ -70,24 +76,46 @@ func (m *mask) params(query string) string {
 }
 
 // param writes one parameter, or several with ";" between them.
-func (m *mask) param(b *strings.Builder, param string) {
+func (m *mask) param(b *strings.Builder, param string, depth int) {
 	for param != "" {
 		end := strings.IndexByte(param, ';') + 1
 		if end == 0 {
 			end = len(param)
 		}
-		name, _, ok := strings.Cut(param[:end], "=")
-		if ok && m.secretParam(unescapeParam(name, url.QueryUnescape)) {
+		name, value, ok := strings.Cut(param[:end], "=")
+		plain := unescapeParam(name, url.QueryUnescape)
+		if ok && (m.secretParam(plain) || plain != name && m.secretParam(unescapeParam(plain, url.QueryUnescape))) {
 			b.WriteString(name + "=" + m.paramValue(param[len(name)+1:]))
 			return
 		}
-		b.WriteString(param[:end])
+		b.WriteString(param[:end-len(value)])
+		b.WriteString(m.nested(value, depth))
 		param = param[end:]
 	}
 }
 
-// paramValue hides a value. Its placeholder is that of the value without its escapes, so that it equals the one in a
-// header; blanks that belong to a scheme are written "+".
+// nested hides the secrets in the value of a parameter that is a URL, percent-encoded.
+func (m *mask) nested(value string, depth int) string {
+	if depth == maxNested || strings.IndexByte(value, '%') < 0 {
+		return value
+	}
+	value, last := strings.CutSuffix(value, ";")
+	text := unescapeParam(value, url.QueryUnescape)
+	hidden := m.nested(text, depth+1) // encoded twice
+	if hidden == text {
+		hidden = m.urlWithin(text, depth+1)
+	}
+	if hidden != text {
+		value = url.QueryEscape(hidden)
+	}
+	if last {
+		value += ";"
+	}
+	return value
+}
+
+// paramValue hides a value. The placeholder is computed from the unescaped value, so that it equals the one in a
+// header. Blanks that belong to a scheme are written "+".
 func (m *mask) paramValue(value string) string {
 	text := unescapeParam(value, url.QueryUnescape)
 	hidden := m.hide(text)
@@ -126,13 +154,13 @@ func (m *mask) urls(text string) string {
 	return b.String()
 }
 
-// urlEnds are bytes that stand in no URL, so that one ends before them.
+// urlEnds are bytes that no URL contains, so a URL ends before them.
 const urlEnds = " \t\r\n<>\""
 
 // form returns the edit that hides the secrets of a body that is a form.
 func (s search) form(text []byte) []edit {
 	was := string(text)
-	if now := s.params(was); now != was {
+	if now := s.params(was, 0); now != was {
 		return []edit{{0, len(text), now}}
 	}
 	return nil

@@ -19,8 +19,9 @@ var (
 	defaultClient = capture.Peer{Name: "client"}
 )
 
-// describe goes through all that a transcript says of an exchange, in the order in which defaults depend on each other.
-// On the way in it fills x; on the way out it returns the sections. The exchange before x is nil for the first.
+// describe processes everything that a transcript states about an exchange, in an order that respects dependencies
+// between defaults. When reading it fills x; when writing it returns the sections. before is nil for the first
+// exchange.
 func describe(m metaIO, x, before *capture.Exchange) (out messages) {
 	d := &describer{m: m, x: x}
 	request := d.requestHead()
@@ -42,7 +43,7 @@ func describe(m metaIO, x, before *capture.Exchange) (out messages) {
 type describer struct {
 	m       metaIO
 	x       *capture.Exchange
-	unknown bool          // offsets are unknown unless they are said
+	unknown bool          // offsets are unknown unless given
 	last    time.Duration // the latest offset so far
 	request []byte        // the sections on the way out
 	answer  []byte
@@ -179,7 +180,7 @@ func joinSection(head, body []byte) []byte {
 	return slices.Concat(head, []byte("\n"), body)
 }
 
-// requestHead is the request's head. It returns what stands behind it on the way in, and itself on the way out.
+// requestHead processes the request's head. It returns the text after the head when reading, and the head when writing.
 func (d *describer) requestHead() []byte { return d.head("request", &d.x.Request.Head) }
 
 // unseen reports whether nothing at all is known of a request.
@@ -249,7 +250,7 @@ func (d *describer) body(kind string, b *capture.Body, data, section []byte) []b
 		text, err = f.bytes(section)
 	}
 	if err == nil && missing && len(text) > 0 {
-		err = fmt.Errorf("a body that is missing is there")
+		err = fmt.Errorf("there is a body that should be missing")
 	}
 	if err != nil {
 		d.m.wrong(kind, err)
@@ -276,7 +277,7 @@ func (d *describer) sizes(kind string, b *capture.Body, kept []byte) {
 	metaNumber(d.m, kind+".size", &b.Size, size)
 }
 
-// end is how the exchange ended, and what was said about it.
+// end processes the end of the exchange, and its notes.
 func (d *describer) end() {
 	x := d.x
 	d.fault()
@@ -311,7 +312,7 @@ func (d *describer) fault() {
 			return err
 		}
 		if len(words) != 3 {
-			return fmt.Errorf("want a kind, a side and a detail; quote what has blanks")
+			return fmt.Errorf("want a kind, a side and a detail; quote values with spaces")
 		}
 		d.x.Fault = &capture.TransportFault{Kind: words[0], Side: words[1], Detail: words[2]}
 		return nil
@@ -339,10 +340,10 @@ func (d *describer) sideEnds() {
 	})
 }
 
-// parseSideEnd reads the words of a line that says how a side ended its part.
+// parseSideEnd parses the words of a line about a side's end.
 func parseSideEnd(words []string) (e capture.SideEnd, err error) {
 	if len(words) != 3 && len(words) != 5 {
-		return e, fmt.Errorf("want a side, how it ended, and when; two numbers of bytes may follow")
+		return e, fmt.Errorf("want a side, how it ended, and when, optionally with two numbers of bytes")
 	}
 	e.Side, e.How = words[0], words[1]
 	if e.At, err = parseOffset(words[2]); err != nil || len(words) == 3 {

@@ -11,7 +11,7 @@ import (
 	"a2atap/proxy/must"
 )
 
-// What a capture says of its losses is what its transcript says, to who asks for it and to who reads it step by step.
+// A transcript has the same losses as its capture, both in Info and when read step by step.
 func TestGapsStay(t *testing.T) {
 	t.Parallel()
 	info := capture.Info{

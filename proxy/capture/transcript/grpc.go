@@ -53,12 +53,12 @@ func messagesBytes(as *grpc.Codec, text []byte) ([]byte, error) {
 			return data, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read messages of gRPC: %w", err)
+			return nil, fmt.Errorf("read gRPC messages: %w", err)
 		}
 		doc := jsondoc.Parse(bytes.Clone(value))
 		message, err := as.Type.FromText(doc.Root)
 		if err != nil {
-			return nil, fmt.Errorf("make a %s of JSON: %w", as.Type.Name(), err)
+			return nil, fmt.Errorf("make a %s from JSON: %w", as.Type.Name(), err)
 		}
 		data = grpc.AppendFrame(data, message)
 	}

@@ -13,12 +13,12 @@ import (
 // A metaIO reads or writes the lines of a meta section. One description of an exchange (describe) serves both ways, so
 // that what is written is what is read.
 type metaIO interface {
-	// reading says which way it goes.
+	// reading reports whether a transcript is being read, not written.
 	reading() bool
 	// line is one key: on the way in, set gets the words of each line that has the key, perhaps of none; on the way
 	// out, get returns the words of each line to be written, none if all is as by default.
 	line(key string, get func() [][]string, set func(lines [][]string) error)
-	// content returns what a section holds on the way in, nil if there is none.
+	// content returns a section's content when reading; nil if it is missing.
 	content(kind string) []byte
 	// wrong reports that what a section holds cannot be read.
 	wrong(kind string, err error)
@@ -43,7 +43,7 @@ func (w *metaWriter) line(key string, get func() [][]string, _ func([][]string) 
 	}
 }
 
-// quoteWord returns a word as it is if it can stand bare, and quoted as in Go otherwise.
+// quoteWord returns a word unmodified if it needs no quotes, and quoted as in Go otherwise.
 func quoteWord(word string) string {
 	bare := word != "" && utf8.ValidString(word) && strings.IndexFunc(word, func(r rune) bool {
 		return r == '"' || r == unicode.ReplacementChar || unicode.IsSpace(r) || !unicode.IsPrint(r)
@@ -58,8 +58,8 @@ func quoteWord(word string) string {
 type metaReader struct {
 	m     *messages
 	name  string     // of the section
-	lines []metaLine // those that nobody has asked for yet
-	known []string   // the keys that somebody has asked for
+	lines []metaLine // unused lines
+	known []string   // the keys in use
 	err   error      // the first thing wrong
 }
 
@@ -110,7 +110,7 @@ func splitWords(rest string) ([]string, error) {
 		case rest[0] == '"':
 			quoted, err := strconv.QuotedPrefix(rest)
 			if err != nil {
-				return nil, fmt.Errorf("a quote without end in %s", rest)
+				return nil, fmt.Errorf("an unclosed quote in %s", rest)
 			}
 			word, err := strconv.Unquote(quoted)
 			if err != nil {
@@ -118,7 +118,7 @@ func splitWords(rest string) ([]string, error) {
 			}
 			words = append(words, word)
 			if rest = rest[len(quoted):]; rest != "" && rest[0] != ' ' && rest[0] != '\t' {
-				return nil, fmt.Errorf("%s follows a quote without a blank", rest)
+				return nil, fmt.Errorf("%s follows a quote without a space", rest)
 			}
 		default:
 			var word string
@@ -130,7 +130,7 @@ func splitWords(rest string) ([]string, error) {
 
 func (r *metaReader) reading() bool { return true }
 
-// at says where something is wrong.
+// at adds the line to an error.
 func (r *metaReader) at(line int, err error) error {
 	return fmt.Errorf("%d: section %q: %w", line, r.name, err)
 }

@@ -6,14 +6,14 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Source returns a finished capture of what the transcript holds, gaps included, in the order in which it came: see
-// capture.Interleave. The name is that of the file, for messages.
+// Source returns a finished capture with the transcript's exchanges and gaps, in order of arrival: see
+// capture.Interleave. The file's name is for messages.
 func (t *Transcript) Source(name string) (*capture.Memory, error) {
 	info := capture.Info{Name: name, Imported: true}
 	t.Gaps.Describe(&info)
 	info.LostExchanges = 0 // the step counts them
 	m := capture.NewMemory(info)
-	if n := t.Gaps.Exchanges; n > 0 { // nobody knows where they were, so they come before all else
+	if n := t.Gaps.Exchanges; n > 0 { // their place is unknown, so they come first
 		if err := m.Append(capture.Step{Offset: capture.NotKnown, What: capture.Lost{Exchanges: n}}); err != nil {
 			return nil, err
 		}

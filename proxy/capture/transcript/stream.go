@@ -61,7 +61,7 @@ func (d *describer) responseEnd(data []byte) {
 	d.offset("response.end", &r.Body.At, after)
 }
 
-// blocks is how a stream is cut, where the stream itself does not say so.
+// blocks processes the blocks of a stream, unless they follow from the stream itself.
 func (d *describer) blocks(stream []byte) {
 	r := d.x.Response
 	var natural []capture.Event
@@ -131,10 +131,10 @@ func cutBlocks(words []string, stream []byte) ([]capture.Event, error) {
 			e.K = int(u)
 		}
 		if err != nil || !colon || e.K != 0 && e.K <= k {
-			return nil, fmt.Errorf("%q is not K:LENGTH[+DROPPED][!] with K 0, or growing", word)
+			return nil, fmt.Errorf("%q is not K:LENGTH[+DROPPED][!] with K 0, or increasing", word)
 		}
 		if int(n) > len(stream) {
-			return nil, fmt.Errorf("%q is longer than what is left of the stream, %d bytes", word, len(stream))
+			return nil, fmt.Errorf("%q is longer than the rest of the stream, %d bytes", word, len(stream))
 		}
 		k = max(k, e.K)
 		e.Raw, stream = append([]byte{}, stream[:n]...), stream[n:]

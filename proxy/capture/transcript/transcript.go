@@ -23,14 +23,18 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A Transcript is the text form of exchanges: a txtar archive that people write, diffs show, and tests are made of.
+// A Transcript is the text form of exchanges: a txtar archive for writing by hand, for diffs and for tests.
 //
 // Its sections are N.request and N.response, where N is the exchange's sequence number; N.meta for what HTTP does not
-// say; gaps, what is missing from the capture as a whole; and want, the findings that are expected. A message is its
-// head, a blank line and its body; lines of a head end with LF and stand for lines that end with CRLF; the body is
-// everything that follows, the last line end included. An event stream is its bytes. Messages of gRPC, which the head
-// shows, stand as the JSON that they stand for, one after another; a field that their type does not have is named by
-// its number ("#9"). A missing request or response was not seen. An empty response is one that has no head.
+// carry; gaps for what is missing from the capture as a whole; and want for the expected findings. A message is its
+// head, a blank line and its body. Lines of a head end with LF here, and with CRLF on the wire. The body is everything
+// that follows, including the last line end. An event stream is its bytes. gRPC messages, which the head shows, are
+// written as the equivalent JSON, one after another. A field that their type does not have is named by its number
+// ("#9"). If a request or response is missing, it was not seen. An empty response is one without a head.
+//
+// A standard head has a name, as in "-- 1.request rpc-1.0 --" or "-- 1.response json --": then the section is the body
+// alone. An unknown name is an error that lists the known ones; docs/CONTRIBUTING.md has their heads. Format writes
+// every head. ReadDir reads a file of several scenarios: see Scenario.
 //
 //	The agent cancels and says nothing.
 //	-- 1.request --
@@ -45,10 +49,9 @@ import (
 //
 // # Meta
 //
-// A line of N.meta is a key, a colon and words. A word is bare or quoted as in Go; blank lines and lines that begin
-// with
-// # say nothing. Offsets are durations as Go writes them (12.5ms), counted from the start of the exchange, or unknown.
-// Every line may be left out; its default stands in brackets.
+// A line of N.meta is a key, a colon and words. A word is bare or quoted as in Go. Blank lines and lines that begin
+// with "#" are ignored. Offsets are durations as Go writes them (12.5ms), counted from the start of the exchange, or
+// unknown. Every line may be omitted; its default is in brackets.
 //
 //	id: UUID                  [made of N]
 //	conn: NUMBER              [0: not known]
@@ -60,7 +63,7 @@ import (
 //	request.head: base64      the section begins with the head in base64
 //	request.body: FLAGS       any of: base64; crlf (each LF stands for CRLF); no-newline (the last LF is that of the
 //	                          archive); decoded (the content coding is off already); missing (nothing was kept);
-//	                          incomplete (it did not come to its end)                            [none]
+//	                          incomplete (its end is missing)                                    [none]
 //	request.size: NUMBER or unknown     bytes on the wire     [what the section has]
 //	request.dropped: NUMBER   bytes that were not kept        [0]
 //	request.end: OFFSET       when its last byte came         [1ms]
@@ -81,19 +84,19 @@ import (
 //	rewrite: PLACE "WAS" "NOW"          may be repeated       [none]
 //	note: "TEXT"                        may be repeated       [none]
 //	lost: NUMBER              bytes lost somewhere in between [0]
-//	replayed: yes             one of our own verbs sent it    [no]
+//	replayed: yes             an a2atap command sent it       [no]
 //
 // The section gaps has lines of the same kind:
 //
-//	lost: NUMBER              exchanges that passed and of which nothing was recorded       [0]
+//	lost: NUMBER              exchanges that passed without any record                      [0]
 //	crashes: NUMBER           recorders of the capture that were killed                     [0]
-//	crash: TIME DURATION      of the last: what passed before TIME, or unknown, is there; how long before the end
+//	crash: TIME DURATION      of the last: traffic before TIME, or unknown, is recorded; how long before the end
 //	                          something may be missing                                      [none]
 //	insecure: yes             agents on TLS were not verified                               [no]
 //	secrets-kept: yes         redaction was turned off                                      [no]
 //	unfinished: yes           it was copied while it was being recorded                     [no]
 type Transcript struct {
-	Comment   string // what stands above the first section
+	Comment   string // text before the first section
 	Exchanges []*capture.Exchange
 	Gaps      capture.Gaps
 	Want      string // the section want, lines and all
@@ -177,8 +180,17 @@ func ReadFile(path string) (*Transcript, error) {
 
 // Parse reads a transcript. Errors begin with the file's name and the number of the line, and name the
 // section. The exchanges come in the order of their numbers.
-func Parse(file string, data []byte) (*Transcript, error) {
+func Parse(file string, data []byte) (*Transcript, error) { return parse(file, data, 1) }
+
+// parse reads a transcript whose text begins in a line of the file.
+func parse(file string, data []byte, line int) (*Transcript, error) {
 	comment, sections := parseArchive(data)
+	if len(sections) > 0 && comment == "" && strings.HasPrefix(sections[0].name, scenarioMark) {
+		comment, sections = string(sections[0].content), sections[1:]
+	}
+	for i := range sections {
+		sections[i].line += line - 1
+	}
 	t := &Transcript{Comment: comment}
 	groups := map[uint64]*messages{}
 	hasGaps := false
@@ -228,7 +240,7 @@ func mapValues(groups map[uint64]*messages) func(func(*messages) bool) {
 	}
 }
 
-// messages is what a transcript says of one exchange. A message is nil if its section is missing.
+// messages has the sections of one exchange. A message is nil if its section is missing.
 type messages struct {
 	seq               uint64
 	request, response []byte
@@ -246,15 +258,21 @@ func Sniff(begin []byte) (isTranscript, isArchive bool) {
 	return slices.ContainsFunc(sections, fits), len(sections) > 0
 }
 
+var errSection = errors.New("unknown section; use N.request, N.response or N.meta, with N from 1, gaps or want")
+
 // group puts a section where it belongs.
 func group(groups map[uint64]*messages, s section) error {
 	if s.name == "want" || s.name == gapsName {
-		return errors.New("there is one already; put all of it into one")
+		return errors.New("there is already such a section; combine them")
+	}
+	if strings.HasPrefix(s.name, scenarioMark) {
+		return errors.New("another scenario begins here, but a capture is one scenario; copy it into a separate file")
 	}
 	number, kind, _ := strings.Cut(s.name, ".")
+	kind, head, _ := strings.Cut(kind, " ")
 	seq, err := strconv.ParseUint(number, 10, 64)
 	if err != nil || seq == 0 || number[0] == '0' || number[0] == '+' {
-		return errors.New("unknown section; use N.request, N.response or N.meta, with N from 1, gaps or want")
+		return errSection
 	}
 	m := groups[seq]
 	if m == nil {
@@ -271,11 +289,12 @@ func group(groups map[uint64]*messages, s section) error {
 	case "meta":
 		content, line = &m.meta, &m.metaLine
 	default:
-		return errors.New("unknown section; use N.request, N.response or N.meta, with N from 1, gaps or want")
+		return errSection
 	}
 	if *content != nil {
-		return fmt.Errorf("it was there before, in line %d", *line)
+		return fmt.Errorf("the section already exists, in line %d", *line)
 	}
-	*content, *line = s.content, s.line
-	return nil
+	text, err := withHead(kind, head, s.content)
+	*content, *line = text, s.line
+	return err
 }

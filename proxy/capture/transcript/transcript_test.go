@@ -1,6 +1,7 @@
 package transcript_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -164,18 +165,18 @@ func TestParseErrors(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"-- 1.reqest --\n", `t.txtar:1: section "1.reqest": unknown section; use N.request`},
 		{"-- 0.request --\n", `t.txtar:1: section "0.request": unknown section`},
-		{"x\n\n-- want --\n-- want --\n", `t.txtar:4: section "want": there is one already`},
-		{"-- 1.request --\n-- 1.request --\n", `t.txtar:2: section "1.request": it was there before, in line 1`},
+		{"x\n\n-- want --\n-- want --\n", `t.txtar:4: section "want": there is already such a section`},
+		{"-- 1.request --\n-- 1.request --\n", `t.txtar:2: section "1.request": the section already exists, in line 1`},
 		{"-- 1.meta --\n", `t.txtar:1: section "1.meta": there is no 1.request or 1.response`},
 		{head + "\nended 5ms\n", `t.txtar:5: section "1.meta": "ended 5ms" has no colon`},
 		{head + "# x\nend: 5ms\n", `t.txtar:5: section "1.meta": unknown key "end"; use request.head, `},
 		{head + "event[1]: 5ms\n", `t.txtar:4: section "1.meta": unknown key "event[1]"`},
-		{head + "ended: 5\n", `t.txtar:4: section "1.meta": ended: "5" is not an offset`},
-		{head + "ended: 5ms\nended: 6ms\n", `t.txtar:5: section "1.meta": ended: it is said 2 times`},
+		{head + "ended: 5\n", `t.txtar:4: section "1.meta": ended: "5" is neither an offset`},
+		{head + "ended: 5ms\nended: 6ms\n", `t.txtar:5: section "1.meta": ended: it occurs 2 times`},
 		{head + "ended: 5ms 6ms\n", `section "1.meta": ended: 2 words`},
-		{head + "client: a name\n", `section "1.meta": client: want a name, and then`},
+		{head + "client: a name\n", `section "1.meta": client: want a name, then`},
 		{head + "client: a port 1\n", `client: unknown word "port"; use addr, url or how`},
-		{head + "note: \"a\n", `note: a quote without end`},
+		{head + "note: \"a\n", `note: an unclosed quote`},
 		{head + "note: a b\n", `note: 2 words, want 1`},
 		{head + "fault: reset\n", `fault: want a kind, a side and a detail`},
 		{head + "state: shut\n", `state: unknown state "shut"; use open, closed or interrupted`},
@@ -183,23 +184,25 @@ func TestParseErrors(t *testing.T) {
 		{head + "request.body: gzip\n", `request.body: unknown flag "gzip"; use base64, crlf`},
 		{head + "request.head: base64\n", `t.txtar:1: section "1.request": read base64`},
 		{head + "request.body: no-newline\n", `t.txtar:1: section "1.request": there is no newline`},
-		{head + "request.size: -1\n", `request.size: "-1" is not a number`},
+		{head + "request.size: -1\n", `request.size: "-1" is neither a number`},
 		{
 			"-- 1.response --\n\ndata: 1\n-- 1.meta --\nresponse.stream: yes\nresponse.blocks: 1:7\n",
 			"1 bytes of the stream",
 		},
 		{
 			"-- 1.response --\n\ndata: 1\n-- 1.meta --\nresponse.stream: yes\nresponse.blocks: 1:9\n",
-			"longer than what is left",
+			"longer than the rest of the stream",
 		},
 		{"-- 1.response --\n\ndata: 1\n-- 1.meta --\nresponse.stream: yes\nresponse.blocks: 8\n", `"8" is not K:LENGTH`},
-		{"-- gaps --\nlost: 1\n-- gaps --\n", `t.txtar:3: section "gaps": there is one already`},
+		{"-- gaps --\nlost: 1\n-- gaps --\n", `t.txtar:3: section "gaps": there is already such a section`},
 		{"-- gaps --\n\nlost: unknown\n", `t.txtar:3: section "gaps": lost: "unknown" is not a number`},
 		{"-- gaps --\ncrashes: -1\n", `section "gaps": crashes: "-1" is not a number`},
 		{"-- gaps --\ncrash: 5ms\n", `section "gaps": crash: want a time or unknown, and how long`},
 		{"-- gaps --\ncrash: now 5ms\n", `crash: "now" is neither a time`},
 		{"-- gaps --\ncrash: unknown long\n", `crash: "long" is not a duration`},
 		{"-- gaps --\ncrash: 9999-12-31T23:00:00-02:00 5ms\n", `is after the year 9999`},
+		{"-- 1.request json --\n", `unknown head "json"; use card, card-0.2, card-1.0, rpc, rpc-1.0`},
+		{"-- 1.meta json --\n", `t.txtar:1: section "1.meta json": unknown section`},
 		{"-- gaps --\nmissing: 1\n", `section "gaps": unknown key "missing"; use lost, crashes, crash, insecure`},
 	}
 	for _, tt := range tests {
@@ -236,7 +239,7 @@ func TestFormat(t *testing.T) {
 	}})
 }
 
-// What people write comes out as they wrote it, but for spelling: nothing is said that goes without saying.
+// Format returns a handwritten transcript as it was written, except for spelling: it omits defaults.
 func TestFormatSaysLittle(t *testing.T) {
 	text := roundTrip(t, parse(t, handWritten))
 	if strings.Contains(text, ".meta --") {
@@ -259,9 +262,71 @@ func TestReadFile(t *testing.T) {
 	expect.Equal(t, "a file with CRLF", 3, len(tr.Exchanges[0].Response.Events))
 }
 
+// A named head reads the same as the head itself.
+func TestNamedHeads(t *testing.T) {
+	short := parse(t, "-- 1.request rpc-1.0 --\n{\"id\": 1}\n-- 1.response sse --\ndata: 1\n\n"+
+		"-- 2.request card --\n-- 2.response empty --\n")
+	long := parse(t, `-- 1.request --
+POST /rpc HTTP/1.1
+Host: booker.example:9001
+Content-Type: application/json
+A2A-Version: 1.0
+
+{"id": 1}
+-- 1.response --
+HTTP/1.1 200 OK
+Content-Type: text/event-stream
+
+data: 1
+
+-- 2.request --
+GET /.well-known/agent-card.json HTTP/1.1
+Host: booker.example:9001
+
+-- 2.response --
+HTTP/1.1 204 No Content
+
+`)
+	if diff := cmp.Diff(long, short); diff != "" {
+		t.Errorf("-written +named:\n%s", diff)
+	}
+	roundTrip(t, short)
+}
+
+// Scenarios of one file are read one by one; each line of the file belongs to one of them, and errors name that line.
+func TestScenarios(t *testing.T) {
+	dir := t.TempDir()
+	const text = "Broken.\n-- 1.request --\nGET / HTTP/1.1\n\n-- want --\n1.request: bad [slug]\n" +
+		"-- scenario near --\nFine.\n-- 1.request card --\n-- want --\n-- scenario wrong --\n-- 1.request post --\n"
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "task"), 0o700))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "task", "slug.txtar"), []byte(text), 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "task", "z.txtar"), []byte("-- scenario a --\nA.\n-- want --\n"), 0o600))
+	var whole, found strings.Builder
+	for _, s := range must.Get(transcript.ReadDir(dir))(t) {
+		whole.Write(s.Text)
+		tr, err := s.Parse()
+		fmt.Fprintln(&found, s.Name, s.Line, err == nil)
+		if err != nil {
+			expect.ErrorHas(t, s.Name, `slug.txtar:12: section "1.request post": unknown head "post"; use card, card-0.2`, err)
+		} else {
+			fmt.Fprintf(&found, "%s%s", tr.Comment, tr.Want)
+		}
+	}
+	expect.Equal(t, "all lines", text+"-- scenario a --\nA.\n-- want --\n", whole.String())
+	expect.Equal(t, "scenarios", "task/slug 1 true\nBroken.\n1.request: bad [slug]\ntask/slug-near 7 true\nFine.\n"+
+		"task/slug-wrong 11 false\ntask/z-a 1 true\nA.\n", found.String())
+
+	_, err := transcript.Parse("slug.txtar", []byte(text))
+	expect.ErrorHas(t, "a capture of several", `slug.txtar:7: section "scenario near": another scenario begins here`, err)
+	must.Do(t, os.WriteFile(filepath.Join(dir, "task", "slug-near.txtar"), nil, 0o600))
+	_, err = transcript.ReadDir(dir)
+	expect.ErrorHas(t, "one name twice", "slug.txtar:7: scenario task/slug-near is already in ", err)
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(handWritten))
 	f.Add([]byte(saidByHand))
+	f.Add([]byte("-- scenario near --\nFine.\n-- 1.request card --\n-- 1.response json-404 --\n{}\n"))
 	f.Add(transcript.Format(&transcript.Transcript{Exchanges: capturetest.Exchanges(), HasWant: true}))
 	for _, x := range capturetest.Exchanges() {
 		f.Add(transcript.Format(&transcript.Transcript{Exchanges: []*capture.Exchange{x}}))

@@ -10,8 +10,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// The functions below are the kinds of values that stand in a meta section. Each sets the value on the way in, to its
-// default if it is not said, and says it on the way out, unless it is the default.
+// The functions below process the kinds of values in a meta section. When reading, each sets the value, to its default
+// if it is missing; when writing, each writes it unless it is the default.
 
 // metaValue is a value of one word.
 func metaValue[T comparable](m metaIO, key string, p *T, byDefault T, format func(T) string,
@@ -43,7 +43,7 @@ func metaValue[T comparable](m metaIO, key string, p *T, byDefault T, format fun
 
 func oneLine(lines [][]string) ([]string, error) {
 	if len(lines) > 1 {
-		return nil, fmt.Errorf("it is said %d times", len(lines))
+		return nil, fmt.Errorf("it occurs %d times", len(lines))
 	}
 	return lines[0], nil
 }
@@ -65,7 +65,7 @@ func parseOffset(s string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil {
-		return 0, fmt.Errorf("%q is not an offset such as 12.5ms, nor unknown", s)
+		return 0, fmt.Errorf("%q is neither an offset such as 12.5ms nor unknown", s)
 	}
 	return d, nil
 }
@@ -82,7 +82,7 @@ func metaNumber(m metaIO, key string, p *int64, byDefault int64) {
 		}
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil || n < 0 {
-			return 0, fmt.Errorf("%q is not a number, nor unknown", s)
+			return 0, fmt.Errorf("%q is neither a number nor unknown", s)
 		}
 		return n, nil
 	})
@@ -175,7 +175,7 @@ func metaPeer(m metaIO, key string, p *capture.Peer, byDefault capture.Peer) {
 			return err
 		}
 		if len(words)%2 == 0 {
-			return fmt.Errorf("want a name, and then addr, url or how, each with its value")
+			return fmt.Errorf("want a name, then addr, url or how, each with its value")
 		}
 		*p, err = peerOf(words)
 		return err
@@ -200,7 +200,7 @@ func peerOf(words []string) (capture.Peer, error) {
 	return p, nil
 }
 
-// metaRaw is a list of raw bytes, each quoted on a line of its own.
+// metaRaw processes a list of raw bytes, each quoted on a separate line.
 func metaRaw(m metaIO, key string, p *[][]byte) {
 	m.line(key, func() [][]string {
 		var lines [][]string
@@ -212,7 +212,7 @@ func metaRaw(m metaIO, key string, p *[][]byte) {
 		*p = nil
 		for _, words := range lines {
 			if len(words) != 1 {
-				return fmt.Errorf("%d words, want one; quote what has blanks", len(words))
+				return fmt.Errorf("%d words, want one; quote values with spaces", len(words))
 			}
 			*p = append(*p, []byte(words[0]))
 		}
@@ -220,7 +220,7 @@ func metaRaw(m metaIO, key string, p *[][]byte) {
 	})
 }
 
-// metaTrailer is raw fields; nil if there are none.
+// metaTrailer processes raw fields; nil means no fields.
 func metaTrailer(m metaIO, key string, p *[]byte) {
 	m.line(key, func() [][]string {
 		if *p == nil {
@@ -233,7 +233,7 @@ func metaTrailer(m metaIO, key string, p *[]byte) {
 		}
 		words, err := oneLine(lines)
 		if err == nil && len(words) != 1 {
-			err = fmt.Errorf("%d words, want one; quote what has blanks", len(words))
+			err = fmt.Errorf("%d words, want one; quote values with spaces", len(words))
 		}
 		if err == nil {
 			*p = []byte(words[0])
@@ -247,7 +247,7 @@ func metaWords(m metaIO, key string, each int, lines *[][]string) {
 	m.line(key, func() [][]string { return *lines }, func(read [][]string) error {
 		for _, words := range read {
 			if len(words) != each {
-				return fmt.Errorf("%d words, want %d; quote what has blanks", len(words), each)
+				return fmt.Errorf("%d words, want %d; quote values with spaces", len(words), each)
 			}
 		}
 		*lines = read

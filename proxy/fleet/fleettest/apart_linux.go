@@ -68,7 +68,7 @@ type Network struct {
 
 // A Host is a network namespace, in which programs can be run.
 type Host struct {
-	Address string // in the network; programs have 127.0.0.1 beside it, each host its own
+	Address string // in the network; programs also have 127.0.0.1, separate for each host
 
 	t    testing.TB
 	link string // the end of its cable in the namespace of the test

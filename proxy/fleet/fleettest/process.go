@@ -92,7 +92,7 @@ func newProcess(t testing.TB, name string, o ProcessOptions) *Process {
 	return p
 }
 
-// freeAddress returns an address that nobody listens on. A server that is to come back needs one that it knows before.
+// freeAddress returns an address without a listener. A server that is to restart needs an address known in advance.
 func freeAddress(t testing.TB, host string) string {
 	t.Helper()
 	if net.ParseIP(host).IsLoopback() {
@@ -156,7 +156,7 @@ func (p *Process) Restart() {
 	p.Ready()
 }
 
-// CPU returns the processor time that the server has used, in steps of 10 ms; 0 where nobody says so.
+// CPU returns the processor time that the server has used, in steps of 10 ms; 0 if the system does not report it.
 func (p *Process) CPU() time.Duration {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 	if err != nil {

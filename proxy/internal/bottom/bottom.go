@@ -3,8 +3,8 @@ package bottom
 
 import "net"
 
-// Of returns the connection at the bottom of one, as far as those above say what they wrap with a method NetConn. To
-// close it is what the function does, which is given that connection: what waits above has to learn of it.
+// Of returns the connection at the bottom of over, following the methods NetConn of wrapping connections. Its Close
+// calls closing with that connection, so that the connections above can learn of it.
 func Of(over net.Conn, closing func(below net.Conn) error) net.Conn {
 	for {
 		wraps, ok := over.(interface{ NetConn() net.Conn })
@@ -20,7 +20,7 @@ type conn struct {
 	closing func(net.Conn) error
 }
 
-// SetLinger is that of TCP.
+// SetLinger works like TCP's.
 func (c *conn) SetLinger(seconds int) error {
 	if tcp, ok := c.Conn.(interface{ SetLinger(int) error }); ok {
 		return tcp.SetLinger(seconds)

@@ -8,7 +8,7 @@ import (
 	"a2atap/proxy/hostname"
 )
 
-// IsGRPC reports whether the address is spoken to in gRPC, whose clients take other addresses than URLs.
+// IsGRPC reports whether the address is for gRPC, whose clients also accept addresses that are not URLs.
 func (u URL) IsGRPC() bool { return strings.EqualFold(u.Transport, a2a.GRPC.String()) }
 
 // String returns the address for people, without user information, query and fragment, which may hold secrets. An address
@@ -35,16 +35,17 @@ func (u URL) String() string {
 	return text
 }
 
-// IsPath reports whether the address is a path alone, which leads to whoever was asked for the card.
+// IsPath reports whether the address is only a path, relative to the server of the card.
 func (u URL) IsPath() bool {
 	at, err := url.Parse(u.Text)
 	return err == nil && !u.IsGRPC() && at.Scheme == "" && at.Host == "" && strings.HasPrefix(u.Text, "/")
 }
 
-// Agent returns where the address leads: scheme, which is http, https, or empty if the client is to know whether to
-// speak TLS; host, and port. It returns false if no tap can stand there.
+// Agent returns the target of the address: scheme, which is http, https, or empty if the client must know whether to
+// use TLS; host, and port. It returns false if no tap can be put there.
 //
-// One of gRPC has to name its port, since gRPC's own default is not that of the scheme, and is 443 where TLS is meant.
+// A gRPC address must have a port, since gRPC's default differs from the scheme's. Without a scheme, port 443 suggests
+// TLS, so Agent returns false.
 func (u URL) Agent() (*url.URL, bool) {
 	f, ok := u.form()
 	if !ok || !u.IsGRPC() {
@@ -55,21 +56,22 @@ func (u URL) Agent() (*url.URL, bool) {
 	return &url.URL{Scheme: f.scheme, Host: f.authority}, ok && port != "" && (f.scheme != "" || port != "443")
 }
 
-// Through returns the address with another authority in the place of its own, in its own form, in the clear as taps are. User information, path, query and fragment stay as they are written.
+// Through replaces the authority of the address, in its own form and without TLS, as for taps. User information, path,
+// query and fragment stay unchanged.
 func (u URL) Through(authority string) string {
 	f, _ := u.form()
 	return f.lead + authority + f.rest
 }
 
-// A form is what an address consists of.
+// A form has the parts of an address.
 type form struct {
 	scheme    string // http, https, or empty
-	lead      string // what stands before the authority of an address in the clear
+	lead      string // the text before the authority of an address without TLS
 	authority string
 	rest      string
 }
 
-// form takes an address apart. It returns false if it has none of the forms that are known.
+// form splits an address. It returns false if the address has no known form.
 //
 // A2A asks for a URL (0.3 §5.6.1, 1.0 §4.4.6) and gRPC's clients for a name to resolve (gRPC Name Resolution), so cards
 // name gRPC by URLs of http, https, grpc and grpcs, by host:port, and by the schemes dns and passthrough.
@@ -96,7 +98,8 @@ func (u URL) form() (f form, ok bool) {
 	return f, true
 }
 
-// target is form for what only gRPC's clients take. A server of names that stands in it is left alone: it knows no tap.
+// target is form for addresses that only gRPC clients accept. Addresses with a name server stay unchanged, since it
+// does not know taps.
 func (u URL) target() (f form, ok bool) {
 	f.authority = u.Text
 	for _, scheme := range []string{"dns:", "passthrough:"} {

@@ -7,14 +7,14 @@
 //
 // # What it promises
 //
-// Only a card, and what may be one, is held until it is complete: up to 1 MiB, and where only the body can tell for half
-// a second at most. Everything else passes at once and unchanged. What was replaced is in the record, beside what the
-// agent sent.
+// Only a response that is or may be a card is held until it is complete: up to 1 MiB, and for at most half a second if
+// only the body can tell. Everything else passes at once and unchanged. The record has the replacements, in addition to
+// what the agent sent.
 //
 // # What will surprise
 //
 //   - The ETag of a card that was changed has a suffix, since it is another representation; the suffix is taken off
 //     again in If-None-Match (RFC 9110 section 8.8.3). It changes with the addresses of the taps.
 //   - A request for a card asks the agent for no content coding and no range.
-//   - The signature of a card does not survive: the user is told.
+//   - The signature of a card becomes invalid: the user gets a notice.
 package card

@@ -19,7 +19,7 @@ const (
 	maxDecodedCard = 4 << 20 // bytes of one that came compressed
 )
 
-// An Editor is the relay.Editor of one connection. It must be told of the requests as they pass: see ObserveRequest. It
+// An Editor is the relay.Editor of one connection. It must observe the requests as they pass: see ObserveRequest. It
 // runs in the two goroutines of the connection.
 type Editor struct {
 	site  *Site
@@ -32,13 +32,13 @@ type Editor struct {
 
 var _ relay.DoubtfulEditor = (*Editor)(nil)
 
-// NewEditor returns the Editor of a connection that has reached us at local.
+// NewEditor returns the Editor of a client's connection to local.
 func (s *Site) NewEditor(local net.Addr, facts Facts) *Editor {
 	return &Editor{site: s, facts: facts, local: local, requests: make(map[int]*request)}
 }
 
-// Request implements relay.Editor. The answer to a request for a card is to be readable and whole, so no coding is
-// asked for and no range; and the entity tags of rewritten cards become the agent's again.
+// Request implements relay.Editor. The answer to a request for a card must be readable and complete, so the request
+// gets no content coding and no range; and the entity tags of rewritten cards become the agent's again.
 func (l *Editor) Request(x int, head []byte) []byte {
 	q := l.request(x)
 	if q == nil || q.rpc != nil || q.call || q.doubtful && !q.found {
@@ -112,10 +112,10 @@ func (l *Editor) Hold(x int, head []byte) int {
 // TooLarge implements relay.Editor.
 func (l *Editor) TooLarge(x int) {
 	if q := l.request(x); q == nil || q.doubtful {
-		return // nobody knows that it is a card
+		return // it is not known to be a card
 	}
-	l.note(x, fmt.Sprintf("the card of %s is larger than %d bytes, or too much was held at once: it passed as it came, and a client that follows "+
-		"it leaves the tap", l.site.Name, maxCard))
+	l.note(x, fmt.Sprintf("the card of %s is larger than %d bytes, or too much was held at once: it was forwarded unchanged, and a client that follows "+
+		"it bypasses the tap", l.site.Name, maxCard))
 }
 
 // note adds a note to an exchange and tells the user.
@@ -167,7 +167,7 @@ func (l *Editor) Answer(x int, head, body, trailer []byte) []byte {
 func (l *Editor) content(x int, _ *request, h *capture.Head, body []byte) ([]byte, bool) {
 	card, err := plainCard(h, body)
 	if err != nil {
-		l.note(x, fmt.Sprintf("the card of %s %v: it passed as it came, and a client that follows it leaves the tap",
+		l.note(x, fmt.Sprintf("the card of %s %v: it was forwarded unchanged, and a client that follows it bypasses the tap",
 			l.site.Name, err))
 		return nil, false
 	}
@@ -178,7 +178,7 @@ func (l *Editor) content(x int, _ *request, h *capture.Head, body []byte) ([]byt
 func plainCard(h *capture.Head, body []byte) ([]byte, error) {
 	for _, coding := range h.Fields.Values("Transfer-Encoding") {
 		if !strings.EqualFold(strings.TrimSpace(coding), "chunked") {
-			return nil, fmt.Errorf("came in the transfer coding %q", coding)
+			return nil, fmt.Errorf("has the transfer coding %q", coding)
 		}
 	}
 	card, err := capture.Decode(body, h.Fields.Codings(), maxDecodedCard)
@@ -211,7 +211,7 @@ func (l *Editor) rewrite(x int, q *request, card []byte) []Replacement {
 	}
 	l.facts.Fact(x, fact)
 	if signed {
-		l.note(x, "the card of "+l.site.Name+capture.SignatureBroken+": clients that verify the signature will refuse it; "+
+		l.note(x, "the card of "+l.site.Name+capture.SignatureBroken+": clients that verify the signature will reject it; "+
 			"use forward mode for them, or --no-rewrite")
 	}
 	return replacements
@@ -242,7 +242,7 @@ func (l *Editor) Patience(x int) time.Duration {
 	return 0
 }
 
-// Keep implements relay.DoubtfulEditor. Of a compressed answer only the whole tells.
+// Keep implements relay.DoubtfulEditor. A compressed answer must be complete to tell.
 func (l *Editor) Keep(x int, body []byte) bool {
 	q := l.request(x)
 	return q == nil || !q.doubtful || q.coded || a2a.MayBeginCard(body)
@@ -252,7 +252,7 @@ func (l *Editor) Keep(x int, body []byte) bool {
 func (l *Editor) TooSlow(x int, body []byte) {
 	if bytes.Contains(body, []byte(`"skills"`)) && bytes.Contains(body, []byte(`"capabilities"`)) {
 		l.note(x, "an answer of "+l.site.Name+" that looks like its card took longer than "+patience.String()+
-			": it passed as it came, and a client that follows it leaves the tap")
+			": it was forwarded unchanged, and a client that follows it bypasses the tap")
 	}
 }
 

@@ -20,7 +20,7 @@ func newTagger(parts ...string) tagger {
 	return tagger{tagMark + hex.EncodeToString(sum[:4])}
 }
 
-// mark returns an entity tag, strong or weak, with the mark. What is not an entity tag stays as it is.
+// mark returns an entity tag, strong or weak, with the mark. Anything that is not an entity tag stays unchanged.
 func (t tagger) mark(tag string) string {
 	if len(tag) < 2 || !strings.HasSuffix(tag, `"`) {
 		return tag
@@ -28,8 +28,8 @@ func (t tagger) mark(tag string) string {
 	return tag[:len(tag)-1] + t.suffix + `"`
 }
 
-// unmark takes the mark off each entity tag of an If-None-Match field: RFC 9110 section 13.1.2. Tags without it, and
-// "*", stay as they are. It reports whether there was one.
+// unmark removes the mark from each entity tag of an If-None-Match field: RFC 9110 section 13.1.2. Tags without it, and
+// "*", stay unchanged. It reports whether it removed any.
 func (t tagger) unmark(list string) (string, bool) {
 	now := strings.ReplaceAll(list, t.suffix+`"`, `"`)
 	return now, now != list

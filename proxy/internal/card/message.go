@@ -37,7 +37,7 @@ func messageOf(head []byte) *grpc.Type {
 	return method.Answer
 }
 
-var errNoMessage = errors.New("it is not one message")
+var errNoMessage = errors.New("it is not exactly one message")
 
 // message returns the card in an answer of gRPC, and the same as JSON.
 func (q *request) message(h *capture.Head, body []byte) (message, text []byte, err error) {
@@ -49,8 +49,8 @@ func (q *request) message(h *capture.Head, body []byte) (message, text []byte, e
 	return message, read.Text, read.Err
 }
 
-// answerMessage is Answer for a card in gRPC. Only the strings that are addresses change, and their lengths. The message
-// goes on uncompressed, which each message is free to be.
+// answerMessage is Answer for a card in gRPC. Only the strings with addresses change, and their lengths. The message
+// continues uncompressed, which is allowed for each message.
 func (l *Editor) answerMessage(x int, q *request, head, body, trailer []byte) []byte {
 	if len(body) == 0 { // the call has failed
 		return nil
@@ -58,8 +58,8 @@ func (l *Editor) answerMessage(x int, q *request, head, body, trailer []byte) []
 	h := capture.ParseResponseHead(head)
 	message, text, err := q.message(&h, body)
 	if err != nil {
-		l.note(x, fmt.Sprintf("the card of %s could not be read (%v): it passed as it came, and a client that follows "+
-			"it leaves the tap", l.site.Name, err))
+		l.note(x, fmt.Sprintf("the card of %s could not be read (%v): it was forwarded unchanged, and a client that follows "+
+			"it bypasses the tap", l.site.Name, err))
 		return nil
 	}
 	replacements := l.rewrite(x, q, text)

@@ -35,7 +35,7 @@ func (c *paths) add(target string) {
 	c.targets[target] = true
 }
 
-// acceptsJSON reports whether a client takes JSON for an answer: RFC 9110 section 12.5.1.
+// acceptsJSON reports whether a client accepts JSON as an answer: RFC 9110 section 12.5.1.
 func acceptsJSON(h *capture.Head) bool {
 	values := h.Fields.Values("Accept")
 	if len(values) == 0 {

@@ -22,7 +22,7 @@ type request struct {
 
 	rpc *grpc.Type // of the answer, if the request is a call of gRPC
 
-	// Of a request whose path does not tell what it asks for. Only the answer's side uses coded.
+	// For a request whose path does not identify a card. Only the answer's side uses coded.
 	doubtful bool
 	target   string
 	found    bool // the answer was a card before
@@ -30,14 +30,14 @@ type request struct {
 
 	// Of a call: its body so far, under the Editor's lock.
 	call   bool
-	length int // of the body, as the head says; -1 if it does not
+	length int // of the body, from the head; -1 if missing
 	body   []byte
-	ended  bool // the body is complete, or it cannot be that of such a call, and is nil
+	ended  bool // the body is complete, or it cannot be such a call's, and is nil
 
-	// Of the answer's side, where cards pass as they came: what there is of the answer, if it is one.
+	// For the answer's side, where cards pass unchanged: the received part of the answer, if it is a card.
 	answer capture.Head
 	card   []byte
-	limit  int // bytes that are kept of it; 0 for what is no card
+	limit  int // bytes of it that are kept; 0 if it is not a card
 }
 
 // requestOf returns the card request that a request with this head is, or may be; nil for any other.
@@ -95,7 +95,7 @@ func (q *request) end() {
 	if q.call && !q.ended {
 		q.ended = true
 		if !mayName(q.body) {
-			q.body = nil // which a stream would keep for as long as it is open
+			q.body = nil // a stream would keep it while it is open
 		}
 	}
 }
@@ -104,7 +104,7 @@ func (q *request) end() {
 // calls.
 func mayName(body []byte) bool { return bytes.Contains(body, []byte("xtended")) }
 
-// request returns what is known of an exchange that asks for a card, nil of any other.
+// request returns known facts about an exchange that requests a card, nil for any other.
 func (l *Editor) request(x int) *request {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -130,7 +130,7 @@ func callsForCard(body []byte) bool {
 	return call.Operation == a2a.GetExtendedCard && call.Batch == nil
 }
 
-// ObserveRequest is told of a request's head before the Editor is asked about it, as a relay.Observer is.
+// ObserveRequest receives a request's head before the Editor may edit it, like a relay.Observer.
 func (l *Editor) ObserveRequest(x int, head []byte) {
 	if q := l.site.requestOf(head); q != nil {
 		l.mu.Lock()
@@ -139,7 +139,7 @@ func (l *Editor) ObserveRequest(x int, head []byte) {
 	}
 }
 
-// ObserveRequestBody is told of a piece of a request's body.
+// ObserveRequestBody receives a piece of a request's body.
 func (l *Editor) ObserveRequestBody(x int, p []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -154,7 +154,7 @@ func (l *Editor) ObserveRequestBody(x int, p []byte) {
 	}
 }
 
-// ObserveRequestEnd is told of the end of a request.
+// ObserveRequestEnd is called at the end of a request.
 func (l *Editor) ObserveRequestEnd(x int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,22 +163,23 @@ func (l *Editor) ObserveRequestEnd(x int) {
 	}
 }
 
-// ObserveEnded is told of the end of an exchange.
+// ObserveEnded is called at the end of an exchange.
 func (l *Editor) ObserveEnded(x int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.requests, x)
 }
 
-// doubtfulRequest returns the card request that a GET or HEAD may turn out to be although its path does not tell;
-// nil for any other. A path at which HTTP+JSON has an operation is never one, nor is what does not want JSON.
+// doubtfulRequest returns the card request that a GET or HEAD may turn out to be although its path does not tell; nil
+// for any other. A path with an HTTP+JSON operation is never a card, and neither is a request that does not accept
+// JSON.
 func (s *Site) doubtfulRequest(method string, h *capture.Head) *request {
 	path, _, _ := strings.Cut(h.Target, "?")
 	if _, operation := a2a.RoutePrefix(path); operation || !acceptsJSON(h) {
 		return nil
 	}
 	q := &request{doubtful: true, target: h.Target}
-	// A client that has a card of ours shows it by the tag that we gave it.
+	// A client that has an edited card sends its tag.
 	q.found = s.found.has(h.Target) || strings.Contains(h.Fields.Get("If-None-Match"), tagMark)
 	if method == "HEAD" && !q.found {
 		return nil

@@ -6,12 +6,12 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A Site is the tap that cards are rewritten in: what an Editor has to know of it. It is made once for all connections.
+// A Site has the facts about a tap that an Editor needs to rewrite cards. It is made once for all connections.
 type Site struct {
 	Name string // of the agent, for people
 
-	// Route returns the authority that takes the place of that of an address in the agent's card, for a client that has
-	// reached us at local and has named used in Host; "" leaves it as it is. Notice is for the user; "" is none.
+	// Route returns the authority that replaces the one of an address in the agent's card, for a client that has
+	// connected to local and has sent used in Host; "" leaves it unchanged. Notice is for the user; it may be empty.
 	Route func(address URL, used string, local net.Addr) (authority, notice string)
 
 	// State describes all that Route depends on: entity tags of cards that were rewritten in another state do not hold.
@@ -19,14 +19,14 @@ type Site struct {
 
 	Notice func(text string)
 
-	// Leaves says that cards pass as they came: Route returns notices alone, and the Editor is no relay.Editor. It is told
-	// of answers then, see Editor.ObserveAnswer.
+	// Leaves means that cards pass unchanged: Route returns only notices, and the Editor is not used as a relay.Editor.
+	// It observes answers instead, see Editor.ObserveAnswer.
 	Leaves bool
 
 	found paths
 }
 
-// Facts take what is learned of an exchange. A recording.Conn does.
+// Facts receive facts about an exchange. A recording.Conn implements it.
 type Facts interface {
 	Fact(x int, f capture.Fact)
 }

@@ -9,19 +9,19 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A URL is a string token of a document that says where somebody can be reached.
+// A URL is a string token of a document with an address.
 type URL struct {
 	Pointer    string // RFC 6901, from the root of the document
-	Start, End int    // where the token stands in the document, quotes included
+	Start, End int    // position of the token in the document, including quotes
 	Text       string
 	Transport  string // as a card names it; "" if it does not
 }
 
-// URLs finds the URLs of a card that is a whole document, or the result of a JSON-RPC answer. It returns false if
-// the document is not JSON or holds no card, and in signed whether the card carries signatures.
+// URLs finds the URLs of a card that is a whole document, or the result of a JSON-RPC answer. It returns false if the
+// document is not JSON or has no card, and in signed whether the card has signatures.
 //
-// The URLs are those of A2A 0.1 to 0.3 §5.5 (url, additionalInterfaces) and of 1.0 §4.4.1 (supportedInterfaces);
-// a hybrid card has both. Members whose name stands twice count twice, since readers differ in which they take.
+// The URLs are those of A2A 0.1 to 0.3 §5.5 (url, additionalInterfaces) and of 1.0 §4.4.1 (supportedInterfaces); a
+// hybrid card has both. Duplicate members count twice, since readers differ in which one they use.
 func URLs(doc []byte, rpc bool) (urls []URL, signed, ok bool) {
 	parsed := a2a.Parse(doc)
 	card, base := parsed.Root, ""

@@ -2,8 +2,8 @@ package card
 
 import "a2atap/proxy/capture"
 
-// ObserveAnswer is told of the head of an answer, and ObserveAnswerBody and ObserveAnswerEnd of what follows. They are
-// for a Site that leaves cards as they are: where an answer is a card, they say which of its addresses lead past us.
+// ObserveAnswer receives the head of an answer; ObserveAnswerBody and ObserveAnswerEnd receive the rest. They are for a
+// Site that leaves cards unchanged: if an answer is a card, they report which of its addresses bypass the tap.
 func (l *Editor) ObserveAnswer(x int, head []byte) {
 	if q := l.left(x); q != nil {
 		q.answer, q.limit = capture.ParseResponseHead(head), l.Hold(x, head)
@@ -18,7 +18,7 @@ func (l *Editor) left(x int) *request {
 	return l.request(x)
 }
 
-// ObserveAnswerBody is told of a piece of an answer's body.
+// ObserveAnswerBody receives a piece of an answer's body.
 func (l *Editor) ObserveAnswerBody(x int, p []byte) {
 	q := l.left(x)
 	if q == nil || q.limit == 0 {
@@ -29,7 +29,7 @@ func (l *Editor) ObserveAnswerBody(x int, p []byte) {
 	}
 }
 
-// ObserveAnswerEnd is told of the end of an answer.
+// ObserveAnswerEnd is called at the end of an answer.
 func (l *Editor) ObserveAnswerEnd(x int) {
 	q := l.left(x)
 	if q == nil || q.limit == 0 || q.method == "HEAD" {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// AtOnce runs the binary n times, with one more variable in the environment, and returns what each has printed. The
-// standard input of all ends at the same moment: each is to begin then what it must not do after another.
+// AtOnce runs the binary n times, with one more variable in the environment, and returns the output of each. The
+// standard input of all ends at the same moment: the processes should start the racing operation then.
 func AtOnce(t testing.TB, n int, variable string) []string {
 	t.Helper()
 	outputs := make([]bytes.Buffer, n)

@@ -12,36 +12,46 @@ import (
 	"time"
 )
 
-// strangerShare is how many times as long as a search took for who listens beside agents there is none: on a machine
-// where servers come and go all the time, each new one would make a look long.
+// strangerShare is the pause after a search for other listening processes, as a multiple of the search's duration: on a
+// machine where servers start and stop all the time, each new server would make a look long.
 const strangerShare = 19
 
-// hiddenFor is how long a listening socket that nobody was seen to hold is not looked for again.
+// hiddenFor is how long a listening socket without a visible holder is not looked up again.
 const hiddenFor = 5 * time.Second
 
-// A Finder looks at processes and their sockets. It remembers who held which listening socket, so that not all
-// processes have to be looked at each time. The zero Finder is ready. It must not be used by two goroutines at once.
+// A Finder examines processes and their sockets. It remembers which process held which listening socket, so that it
+// need not examine all processes each time. The zero Finder is ready. It must not be used by two goroutines at once.
 type Finder struct {
-	root string // where /proc is; empty stands for that
+	root string // the path of /proc; empty means /proc
 	held map[uint64]*holding
 	now  func() time.Time // nil is time.Now
-	rest time.Time        // no search before for who listens beside agents
+	rest time.Time        // no search for other listening processes before this time
+	made []int            // processes that were seen to make connections, the latest first
 }
+
+// maxMade is how many processes that have made connections are examined before all others.
+const maxMade = 16
 
 // A holding is a listening socket, by its inode, and who holds it.
 type holding struct {
 	descriptors map[int]string // of each process one descriptor of the socket; none if it is hidden
-	hidden      time.Time      // when nobody was found
+	hidden      time.Time      // when no holder was found
 }
 
-// Find looks who listens at the addresses of agents, each of which may have several, and which of those processes and
-// of their parents and children have made connections. It looks at nothing more when the context ends, and returns its
-// error; other errors say that the system lists no sockets.
+// Find finds the processes that listen at the addresses of agents, each of which may have several, and which of those
+// processes and of their parents and children have made connections. It stops when the context ends, and returns the
+// context's error; other errors mean that the system lists no sockets.
 func (f *Finder) Find(ctx context.Context, agents [][]netip.AddrPort, connections []Pair) (Survey, error) {
-	var s Survey
-	t, err := f.sockets(connections)
+	s := Survey{owners: make([][]int, len(connections)), lasted: make([]bool, len(connections)), processes: make(map[int]details)}
+	l := look{f: f, survey: &s, sockets: make(map[int][]uint64)}
+	t, err := f.sockets(connections, func() {
+		for _, pid := range f.made { // before anything else: a connection can be over soon
+			l.know(pid)
+			l.socketsOf(pid)
+		}
+	})
 	if err != nil {
-		return s, err
+		return Survey{}, err
 	}
 	s.Listening, s.Holders = make([]bool, len(agents)), make([][]int, len(agents))
 	listening := make([][]uint64, len(agents))
@@ -69,31 +79,30 @@ func (f *Finder) Find(ctx context.Context, agents [][]netip.AddrPort, connection
 			}
 		}
 	}
-	l := look{f: f, survey: &s, inodes: t.made, listening: listening, ports: all}
-	s.owners, s.processes = make([][]int, len(connections)), make(map[int]details)
-	for _, pid := range holders {
+	l.inodes, l.listening, l.ports = t.made, listening, all
+	for _, pid := range slices.Concat(f.made, holders) {
 		l.at(pid)
 	}
 	strangers, err := l.strangers(ctx, others, holders)
 	if err != nil {
 		return Survey{}, err
 	}
-	if len(holders) == 0 || l.complete() {
-		return s, ctx.Err()
-	}
-	for _, pid := range holders {
-		if ctx.Err() != nil {
-			break
-		}
-		s.processes[pid] = f.details(pid)
-		for _, relative := range append(f.children(pid), s.processes[pid].parent) {
-			if _, known := s.processes[relative]; !known && relative > 1 && !slices.Contains(holders, relative) {
-				s.processes[relative] = f.details(relative)
-				if !slices.Contains(strangers, relative) {
+	if len(holders) > 0 && !l.complete() {
+		for _, pid := range holders {
+			if ctx.Err() != nil {
+				break
+			}
+			for _, relative := range append(f.children(pid), f.parent(pid)) {
+				if relative > 1 && !slices.Contains(holders, relative) && !slices.Contains(strangers, relative) {
+					l.know(relative)
 					l.at(relative)
 				}
 			}
 		}
+		l.outlasted(connections)
+	}
+	for _, pid := range slices.Concat(holders, l.makers()) {
+		l.know(pid)
 	}
 	return s, ctx.Err()
 }
@@ -102,13 +111,14 @@ func (f *Finder) Find(ctx context.Context, agents [][]netip.AddrPort, connection
 type look struct {
 	f         *Finder
 	survey    *Survey
-	inodes    []uint64 // of the connections; 0 if it has none
+	sockets   map[int][]uint64 // of each examined process
+	inodes    []uint64         // of the connections; 0 if it has none
 	listening [][]uint64
 	ports     map[uint64]uint16 // of all that listen
 }
 
-// strangers looks at processes that listen and are not those of agents, as long as it is not known of a connection who
-// has made it, and returns those. Before the first connections it only finds out who they are.
+// strangers looks at listening processes that are not agents, while a connection's process is unknown, and returns
+// them. Before the first connections, it only lists them.
 func (l *look) strangers(ctx context.Context, listening []uint64, agents []int) (seen []int, err error) {
 	if len(l.inodes) > 0 && l.complete() {
 		return nil, nil
@@ -140,9 +150,60 @@ func (l *look) strangers(ctx context.Context, listening []uint64, agents []int) 
 	return seen, nil
 }
 
+// outlasted notes which connections without a visible holder still exist.
+func (l *look) outlasted(connections []Pair) {
+	var rest []Pair
+	var numbers []int
+	for i, c := range connections {
+		if l.inodes[i] != 0 && len(l.survey.owners[i]) == 0 {
+			rest, numbers = append(rest, c), append(numbers, i)
+		}
+	}
+	for i, inode := range l.f.inodes(rest) {
+		l.survey.lasted[numbers[i]] = inode == l.inodes[numbers[i]]
+	}
+}
+
+// makers returns the processes that have made the connections. The next look begins with them.
+func (l *look) makers() []int {
+	var made []int
+	for _, owners := range l.survey.owners {
+		for _, pid := range owners {
+			if !slices.Contains(made, pid) {
+				made = append(made, pid)
+			}
+		}
+	}
+	next := slices.Clone(made)
+	for _, pid := range l.f.made {
+		if !slices.Contains(made, pid) && len(l.sockets[pid]) > 0 {
+			next = append(next, pid)
+		}
+	}
+	l.f.made = next[:min(len(next), maxMade)]
+	return made
+}
+
+// know notes the details of a process, before its sockets are examined, since it may end soon.
+func (l *look) know(pid int) {
+	if _, known := l.survey.processes[pid]; !known {
+		l.survey.processes[pid] = l.f.details(pid)
+	}
+}
+
+// socketsOf returns the sockets that a process holds, as they were when this look first came to it.
+func (l *look) socketsOf(pid int) []uint64 {
+	inodes, known := l.sockets[pid]
+	if !known {
+		l.f.descriptors(pid, func(_ string, inode uint64) { inodes = append(inodes, inode) })
+		l.sockets[pid] = inodes
+	}
+	return inodes
+}
+
 // at notes which of the sockets a process holds. A worker that was given a listening socket is one more holder.
 func (l *look) at(pid int) {
-	l.f.descriptors(pid, func(_ string, inode uint64) {
+	for _, inode := range l.socketsOf(pid) {
 		if i := slices.Index(l.inodes, inode); i >= 0 {
 			l.survey.owners[i] = add(l.survey.owners[i], pid)
 		}
@@ -154,7 +215,7 @@ func (l *look) at(pid int) {
 				l.survey.Holders[i] = add(l.survey.Holders[i], pid)
 			}
 		}
-	})
+	}
 }
 
 // complete reports whether each connection that there is has an owner.
@@ -213,7 +274,7 @@ func (f *Finder) findHolders(ctx context.Context, inodes []uint64) error {
 			return err
 		}
 		if pid == os.Getpid() {
-			continue // what we hold ourselves is not a process of an agent
+			continue // this process is not an agent's
 		}
 		f.descriptors(pid, func(descriptor string, inode uint64) {
 			if missing[inode] {
@@ -252,7 +313,7 @@ func (f *Finder) processes() []int {
 	return all
 }
 
-// descriptors calls found with each socket that a process holds. It may not be looked at if it is another user's.
+// descriptors calls found with each socket that a process holds. Another user's process may not be examined.
 func (f *Finder) descriptors(pid int, found func(descriptor string, inode uint64)) {
 	for _, name := range names(f.path(strconv.Itoa(pid), "fd")) {
 		if inode, ok := f.socket(pid, name); ok {
@@ -299,7 +360,7 @@ func (f *Finder) children(pid int) []int {
 	return all
 }
 
-// details returns what is known of a process.
+// details returns known facts about a process.
 func (f *Finder) details(pid int) details {
 	var d details
 	d.program, _ = os.Readlink(f.path(strconv.Itoa(pid), "exe"))
@@ -319,6 +380,17 @@ func (f *Finder) parent(pid int) int {
 	return parent
 }
 
+// inodes returns the inodes of connections' sockets, 0 for closed ones.
+func (f *Finder) inodes(connections []Pair) []uint64 {
+	if f.root == "" {
+		if t := newTable(connections); diagnose(t.connections) == nil {
+			return t.made
+		}
+	}
+	t, _ := f.sockets(connections, func() {}) // if that fails, none was found
+	return t.made
+}
+
 // names returns the names in a directory, none if it may not be read.
 func names(dir string) []string {
 	d, err := os.Open(dir)
@@ -326,18 +398,20 @@ func names(dir string) []string {
 		return nil
 	}
 	defer d.Close()
-	all, _ := d.Readdirnames(-1) // what was read until the process ended
+	all, _ := d.Readdirnames(-1) // the entries read before the process ended
 	return all
 }
 
-// sockets looks up the sockets that are asked for: with the kernel, or in the tables of TCP where it does not answer.
-func (f *Finder) sockets(connections []Pair) (table, error) {
+// sockets looks up the requested sockets, through netlink or, if that fails, in the TCP tables of /proc, and calls made
+// when it knows the sockets of the connections.
+func (f *Finder) sockets(connections []Pair, made func()) (table, error) {
 	if f.root == "" {
-		if t := newTable(connections); t.ask() == nil {
+		if t := newTable(connections); t.ask(made) == nil {
 			return t, nil
 		}
 	}
 	t := newTable(connections)
+	defer made()
 	file, err := os.Open(f.path("net", "tcp"))
 	if err != nil {
 		return t, err
@@ -353,3 +427,6 @@ func (f *Finder) sockets(connections []Pair) (table, error) {
 	defer six.Close()
 	return t, t.read(six)
 }
+
+// parentOf returns the parent of a process, 0 if it has none.
+func parentOf(pid int) int { return new(Finder).parent(pid) }

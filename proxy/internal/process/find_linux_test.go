@@ -154,8 +154,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestHidden has an agent and a client of another user, whose descriptors may not be read: nobody is named, and not all
-// processes are looked at each time.
+// TestHidden has an agent and a client of another user, whose descriptors may not be read: no process is named, and
+// later looks do not examine all processes again.
 func TestHidden(t *testing.T) {
 	p := newTree(t, tcp, "")
 	p.process(20, 1, "/usr/bin/agent", nil)
@@ -203,5 +203,16 @@ func BenchmarkFind(b *testing.B) {
 	var f Finder
 	for b.Loop() {
 		must.Get(f.Find(context.Background(), [][]netip.AddrPort{{address}}, []Pair{pair}))(b)
+	}
+}
+
+func TestAncestors(t *testing.T) {
+	t.Parallel()
+	above := Ancestors(os.Getpid())
+	if len(above) == 0 || above[0] != os.Getppid() {
+		t.Errorf("above this process are %v; its parent is %d", above, os.Getppid())
+	}
+	if above := Ancestors(1 << 30); len(above) != 0 {
+		t.Errorf("above a process that does not exist are %v", above)
 	}
 }

@@ -16,8 +16,8 @@ type heldSocket struct {
 	listening bool
 }
 
-// parseLsof reads what lsof -F pRcfnPT prints: a line for each field, which begins with the field's letter. Those of a
-// process come first, then those of each of its files. What it does not know it passes over.
+// parseLsof reads what lsof -F pRcfnPT prints: a line for each field, which begins with the field's letter. A process's
+// fields come first, then those of each of its files. Unknown fields are skipped.
 func parseLsof(text []byte) ([]heldSocket, map[int]details) {
 	var sockets []heldSocket
 	processes := make(map[int]details)
@@ -76,12 +76,12 @@ func parseSocketName(name string) (heldSocket, bool) {
 	return s, err == nil
 }
 
-// surveyOf says of sockets and processes what they show of agents and connections.
+// surveyOf derives the Survey of agents and connections from sockets and processes.
 func surveyOf(sockets []heldSocket, processes map[int]details, agents [][]netip.AddrPort, connections []Pair, self int,
 ) Survey {
 	s := Survey{
 		Listening: make([]bool, len(agents)), Holders: make([][]int, len(agents)),
-		owners: make([][]int, len(connections)), processes: processes,
+		owners: make([][]int, len(connections)), lasted: make([]bool, len(connections)), processes: processes,
 	}
 	var listeners []listener
 	for _, held := range sockets {

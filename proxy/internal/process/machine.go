@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Machine returns what identifies this machine until it starts anew, and on Linux the network namespace in which we are:
-// processes that have the same reach each other over loopback. It is empty if the system does not say.
+// Machine returns an identifier of this machine until it restarts, and on Linux of this process's network namespace:
+// processes with the same identifier reach each other over loopback. It is empty if the system does not provide one.
 var Machine = sync.OnceValue(func() string {
 	id := machine()
 	if id == "" {

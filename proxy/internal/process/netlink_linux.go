@@ -23,8 +23,24 @@ const (
 	netlinkTimeout = 250 * time.Millisecond
 )
 
-// ask fills the table from the kernel.
-func (t *table) ask() error {
+// ask fills the table from the kernel, and calls made when the sockets of connections are known.
+func (t *table) ask(made func()) error {
+	return diagnose(func(fd int, buf []byte) error {
+		if err := t.connections(fd, buf); err != nil {
+			return err
+		}
+		made()
+		for _, family := range []uint8{syscall.AF_INET, syscall.AF_INET6} {
+			if err := exchange(fd, buf, diagRequest(family, 1<<listenState, Pair{}, true), t.listener); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// diagnose opens a socket to the kernel for what asks.
+func diagnose(ask func(fd int, buf []byte) error) error {
 	fd, err := syscall.Socket(syscall.AF_NETLINK, syscall.SOCK_RAW|syscall.SOCK_CLOEXEC, netlinkSockDiag)
 	if err != nil {
 		return os.NewSyscallError("socket", err)
@@ -34,7 +50,11 @@ func (t *table) ask() error {
 	if err := syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &timeout); err != nil {
 		return os.NewSyscallError("setsockopt", err)
 	}
-	buf := make([]byte, 32<<10)
+	return ask(fd, make([]byte, 32<<10))
+}
+
+// connections asks for the sockets of connections.
+func (t *table) connections(fd int, buf []byte) error {
 	for pair, i := range t.wanted { // first: a connection can be over soon
 		family := uint8(syscall.AF_INET6)
 		if pair.Local.Addr().Is4() { // which finds sockets of IPv6 too that speak IPv4
@@ -46,11 +66,6 @@ func (t *table) ask() error {
 			}
 		})
 		if err != nil && !errors.Is(err, syscall.ENOENT) {
-			return err
-		}
-	}
-	for _, family := range []uint8{syscall.AF_INET, syscall.AF_INET6} {
-		if err := exchange(fd, buf, diagRequest(family, 1<<listenState, Pair{}, true), t.listener); err != nil {
 			return err
 		}
 	}
@@ -91,11 +106,11 @@ func diagRequest(family uint8, states uint32, pair Pair, all bool) []byte {
 	binary.BigEndian.PutUint16(r[10:], pair.Remote.Port())
 	copy(r[12:28], pair.Local.Addr().AsSlice())
 	copy(r[28:44], pair.Remote.Addr().AsSlice())
-	binary.NativeEndian.PutUint64(r[48:], ^uint64(0)) // whatever its cookie is
+	binary.NativeEndian.PutUint64(r[48:], ^uint64(0)) // any cookie
 	return m
 }
 
-// exchange sends a request and calls each with every answer, which is read into buf. The error may be that of the kernel.
+// exchange sends a request and calls each with every answer, which is read into buf. The error may be the kernel's.
 func exchange(fd int, buf, request []byte, each func(m []byte)) error {
 	to := &syscall.SockaddrNetlink{Family: syscall.AF_NETLINK}
 	if err := syscall.Sendto(fd, request, 0, to); err != nil {

@@ -1,11 +1,11 @@
 // Package process finds out which agent of this machine has made a TCP connection: the one whose process holds the
-// connection's socket. Of a process that is no agent that is known here it finds out on which ports it listens, so that
-// somebody else may know it by them.
+// connection's socket. If the process is not a known agent, the package finds the ports on which it listens, so that a
+// caller may recognize it by them.
 //
-// It looks at the sockets that the system lists and at who holds them, where it may: Linux shows them in /proc, macOS
-// through lsof. A socket that it may not look at, or that another machine or network namespace holds, belongs to
-// nobody, and so does every socket on other systems; that is not an error. Nothing is changed, and no process is asked
-// for anything.
+// It examines the sockets that the system lists and the processes that hold them, as far as permitted: through /proc on
+// Linux, through lsof on macOS. A socket that it may not examine, or that another machine or network namespace holds,
+// has no process, and neither has any socket on other systems; that is not an error. The package changes nothing, and
+// does not contact any process.
 //
 // A look costs a millisecond or so, and tens of them where a listening socket is seen for the first time on a machine
 // with many processes: it belongs off the path of the traffic.
@@ -26,7 +26,7 @@ func unmapped(a netip.AddrPort) netip.AddrPort {
 	return netip.AddrPortFrom(a.Addr().Unmap().WithZone(""), a.Port())
 }
 
-// A Relation says how the process that made a connection is known to be an agent.
+// A Relation is how the process that made a connection was recognized as an agent.
 type Relation uint8
 
 // The relations.
@@ -39,29 +39,30 @@ const (
 
 // A Survey is what one look has shown. The zero Survey has shown nothing.
 type Survey struct {
-	// Listening says of each agent whether somebody listens at its address on this machine. Holders are the processes
-	// that do, as far as they may be looked at: none where the agent belongs to another user.
+	// Listening reports for each agent whether a process listens at its address on this machine. Holders are these
+	// processes, as far as they may be examined: none if the agent belongs to another user.
 	Listening []bool
 	Holders   [][]int
 
 	owners    [][]int // of each connection; only processes that listen and relatives of Holders are looked for
+	lasted    []bool  // whether a connection was still open after all of those had been examined
 	processes map[int]details
 	ports     map[int][]uint16 // on which a process listens, sorted
 }
 
-// details are what is known of a process.
+// details are known facts about a process.
 type details struct {
 	parent  int
-	program string // what it runs; empty if it is not known
+	program string // the program that it runs; empty if unknown
 }
 
-// Caller returns which agent has made a connection, both by their numbers in what was asked, and how that is known. The
-// relation is None unless exactly one agent comes into question: a process at the addresses of two is neither.
+// Caller returns which agent has made a connection, both as indexes into the arguments of Find, and how it was
+// recognized. The relation is None unless exactly one agent matches: a process at the addresses of two is neither.
 //
-// A process that holds no agent's address is taken for that of its parent or its child, as servers with workers make
-// them. What started a server is the server only if it runs the same program: a shell, an editor or a test of another
-// language that starts an agent is not the agent. The first process of a system is nobody's parent, since it is given
-// the orphans of all others.
+// A process that holds no agent's address is attributed to the agent of its parent or its child, as in servers with
+// workers. The parent of a server counts as the server only if it runs the same program: a shell, an editor or a test
+// in another language that starts an agent is not the agent. The first process of a system is not considered a parent,
+// since it adopts all orphans.
 func (s *Survey) Caller(connection int) (agent int, r Relation) {
 	if connection >= len(s.owners) {
 		return 0, None
@@ -88,8 +89,15 @@ func (s *Survey) Caller(connection int) (agent int, r Relation) {
 	return 0, None
 }
 
-// Ports returns the ports on which the process that made a connection listens itself, in order. There are none if it
-// listens nowhere, or may not be looked at, or if several processes hold the connection that listen on different ports.
+// Seen reports whether the look shows which agent has made a connection, or that none has. It does not if the connection
+// was over too soon.
+func (s *Survey) Seen(connection int) bool {
+	return connection < len(s.owners) && (len(s.owners[connection]) > 0 || s.lasted[connection])
+}
+
+// Ports returns the ports on which the process that made a connection listens itself, in order. It returns none if the
+// process does not listen, or may not be examined, or if several processes that listen on different ports hold the
+// connection.
 func (s *Survey) Ports(connection int) []uint16 {
 	if connection >= len(s.owners) {
 		return nil
@@ -104,7 +112,7 @@ func (s *Survey) Ports(connection int) []uint16 {
 	return ports
 }
 
-// Recognisable reports whether any process that listens could be looked at.
+// Recognisable reports whether any listening process could be examined.
 func (s *Survey) Recognisable() bool { return len(s.ports) > 0 }
 
 func (s *Survey) same(owner, holder int) Relation {
@@ -169,8 +177,8 @@ type listener struct {
 	id uint64 // of the socket, or of the process that holds it
 }
 
-// listenersOf returns the listeners that an agent is reached through: of its addresses the first that somebody listens
-// at, and there those that fit best. There can be several that share a port.
+// listenersOf returns the listeners through which an agent is reached: the best matches at the first of its addresses
+// that has a listener. Several listeners may share a port.
 func listenersOf(agent []netip.AddrPort, all []listener) []uint64 {
 	for _, address := range agent {
 		best, ids := 1, []uint64(nil)
@@ -187,4 +195,13 @@ func listenersOf(agent []netip.AddrPort, all []listener) []uint64 {
 		}
 	}
 	return nil
+}
+
+// Ancestors returns the processes above a process, its parent first, as far as the system shows them.
+func Ancestors(pid int) []int {
+	var all []int
+	for pid = parentOf(pid); pid > 0 && !slices.Contains(all, pid); pid = parentOf(pid) {
+		all = append(all, pid)
+	}
+	return all
 }

@@ -10,12 +10,12 @@ import (
 	"strconv"
 )
 
-// A table is what /proc/net/tcp and tcp6 say of the sockets that listen, and of those that were asked for.
+// A table has the listening and the requested sockets from /proc/net/tcp and tcp6.
 type table struct {
 	wanted    map[Pair]int    // connections by their ends
 	clients   map[uint16]bool // ports that these connections come from
 	listeners []listener
-	made      []uint64 // inode of each connection; 0 if there is none
+	made      []uint64 // inode of each connection; may be 0
 }
 
 func newTable(connections []Pair) table {
@@ -33,7 +33,7 @@ func newTable(connections []Pair) table {
 // States of a socket: the kernel's include/net/tcp_states.h.
 const stateListen = "0A"
 
-// read reads one file. What is not a line of it is passed over.
+// read reads one file. Invalid lines are skipped.
 func (t *table) read(r io.Reader) error {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
@@ -63,7 +63,7 @@ func (t *table) line(line []byte) {
 		return
 	}
 	inode, err := strconv.ParseUint(string(fields[9]), 10, 64)
-	if err != nil || inode == 0 { // nobody holds it any more
+	if err != nil || inode == 0 { // no process holds it any more
 		return
 	}
 	if listens {

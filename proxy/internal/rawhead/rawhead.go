@@ -1,8 +1,8 @@
-// Package rawhead reads and changes the heads of HTTP messages as they stand on the wire, without taking them apart: what
-// is not changed keeps its bytes, its order and its case.
+// Package rawhead reads and edits the heads of HTTP messages in wire form, without parsing them into fields: unchanged
+// parts keep their bytes, order and case.
 //
-// [Value] looks at one field in the path of the traffic and allocates nothing. An [Edit] changes fields of one head.
-// [Frame] puts a changed head and a changed body together in the framing that the sender had chosen.
+// [Value] reads one field in the path of the traffic and allocates nothing. An [Edit] changes fields of one head.
+// [Frame] combines a changed head and a changed body in the sender's framing.
 package rawhead
 
 import (
@@ -24,8 +24,8 @@ func NewEdit(raw []byte) *Edit {
 	return &Edit{lines: bytes.SplitAfter(raw, []byte("\n"))}
 }
 
-// Value returns the value of the first field of that name in a raw head, in any case, without the blanks around
-// it; nil if there is none. It allocates nothing, since it runs in the path of the traffic.
+// Value returns the value of the first field with the name in a raw head, case-insensitively, without surrounding
+// blanks; nil if it is missing. It allocates nothing, since it runs in the path of the traffic.
 func Value(head []byte, name string) []byte {
 	for at := bytes.IndexByte(head, '\n') + 1; at > 0 && at < len(head); {
 		line := head[at:]
@@ -115,8 +115,8 @@ func (h *Edit) SetTarget(target string) {
 // Bytes returns the head.
 func (h *Edit) Bytes() []byte { return bytes.Join(h.lines, nil) }
 
-// digestFields carry a digest of the content or of the representation, which does not hold for a rewritten one: RFC
-// 9530, RFC 3230, RFC 1864.
+// digestFields carry a digest of the content or of the representation, which is wrong for a rewritten one: RFC 9530,
+// RFC 3230, RFC 1864.
 var digestFields = []string{"Digest", "Content-Digest", "Repr-Digest", "Content-MD5"}
 
 // WithoutDigests drops digests from a trailer section.
@@ -124,7 +124,7 @@ func WithoutDigests(trailer []byte) []byte {
 	if len(trailer) == 0 {
 		return nil
 	}
-	h := NewEdit(append([]byte("\n"), trailer...)) // fields stand behind a start line
+	h := NewEdit(append([]byte("\n"), trailer...)) // fields come after a start line
 	for _, name := range digestFields {
 		h.Drop(name)
 	}
@@ -156,7 +156,7 @@ func IsToken(c rune) bool {
 	return c < 0x80 && bytes.ContainsRune([]byte("!#$%&'*+-.^_`|~"), c)
 }
 
-// DropDigests leaves out all fields that carry a digest, which would not hold for another body.
+// DropDigests leaves out all fields that carry a digest, which would be wrong for another body.
 func DropDigests(edit *Edit) {
 	for _, name := range digestFields {
 		edit.Drop(name)

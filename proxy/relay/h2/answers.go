@@ -19,7 +19,7 @@ type answers struct {
 
 	unproven   []*stream // whose answer was complete after the client had ended its sending
 	proveUntil time.Time // that the last of them waits
-	refused    bool      // the client takes no more
+	refused    bool      // the client accepts no more data
 }
 
 // fields implements direction.
@@ -28,12 +28,13 @@ func (a *answers) fields(b *block) {
 	switch {
 	case s == nil:
 		if why := a.strays.strayStream(b.head.StreamID); why != "" {
+			letGo(a.half)
 			a.strays.report(appendHead(nil, b.head.Type, b.head.Flags, b.head.StreamID, int(b.head.Length)), why)
 		}
 		a.forward(b)
-	case s.isOurs(): // the client has its answer
+	case s.isOurs(): // the client already has another answer
 	case b.tooLong, !a.hasRoom(s, b):
-		a.refuse(s, "the head of the answer is longer than this proxy takes (RFC 9113 section 10.5.1)")
+		a.refuse(s, "the head of the answer is longer than this proxy accepts (RFC 9113 section 10.5.1)")
 	default:
 		a.message(s, b)
 		if cap(a.head) > maxHeadRoom {
@@ -53,10 +54,13 @@ func (a *answers) hasRoom(s *stream, b *block) bool {
 func (a *answers) message(s *stream, b *block) {
 	s.mu.Lock()
 	status := b.list.status()
-	interim := status >= 100 && status < 200 && !b.endsStream()
+	stray := s.answered && !b.endsStream()
+	interim := status >= 100 && status < 200 && !b.endsStream() && !stray
 	head := !s.answered && !interim
 	switch {
 	case s.ended:
+	case stray:
+		a.strays.report(nil, "fields after the head of an answer that do not end it (RFC 9113 section 8.1)")
 	case interim:
 		a.head = b.list.appendAnswer(a.head[:0])
 		a.obs.Informational(s.x, a.head)
@@ -97,7 +101,7 @@ func (a *answers) message(s *stream, b *block) {
 	}
 }
 
-// hold has an answer go on as the Editor wants it, and reports whether it is not to go on now as it came.
+// hold treats an answer as the Editor asks, and reports whether the answer must not be forwarded now as it came.
 func (a *answers) hold(s *stream, x int, b *block) bool {
 	limit := a.edited.Hold(x, a.head)
 	if b.list.isMalformed() || b.resized {
@@ -130,7 +134,7 @@ func (a *answers) hold(s *stream, x int, b *block) bool {
 	return false
 }
 
-// refuse puts 502 in the place of an answer that cannot be taken, or breaks it off if it has begun.
+// refuse replaces an answer that cannot be accepted with 502, or breaks it off if it has begun.
 func (a *answers) refuse(s *stream, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -234,7 +238,6 @@ func (a *answers) failed(err error) {
 		relay.Reset(a.client.Conn)
 		return
 	}
-	a.client.out.take() // what others have said is written
-	a.client.out.give() //nolint:errcheck // it is over
+	letGoAtEnd(a.half) // write what other goroutines have posted
 	a.linger()
 }

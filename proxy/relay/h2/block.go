@@ -10,7 +10,7 @@ import (
 // maxFragments bounds the frames of one header block, which may be empty.
 const maxFragments = 1000
 
-// A block is a header block that is whole.
+// A block is a complete header block.
 type block struct {
 	head    http2.FrameHeader // of its first frame
 	before  []byte            // a priority, or the stream that is promised
@@ -42,7 +42,7 @@ func newBlockReader(limit int) blockReader {
 	return blockReader{dec: hpack.NewDecoder(initialTable, nil), limit: limit}
 }
 
-// under reports whether a block is under way, so that only CONTINUATION may come.
+// under reports whether a block is in progress, so that only CONTINUATION may come.
 func (r *blockReader) under() bool { return r.stream != 0 }
 
 // begin begins a block. The first frame's payload has no padding any more.
@@ -58,10 +58,10 @@ func (r *blockReader) begin(fh http2.FrameHeader, before []byte, padding int, ta
 	r.dec.SetEmitFunc(r.emit)
 }
 
-// maxListRoom is for how many fields room is kept from one block to the next.
+// maxListRoom is the number of fields whose room is kept from one block to the next.
 const maxListRoom = 1000
 
-// emit takes a field. Those beyond the limit are only decoded, for what they do to the table.
+// emit receives a field. Fields beyond the limit are only decoded, for their effect on the table.
 func (r *blockReader) emit(f hpack.HeaderField) {
 	b := &r.block
 	if b.size += int(f.Size()); b.size > r.limit {
@@ -95,8 +95,8 @@ func (r *blockReader) add(fragment []byte, last bool) bool {
 	return !r.lost
 }
 
-// resizesLate reports whether a header block changes the size of the table behind its first field, which must not be: RFC
-// 7541 section 4.2. Decoders that have an empty table take it.
+// resizesLate reports whether a header block changes the size of the table after its first field, which RFC 7541
+// section 4.2 forbids. Decoders with an empty table accept it.
 func resizesLate(b []byte) bool {
 	fields := false
 	for len(b) > 0 {
@@ -134,7 +134,7 @@ func resizesLate(b []byte) bool {
 	return false
 }
 
-// readInt reads an integer: RFC 7541 section 5.1. What is not complete is 0, with nothing behind it.
+// readInt reads an integer: RFC 7541 section 5.1. An incomplete integer is 0, with an empty rest.
 func readInt(b []byte, prefix int) (n uint64, rest []byte) {
 	if len(b) == 0 {
 		return 0, nil
@@ -161,5 +161,5 @@ func appendResize(out []byte, size uint32) []byte {
 	return binary.AppendUvarint(append(out, 0x20|most), uint64(size-most))
 }
 
-// exceeds reports whether the block under way is longer than any may be.
+// exceeds reports whether the current block is longer than any block may be.
 func (r *blockReader) exceeds() bool { return r.encoded > r.limit || r.fragments > maxFragments }

@@ -7,12 +7,12 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// undecodable is a header block that no decoder takes: RFC 7541 section 6.1 forbids the index 0. What cannot be decoded
-// here goes on as that, since its bytes could be other fields in the receiver's table.
+// undecodable is a header block that every decoder rejects: RFC 7541 section 6.1 forbids the index 0. It replaces
+// blocks that cannot be decoded here, since their bytes could mean other fields with the receiver's table.
 const undecodable = 0x80
 
-// addBlock deals with a frame that carries a header block, or a part of one. It returns false if the frame is to pass
-// as it came.
+// addBlock handles a frame that carries a header block, or a part of one. It returns false if the frame has to pass as
+// it came.
 func (h *half) addBlock(fh http2.FrameHeader, payload []byte) bool {
 	r := &h.blocks
 	if fh.Type != http2.FrameContinuation {
@@ -38,7 +38,7 @@ func (h *half) addBlock(fh http2.FrameHeader, payload []byte) bool {
 	last := fh.Flags&http2.FlagHeadersEndHeaders != 0
 	decoded := r.add(payload, last)
 	if r.exceeds() {
-		h.abandon("a header block is longer than this proxy takes (RFC 9113 section 10.5.1)")
+		h.abandon("a header block is longer than this proxy accepts (RFC 9113 section 10.5.1)")
 		return true
 	}
 	if !last {
@@ -66,7 +66,7 @@ func (h *half) blockBegun() {
 	}
 }
 
-// fieldsBehind has a header block follow a body that it must not follow so (RFC 9113 section 8.1).
+// fieldsBehind queues a header block behind a body that it must not follow (RFC 9113 section 8.1).
 func (h *half) fieldsBehind(own *body, b *block) bool {
 	late := block{head: b.head, before: b.before, padding: b.padding, list: slices.Clone(b.list), resized: b.resized}
 	return h.breakBody(own, func() {
@@ -75,27 +75,29 @@ func (h *half) fieldsBehind(own *body, b *block) bool {
 	})
 }
 
-// forward sends a block on as it is in the receiver's terms.
+// forward sends a block in the receiver's encoding.
 func (h *half) forward(b *block) { h.to.out.blockOf(b) }
 
-// blockOf adds a block as it is in the terms of the receiver.
+// blockOf adds a block in the receiver's encoding.
 func (o *outlet) blockOf(b *block) {
 	o.resized = b.resized
 	o.fields(b.head.Type, b.head.Flags, b.head.StreamID, b.before, b.padding, b.list)
 	o.resized = false
 }
 
-// breakBlock begins at the receiver the block that is under way here, since a frame comes that must not stand in it:
-// RFC 9113 section 6.10. The receiver sees what is wrong, and no part of the block.
+// breakBlock forwards the beginning of the current block, since the next frame must not interrupt a block: RFC 9113
+// section 6.10. So the receiver notices the error, and gets no part of the block.
 func (h *half) breakBlock() {
+	letGo(h)
 	b := &h.blocks.block
 	h.blocks.stream, h.blocks.lost = 0, true
 	flags := b.head.Flags &^ (http2.FlagHeadersEndHeaders | http2.FlagHeadersPadded)
 	h.to.out.bytes = appendFrame(h.to.out.bytes, b.head.Type, flags, b.head.StreamID, b.before)
 }
 
-// lostBlock sends a block on that cannot be decoded, for the receiver to say so.
+// lostBlock forwards a block that cannot be decoded, so that the receiver reports the error.
 func (h *half) lostBlock(b *block) {
+	letGo(h)
 	h.to.out.fragments(b.head.Type, b.head.Flags, b.head.StreamID, b.before, b.padding, []byte{undecodable})
 	h.malformed(b.head.StreamID, "a header block that cannot be decoded (RFC 9113 section 4.3)")
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"a2atap/proxy/budget"
 	"a2atap/proxy/relay"
 )
 
@@ -18,7 +19,7 @@ func (h *half) withhold(s *stream, held *hold, by relay.Change, list fieldList) 
 	b.hold, b.by = held, by
 	b.waiting, b.ahead = held != nil, held != nil && held.ahead
 	if held != nil {
-		b.room = relay.HeldRoom()
+		b.room = budget.HeldRoom.Share()
 		held.head, held.list = bytes.Clone(held.head), slices.Clone(list)
 		k.held++
 	}
@@ -41,7 +42,7 @@ func (h *half) withhold(s *stream, held *hold, by relay.Change, list fieldList) 
 	}
 }
 
-// addContent takes content of a body.
+// addContent adds content to a body.
 func (h *half) addContent(b *body, p []byte) {
 	k := &h.credit
 	switch {
@@ -49,8 +50,10 @@ func (h *half) addContent(b *body, p []byte) {
 		k.replace(nil, len(p), nil)
 	case b.hold != nil:
 		held := b.hold
-		room := b.room.Take(len(p))
-		held.content = append(held.content, p...)
+		var room bool
+		if held.content, room = b.room.Append(held.content, p); !room {
+			held.content = append(held.content, p...)
+		}
 		k.keep(b, len(p))
 		switch {
 		case len(held.content) > held.limit:
@@ -76,9 +79,15 @@ func (h *half) addContent(b *body, p []byte) {
 	h.flushSoon()
 }
 
-// olderHeld returns the older half of the held messages, which go on if there is no room. Younger ones could not go on
-// before them, and would keep their room.
+// olderHeld returns the older half of the held messages, which are released if there is no room. Younger ones could not
+// overtake them, and would keep their room.
 func (k *credit) olderHeld() []*body {
+	held := k.allHeld()
+	return held[:(len(held)+1)/2]
+}
+
+// allHeld returns the held messages, the oldest first.
+func (k *credit) allHeld() []*body {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	var held []*body
@@ -88,10 +97,10 @@ func (k *credit) olderHeld() []*body {
 		}
 	}
 	slices.SortFunc(held, func(a, b *body) int { return cmp.Compare(a.stream.id, b.stream.id) })
-	return held[:(len(held)+1)/2]
+	return held
 }
 
-// release ends the holding of a message, and sends what is given in its place, head and content; nil for what came.
+// release ends the holding of a message, and sends edited instead, head and content; nil sends the message as it came.
 func (h *half) release(b *body, edited []byte) {
 	held := b.hold
 	b.hold = nil
@@ -130,7 +139,7 @@ func (h *half) releaseLate(now time.Time) bool {
 	return true
 }
 
-// endBody says that a body is complete, and what follows it.
+// endBody marks a body as complete, followed by its trailer.
 func (h *half) endBody(b *body, trailer fieldList) {
 	if b.broken != nil {
 		b.broken.end(slices.Clone(trailer))
@@ -163,8 +172,9 @@ func (k *credit) isOver(b *body) bool {
 	return b.ended
 }
 
-// breakBody has what its sender makes of a body follow it as it came: its content goes on now, and the receiver says itself
-// what is wrong. It returns false if the body is not for the receiver anyway.
+// breakBody ends the handling of a body whose sender breaks the protocol. It releases the content now and has the
+// offending frames follow unmodified, so that the receiver notices the error. It returns false if the body is not for
+// the receiver anyway.
 func (h *half) breakBody(b *body, follow func()) bool {
 	if _, breaks := h.edited.By.(Breaker); breaks || b.broken != nil {
 		return false
@@ -179,13 +189,33 @@ func (h *half) breakBody(b *body, follow func()) bool {
 	much := b.extra > maxBehind
 	k.mu.Unlock()
 	if much {
-		h.abandon("too much follows the end of a stream (RFC 9113 section 5.1)")
+		h.abandon("too much data after the end of a stream (RFC 9113 section 5.1)")
 	}
 	h.flushSoon()
 	return true
 }
 
-// maxBehind bounds what waits behind a body that is over.
+// letGo releases all messages held here as they came, before a malformed frame: the receiver's reaction to the frame
+// may end them. The caller has the turn of the receiver.
+func letGo(h *half) {
+	if _, breaks := h.edited.By.(Breaker); breaks {
+		return
+	}
+	for _, b := range h.credit.allHeld() {
+		h.does.noRoom(b.stream)
+		h.release(b, nil)
+	}
+	h.flush(&h.to.out)
+}
+
+// letGoAtEnd releases all messages held here, as far as they have arrived, because their sender ends.
+func letGoAtEnd(h *half) {
+	h.to.out.take()
+	letGo(h)
+	h.to.out.give() //nolint:errcheck // its sender has ended
+}
+
+// maxBehind bounds the bytes that wait behind a body that has ended.
 const maxBehind = 64 << 10
 
 // bodyOf returns the body of a stream on this half, nil if it has none.
@@ -195,8 +225,8 @@ func (k *credit) bodyOf(id uint32) *body {
 	return k.bodies[id]
 }
 
-// bodyAllowed notes that the receiver takes n more bytes of a stream, and reports whether that is for us and not for
-// the sender.
+// bodyAllowed notes that the receiver accepts n more bytes of a stream. It reports whether the relay keeps that credit,
+// instead of the sender.
 func (h *half) bodyAllowed(id uint32, n int64) bool {
 	k := &h.credit
 	k.mu.Lock()
@@ -218,14 +248,14 @@ func (h *half) bodyAllowed(id uint32, n int64) bool {
 	return b != nil
 }
 
-// flushSoon has sent what bodies may send, once.
+// flushSoon schedules flush, unless it is scheduled already.
 func (h *half) flushSoon() {
 	h.credit.mu.Lock()
 	defer h.credit.mu.Unlock()
 	h.flushLater()
 }
 
-// flushLater is flushSoon for whoever holds the lock of the credit.
+// flushLater is flushSoon for callers that hold the lock of the credit.
 func (h *half) flushLater() {
 	if k := &h.credit; len(k.bodies) > 0 && !k.flushing {
 		k.flushing = true
@@ -233,7 +263,7 @@ func (h *half) flushLater() {
 	}
 }
 
-// flush adds what bodies may send now.
+// flush adds the data that bodies may send now.
 func (h *half) flush(o *outlet) {
 	k := &h.credit
 	k.mu.Lock()

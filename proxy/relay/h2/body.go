@@ -11,13 +11,13 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// A body is the body of a message that is held, or changed on the way, so that what the receiver allows on its stream
-// is not for the sender. It is guarded by the lock of the credit of its direction, but for what is marked.
+// A body is the body of a message that is held, or changed on the way, so that the receiver's credit for its stream is
+// not for the sender. The lock of the credit of its direction guards it, except for the marked fields.
 type body struct {
 	stream   *stream
-	receiver int64  // what the receiver takes on the stream
+	receiver int64  // how much the receiver accepts on the stream
 	sender   int64  // what the sender believes that it may send on the stream
-	queue    []byte // what is to be sent
+	queue    []byte // the data to send
 	head     fieldList
 	led      bool  // its head is sent
 	bare     bool  // its head may end the stream. Where DATA came, that would be another message: gRPC for Go waits then
@@ -29,33 +29,33 @@ type body struct {
 	broke    bool            // they replace its end
 	waiting  bool            // it is held, and not sent yet
 	held     int64           // bytes that are held
-	ended    bool            // nothing comes any more
+	ended    bool            // no more data will come
 	gone     bool            // it is sent to its end, or dropped
 
 	room   *budget.Share // for what is held; nil if it never was
 	hold   *hold         // it waits to be complete; of the half's goroutine
-	broken *script       // it is broken on purpose; nil as a rule
+	broken *script       // it is broken on purpose; usually nil
 	by     relay.Change  // the content is changed while it passes; of the half's goroutine
 }
 
-// A hold is what there is of a message that waits to be complete.
+// A hold is the part that has arrived of a message that waits to be complete.
 type hold struct {
 	head    []byte // as the Editor sees it
 	list    fieldList
 	content []byte
 	limit   int
-	ahead   bool      // the head goes on at once: whatever becomes of the content, it says nothing about that
-	until   time.Time // when it goes on as it came; zero if it may take as long as it does
+	ahead   bool      // the head is forwarded at once: it does not depend on the content
+	until   time.Time // when it is forwarded as it came; zero means no limit
 }
 
-// mayHold reports whether a message may be held whose body may have limit bytes: false if it is known to be too large.
+// mayHold reports whether a message may be held whose body may have limit bytes: false if it is certainly too large.
 func mayHold(list fieldList, limit int) bool {
 	text, ok := list.get("content-length")
 	length, err := strconv.ParseInt(text, 10, 64)
 	return !ok || err != nil || length <= int64(limit)
 }
 
-// isMislabeled reports whether the head of a message gives another length than its content has (RFC 9113 section 8.1.1).
+// isMislabeled reports whether a message declares another length than its content has (RFC 9113 section 8.1.1).
 func (h *hold) isMislabeled() bool {
 	text, ok := h.list.get("content-length")
 	n, err := strconv.Atoi(text)
@@ -94,14 +94,14 @@ func (k *credit) allow(b *body) {
 	}
 }
 
-// isGone reports whether nothing more of a body is to be sent.
+// isGone reports whether nothing more of a body has to be sent.
 func (k *credit) isGone(b *body) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return b.gone
 }
 
-// keep notes that so many bytes more of a body are held, and lets its sender go on.
+// keep notes that n more bytes of a body are held, and lets its sender continue.
 func (k *credit) keep(b *body, n int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -126,7 +126,7 @@ func (k *credit) unhold(b *body) {
 	b.held, b.waiting = 0, false
 }
 
-// replace puts content to be sent in the place of n bytes that are pending.
+// replace replaces n pending bytes with other content to send.
 func (k *credit) replace(b *body, n int, by []byte) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -158,8 +158,8 @@ func (k *credit) drop(id uint32) {
 	k.settle()
 }
 
-// completes reports whether a stream has a body that is there to its end, and not all sent. A reset of a client follows
-// it then.
+// completes reports whether a stream has a body that has arrived completely and is not all sent. Then a client's reset
+// follows the body.
 func (k *credit) completes(id uint32, reset []byte) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

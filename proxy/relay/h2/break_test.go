@@ -78,7 +78,7 @@ func TestBreaks(t *testing.T) {
 		}, relay.KindReset, relay.SideAgent, "INTERNAL_ERROR"},
 		"the agent refuses the stream": {func(s *session) {
 			s.agent.WriteGoAway(0, http2.ErrCodeNo, []byte("go\x1b away"))
-		}, relay.KindReset, relay.SideAgent, "not looked at: GOAWAY with NO_ERROR (go? away)"},
+		}, relay.KindReset, relay.SideAgent, "not observed: GOAWAY with NO_ERROR (go? away)"},
 		"the agent gives the connection up": {func(s *session) {
 			s.agent.WriteGoAway(1, http2.ErrCodeEnhanceYourCalm, nil)
 			s.agent.Conn.Close()
@@ -158,7 +158,7 @@ func testAgentOfHTTP1(t *testing.T) {
 	expect.Equal(t, "the client", says, readFull(t, w.Conn, make([]byte, len(says))))
 	c.Close()
 	e := p.seen.ended(1)[0]
-	if e.Fault == nil || e.Fault.Kind != relay.KindNotHTTP || !strings.Contains(e.Fault.Detail, "does not speak HTTP/2") {
+	if e.Fault == nil || e.Fault.Kind != relay.KindNotHTTP || !strings.Contains(e.Fault.Detail, "does not support HTTP/2") {
 		t.Errorf("the fault is %v", e.Fault)
 	}
 	w.Conn.Close()

@@ -10,40 +10,41 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// A Breaker is an Editor that also breaks exchanges on purpose. What it breaks off is given up at the agent, with CANCEL;
-// all other streams of the connection go on. It is asked from the goroutine of the side that it breaks, by the number of
-// the stream (RFC 9113 section 5.1.1).
+// A Breaker is an Editor that also breaks exchanges on purpose. A stream that it breaks off is canceled at the agent,
+// with CANCEL; all other streams of the connection continue. Its methods are called from the goroutine of the side that
+// it breaks, with the number of the stream (RFC 9113 section 5.1.1).
 type Breaker interface {
 	relay.Editor
-	// Instead is asked when a request is complete: one with a body only if that was held (see relay.RequestEditor). Nil
-	// has it go to the agent.
+	// Instead is called when a request is complete; a request with a body only if the body was held (see
+	// relay.RequestEditor). Nil forwards the request to the agent.
 	Instead(stream uint32) *Instead
-	// Break is asked when the head of a final answer is there, and whether that is all of it. Nil passes the answer as it
-	// comes.
+	// Break is called when the head of a final answer has arrived; whole reports whether the head is the whole answer.
+	// Nil passes the answer as it comes.
 	Break(stream uint32, head []byte, whole bool) *Break
 }
 
-// Instead is what becomes of a request in the place of going to the agent.
+// An Instead replaces forwarding a request to the agent.
 type Instead struct {
-	// Head, as an Observer gets it, and Content are the answer; no Head is for silence, until the client gives the stream
-	// up, or it is reset with CANCEL after that time.
+	// Head, as an Observer gets it, and Content are the answer. An empty Head means silence until the client gives the
+	// stream up, or until the stream is reset with CANCEL after Silence.
 	Head, Content []byte
 	Silence       time.Duration
 }
 
-// A Break is what becomes of an answer.
+// A Break describes how an answer is broken.
 type Break struct {
-	Reset *http2.ErrCode // the stream is reset in its place
-	Head  []byte         // in place of the head that came, and of the same form; nil for that one
+	Reset *http2.ErrCode // the stream is reset instead of answered
+	Head  []byte         // replaces the head that came, in the same form; nil keeps it
 	Wait  time.Duration  // before any of it is sent
 
-	// Leave is called with the last stream that the client has begun, and returns the code with which it is told that the
-	// connection takes no more (RFC 9113 section 6.8). Those that are under way go on. Nil tells nothing.
+	// Leave is called with the last stream that the client has begun. It returns the code of the GOAWAY that tells the
+	// client that the connection accepts no more streams (RFC 9113 section 6.8). Open streams continue. Nil sends no
+	// GOAWAY.
 	Leave func(last uint32) http2.ErrCode
 
-	// Content returns what to send in place of the next piece of the content, and how the answer ends after that, nil if
-	// it goes on. It is called with no content before the first piece, and with last after the last one. Nil has the
-	// content pass.
+	// Content returns what to send instead of the next piece of the content, and how the answer ends after that, nil if
+	// the answer continues. It is called with no content before the first piece, and with last after the last one. If
+	// Content is nil, the content passes.
 	Content func(p []byte, last bool) ([]Piece, *Ending)
 }
 
@@ -53,15 +54,15 @@ type Piece struct {
 	Bytes []byte
 }
 
-// An Ending says how an answer ends before its time: with a reset, in silence, or else as one that is complete.
+// An Ending describes how an answer ends early: with a reset, in silence, or else as a complete answer.
 type Ending struct {
 	Reset   *http2.ErrCode
-	Silence time.Duration // nothing comes any more, and the stream is reset with CANCEL after that time
+	Silence time.Duration // no more data comes, and the stream is reset with CANCEL after that time
 	Trailer []byte        // field lines; none for an end without a trailer
 }
 
-// A script is what is still to be sent of an answer that is broken, by its steps. It is guarded as its body is, but for
-// what is marked.
+// A script is the rest of a broken answer that is still to be sent, as steps. It is guarded like its body, except for
+// the marked fields.
 type script struct {
 	h     *half
 	b     *body
@@ -83,8 +84,8 @@ type step struct {
 	reset   *http2.ErrCode
 }
 
-// keepBack asks about a request that is complete, and reports whether the agent does not get it. The lock of the stream
-// is held.
+// keepBack asks the Breaker about a complete request, and reports whether to keep the request from the agent. The lock
+// of the stream is held.
 func (r *requests) keepBack(s *stream) bool {
 	by, ok := r.edited.By.(Breaker)
 	if !ok || !r.edited.On() {
@@ -123,7 +124,7 @@ func (r *requests) kept(s *stream) bool {
 // kept implements direction: answers are not kept from clients.
 func (*answers) kept(*stream) bool { return false }
 
-// leaveConnection tells the client that no further streams are taken. Those that it begins all the same are dropped.
+// leaveConnection tells the client that no further streams are accepted. Streams that it still begins are dropped.
 func (c *conn) leaveConnection(codeAt func(last uint32) http2.ErrCode) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -135,14 +136,14 @@ func (c *conn) leaveConnection(codeAt func(last uint32) http2.ErrCode) {
 	c.client.out.post(func(o *outlet) { o.bytes = appendGoAway(o.bytes, last, code, "") })
 }
 
-// isLeft reports whether a stream was begun after the client was told that none is taken.
+// isLeft reports whether a stream was begun after the client was told that no more are accepted.
 func (c *conn) isLeft(id uint32) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.left && id > c.leftAfter
 }
 
-// ignore has a stream go nowhere. Its lock is held.
+// ignore drops all further data of a stream. Its lock is held.
 func (c *conn) ignore(s *stream) {
 	s.ours = true
 	c.end(s, nil)
@@ -154,7 +155,7 @@ func (c *conn) say(id uint32, code http2.ErrCode) {
 	c.client.out.post(func(o *outlet) { o.bytes = appendReset(o.bytes, id, code) })
 }
 
-// remember keeps in mind, for a while, that a stream has nothing to say to the agent any more.
+// remember notes, for a while, that nothing more must be sent to the agent on a stream.
 func (c *conn) remember(s *stream) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -166,7 +167,8 @@ func (c *conn) remember(s *stream) {
 	}
 }
 
-// breaks asks about an answer whose head is there, and reports whether that is not to go on now as it is.
+// breaks asks the Breaker about an answer whose head has arrived. It reports whether to not forward the answer now as
+// is.
 func (a *answers) breaks(s *stream, b *block) bool {
 	by, ok := a.edited.By.(Breaker)
 	if !ok || !a.edited.On() {
@@ -207,7 +209,7 @@ func (a *answers) howBroken(by Breaker, id uint32, whole bool) (how *Break) {
 	return by.Break(id, a.head, whole)
 }
 
-// leaveStream lets nothing of what an agent sends on a stream pass any more.
+// leaveStream drops all further data of the agent on a stream.
 func (a *answers) leaveStream(s *stream, tell bool) {
 	if tell {
 		a.giveUp(s, http2.ErrCodeCancel)
@@ -217,7 +219,7 @@ func (a *answers) leaveStream(s *stream, tell bool) {
 	a.ignore(s)
 }
 
-// next plays what becomes of a piece of the content, or of its end.
+// next plays the result for a piece of the content, or for its end.
 func (s *script) next(p []byte, last bool) {
 	if s.over {
 		return
@@ -243,7 +245,7 @@ func (s *script) next(p []byte, last bool) {
 	}
 }
 
-// content returns what is sent in place of a piece, and how the answer ends after that.
+// content returns what to send instead of a piece, and how the answer ends after that.
 func (s *script) content(p []byte, last bool) (pieces []Piece, ending *Ending) {
 	pieces = []Piece{{Bytes: bytes.Clone(p)}}
 	if edited := &s.h.edited; s.how.Content != nil && edited.On() {
@@ -253,7 +255,7 @@ func (s *script) content(p []byte, last bool) (pieces []Piece, ending *Ending) {
 	return pieces, ending
 }
 
-// end says that the agent's answer is complete.
+// end reports that the agent's answer is complete.
 func (s *script) end(trailer fieldList) {
 	s.next(nil, true)
 	if !s.over {
@@ -262,7 +264,7 @@ func (s *script) end(trailer fieldList) {
 	}
 }
 
-// play adds steps to those that are to be done.
+// play adds steps to do.
 func (s *script) play(steps ...step) {
 	k := &s.h.credit
 	k.mu.Lock()
@@ -278,7 +280,7 @@ func (s *script) play(steps ...step) {
 	k.settle()
 }
 
-// advance does the steps whose time has come. The lock of the credit is held.
+// advance does the steps that are due. The lock of the credit is held.
 func (s *script) advance() {
 	for len(s.steps) > 0 && s.timer == nil {
 		step := s.steps[0]
@@ -297,7 +299,7 @@ func (s *script) advance() {
 	s.h.flushLater()
 }
 
-// goOn does the first step, whose time has come.
+// goOn does the first step, which is due.
 func (s *script) goOn() {
 	k := &s.h.credit
 	k.mu.Lock()
@@ -308,7 +310,7 @@ func (s *script) goOn() {
 	}
 }
 
-// waits reports whether more is to be sent than what is in the queue of its body.
+// waits reports whether there is more to send than the queue of its body.
 func (s *script) waits() bool { return s != nil && (len(s.steps) > 0 || s.reset != nil) }
 
 // stop ends a script, and returns how many bytes were still to be sent.

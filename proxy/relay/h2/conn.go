@@ -13,9 +13,9 @@ import (
 	"a2atap/proxy/relay/internal/inflow"
 )
 
-// A conn is a connection of a client, and the one to the agent that belongs to it.
+// A conn is a client's connection, together with its connection to the agent.
 //
-// The goroutine of Serve reads the client; a second one, begun when the agent has been dialled, reads the agent.
+// The goroutine of Serve reads the client. A second goroutine, begun when the agent has been dialed, reads the agent.
 type conn struct {
 	cfg    relay.Config
 	obs    relay.Observed
@@ -29,10 +29,10 @@ type conn struct {
 
 	mu         sync.Mutex
 	heads      *budget.Pool       // room for the heads of streams
-	streams    map[uint32]*stream // that have not ended, and those whose answer was ours
+	streams    map[uint32]*stream // that have not ended, and those that the relay answered itself
 	next       int                // number of the next exchange
 	lastID     uint32             // the highest stream that the client has begun
-	refused    int                // streams whose answer was ours
+	refused    int                // streams that the relay answered itself
 	silent     []uint32           // the last of these that were broken on purpose
 	left       bool               // the client was told on purpose that no streams are taken beyond leftAfter
 	leftAfter  uint32
@@ -68,37 +68,37 @@ type half struct {
 	alone      bool // there is no receiver, so that what the sender asks of the connection is answered here
 }
 
-// A direction is what the two halves do each in their own way. Its calls come from the goroutine of the half.
+// A direction has the differences between the two halves. It is called from the goroutine of the half.
 type direction interface {
-	// fields is given a header block that is whole: the header of a message, or its trailer.
+	// fields receives a complete header block: the header of a message, or its trailer.
 	fields(b *block)
 	// observe reports a piece of the body of a stream, whose lock is held.
 	observe(s *stream, p []byte)
-	// ended says that the sender's side of a stream is complete. The lock of the stream is held.
+	// ended reports that the sender's side of a stream is complete. The lock of the stream is held.
 	ended(s *stream, trailer []byte)
-	// keep reports whether a body that is held is to be held on, and edit what is to be sent in place of a message that is
-	// complete: head and content, nil for what came. TooLarge, noRoom and tooSlow say that it passes as it came.
+	// keep reports whether to keep holding a body. edit returns what to send for a complete message: head and content,
+	// nil for the message as it came. tooLarge, noRoom and tooSlow report that it passes as it came.
 	keep(s *stream, content []byte) bool
 	edit(s *stream, head, content, trailer []byte) []byte
 	tooLarge(s *stream)
 	noRoom(s *stream)
 	tooSlow(s *stream, content []byte)
-	// kept reports whether a message that was held does not go on at all.
+	// kept reports whether a message that was held must not be forwarded at all.
 	kept(s *stream) bool
-	// failed says that nothing more can be read, and why.
+	// failed reports why nothing more can be read.
 	failed(err error)
 	// woken is called when a read was interrupted. It returns false to end the half.
 	woken(now time.Time) bool
-	// written says that what was read so far has been written.
+	// written reports that everything read so far has been written.
 	written()
-	// unsent says that the receiver takes no more, and why. It returns false to end the half.
+	// unsent reports why the receiver accepts no more data. It returns false to end the half.
 	unsent(err error) bool
 }
 
 // Limits of one connection.
 const (
 	maxStreams = 20_000 // that are open at once
-	maxRefused = 1_000  // whose answers were ours
+	maxRefused = 1_000  // that the relay answered itself
 )
 
 // other returns the half of the other direction.
@@ -116,7 +116,7 @@ func (c *conn) streamOf(id uint32) *stream {
 	return c.streams[id]
 }
 
-// open begins a stream, and returns it locked, so that nothing is told of it before its request.
+// open begins a stream, and returns it locked, so that the request is the first thing reported about it.
 func (c *conn) open(id uint32) *stream {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -157,7 +157,7 @@ func (c *conn) lastAsked() uint32 {
 	return c.lastID
 }
 
-// idle reports since when no stream is open; false if one is.
+// idle returns since when no stream is open; false if a stream is open.
 func (c *conn) idle() (since time.Time, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -171,7 +171,7 @@ func (c *conn) endIfDone(s *stream) {
 	}
 }
 
-// end reports that nothing more will come of a stream, and how it broke, if it did. Its lock is held.
+// end reports that a stream is over, and how it broke, if it did. Its lock is held.
 func (c *conn) end(s *stream, f *relay.TransportError) {
 	if s.late != nil {
 		s.late.Stop()
@@ -207,9 +207,9 @@ func (c *conn) endAll(f relay.TransportError) {
 	}
 }
 
-// endBroken ends a stream of which nothing more comes. An answer that is complete ends its exchange well, whatever
-// there is still of the request: RFC 9113 section 8.1. Clients of gRPC may say only after their message that it was all,
-// and agents may have answered by then, and reset the stream: such a request is complete. The lock of the stream is held.
+// endBroken ends a stream that will not continue. A complete answer ends its exchange well, whatever is missing of the
+// request: RFC 9113 section 8.1. gRPC clients may end their stream only after their message. By then agents may have
+// answered and reset the stream: such a request is complete. The lock of the stream is held.
 func (c *conn) endBroken(s *stream, f relay.TransportError) {
 	c.mu.Lock()
 	c.givenUp.add(s.id)
@@ -260,7 +260,7 @@ func (c *conn) noteFault(f relay.TransportError) {
 	}
 }
 
-// stopWaiting lets no half wait for credit any more.
+// stopWaiting ends all waiting for credit, in both halves.
 func (c *conn) stopWaiting() {
 	c.up.credit.end()
 	c.down.credit.end()
@@ -275,7 +275,7 @@ func (c *conn) setReadDeadline(e *end, t time.Time) {
 	}
 }
 
-// linger ends our sending to the client, and gives it a moment to read the last of it.
+// linger ends the sending to the client, and gives the client a moment to read the rest.
 func (c *conn) linger() {
 	relay.CloseWrite(c.client.Conn)
 	c.mu.Lock()
@@ -291,7 +291,7 @@ func (c *conn) isLingering() bool {
 	return c.lingers
 }
 
-// wakeAt has the next read interrupted at a time, if it lasts so long; the zero time is never.
+// wakeAt interrupts the next read at a time, if it lasts that long; the zero time means never.
 func (h *half) wakeAt(t time.Time) {
 	if !t.IsZero() && (h.wake.IsZero() || t.Before(h.wake)) {
 		h.wake = t
@@ -305,7 +305,7 @@ func (h *half) rewake() {
 	h.setReadDeadline(h.from, time.Time{})
 }
 
-// malformed reports a header block that nobody can read.
+// malformed reports a header block that cannot be decoded.
 func (h *half) malformed(id uint32, why string) {
 	f := relay.TransportError{Kind: relay.KindRefused, Side: h.from.side, Detail: why}
 	h.setCause(f)
@@ -319,7 +319,7 @@ func (h *half) malformed(id uint32, why string) {
 	h.endBroken(s, f)
 }
 
-// abandon ends the connection for a sender that asks for too much.
+// abandon ends the connection because its sender demands too much.
 func (h *half) abandon(why string) {
 	f := relay.TransportError{Kind: relay.KindRefused, Side: h.from.side, Detail: why}
 	h.over.Store(true)

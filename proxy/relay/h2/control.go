@@ -33,14 +33,15 @@ func (h *half) settings(fh http2.FrameHeader, payload []byte) {
 	}
 }
 
-// setInitial notes what the receiver takes on each stream from now on. What a delivery may send is not for that receiver to
-// say.
+// setInitial notes how much the receiver accepts on each stream from now on. It does not apply to deliveries, which
+// have other receivers.
 func (h *half) setInitial(n int64) {
 	k := &h.credit
 	k.mu.Lock()
 	less := k.initial - n
 	k.mu.Unlock()
 	k.setInitial(n)
+	h.flushSoon()
 	if h != h.up || less <= 0 {
 		return
 	}
@@ -53,13 +54,16 @@ func (h *half) setInitial(n int64) {
 	}
 }
 
-// moreCredit deals with a WINDOW_UPDATE: it is about what flows the other way. It reports whether it is to pass as it
-// came.
+// moreCredit handles a WINDOW_UPDATE, which is about the data in the other direction. It reports whether the frame has
+// to pass as it came.
 func (h *half) moreCredit(fh http2.FrameHeader, payload []byte) bool {
 	n := int64(uint32(payload[0])<<24|uint32(payload[1])<<16|uint32(payload[2])<<8|uint32(payload[3])) &^ (1 << 31)
 	back := h.other(h)
-	if n == 0 { // which is an error: RFC 9113 section 6.9
-		return true
+	if n == 0 || n > maxWindow-back.credit.atFirst(fh.StreamID) { // which is an error: RFC 9113 section 6.9
+		letGo(h)
+		if n == 0 {
+			return true
+		}
 	}
 	if fh.StreamID == 0 {
 		left := back.credit.allowed(n)
@@ -76,15 +80,15 @@ func (h *half) moreCredit(fh http2.FrameHeader, payload []byte) bool {
 	return s == nil || !s.isOurs()
 }
 
-// reset notes that an end gives a stream up: RFC 9113 section 6.4. It reports whether the other end is to hear of it.
+// reset notes that an end gives a stream up: RFC 9113 section 6.4. It reports whether to tell the other end.
 func (h *half) reset(fh http2.FrameHeader, payload []byte) bool {
 	held := h.credit.unseen(fh.StreamID)
 	if h.credit.completes(fh.StreamID, appendFrame(nil, fh.Type, fh.Flags, fh.StreamID, payload)) {
 		if h == h.down {
-			return false // all of its message is here, and goes on
+			return false // the whole message has arrived, and is forwarded
 		}
 		held = true // and so does this, behind it
-	} else if held && resetHeld(h, fh, payload) {
+	} else if resetHeld(h, fh, payload) {
 		held = true
 	} else {
 		h.up.credit.drop(fh.StreamID)
@@ -101,7 +105,7 @@ func (h *half) reset(fh http2.FrameHeader, payload []byte) bool {
 	}
 	if h.from.side == relay.SideClient && (code == http2.ErrCodeCancel || code == http2.ErrCodeNo) {
 		f.Kind = relay.KindClientLeft
-		f.Detail = "the client gave the stream up before the answer was complete: RST_STREAM with " + code.String()
+		f.Detail = "the client canceled the stream before the answer was complete: RST_STREAM with " + code.String()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,17 +114,21 @@ func (h *half) reset(fh http2.FrameHeader, payload []byte) bool {
 	return !s.ours && !held
 }
 
-// resetHeld has the beginning of a request that its client gives up go on, with the reset behind it. It returns false if
-// nothing of the request is kept here.
+// resetHeld forwards the beginning of a held message that its sender gives up, followed by the reset. It returns false
+// if no part of the message is held here.
 func resetHeld(h *half, fh http2.FrameHeader, payload []byte) bool {
 	own := h.credit.bodyOf(fh.StreamID)
-	return h == h.up && own != nil && h.breakBody(own, func() {
+	if own == nil || own.hold == nil && !h.credit.unseen(fh.StreamID) || !h.breakBody(own, func() {
 		own.follow(appendFrame(nil, fh.Type, fh.Flags, fh.StreamID, payload))
-	})
+	}) {
+		return false
+	}
+	h.flush(&h.to.out)
+	return true
 }
 
-// goAway notes that an end takes no more streams: RFC 9113 section 6.8. Those of the client that the agent will not
-// look at have ended.
+// goAway notes that an end accepts no more streams: RFC 9113 section 6.8. The client's streams that the agent will not
+// process have ended.
 func (h *half) goAway(from *end, payload []byte) {
 	last := (uint32(payload[0])<<24 | uint32(payload[1])<<16 | uint32(payload[2])<<8 | uint32(payload[3])) &^ (1 << 31)
 	code := http2.ErrCode(uint32(payload[4])<<24 | uint32(payload[5])<<16 | uint32(payload[6])<<8 | uint32(payload[7]))
@@ -128,15 +136,22 @@ func (h *half) goAway(from *end, payload []byte) {
 	if why := payload[8:]; len(why) > 0 {
 		detail += " (" + shown(why) + ")"
 	}
-	f := relay.TransportError{Kind: relay.KindReset, Side: from.side, Detail: "the connection was given up: " + detail}
+	f := relay.TransportError{Kind: relay.KindReset, Side: from.side, Detail: "the connection was closed: " + detail}
 	if code != http2.ErrCodeNo {
 		h.setCause(f)
 	}
 	if from.side == relay.SideClient {
 		return
 	}
-	f.Detail = "the stream was not looked at: " + detail
-	for _, s := range h.all(last) {
+	f.Detail = "the stream was not observed: " + detail
+	given := h.all(last)
+	for _, s := range given { // what the agent has sent nevertheless is forwarded
+		if own := h.credit.bodyOf(s.id); own != nil && own.hold != nil {
+			h.breakBody(own, func() {})
+		}
+	}
+	h.flush(&h.to.out)
+	for _, s := range given {
 		s.mu.Lock()
 		if s.delivery == nil {
 			h.endBroken(s, f)
@@ -151,7 +166,7 @@ func (h *half) goAway(from *end, payload []byte) {
 	}
 }
 
-// shown returns what a peer says in its own words, as much as a line takes.
+// shown returns a peer's own text, shortened to fit on a line.
 func shown(p []byte) string {
 	const most = 200
 	text := make([]byte, 0, most)
@@ -164,7 +179,7 @@ func shown(p []byte) string {
 	return string(text)
 }
 
-// answerAlone answers for an agent that is not there what a client asks of the connection itself.
+// answerAlone answers a client's requests about the connection itself, if the agent is missing.
 func (h *half) answerAlone(fh http2.FrameHeader, payload []byte) {
 	const ack = http2.FlagSettingsAck // of PING, too
 	switch {

@@ -4,19 +4,19 @@ import (
 	"sync"
 )
 
-// lowCredit is how little a sender may be left with while a body is held that it may not be able to complete with less.
+// lowCredit is the minimum credit of a sender while a body is held, since the sender may need more to complete it.
 const lowCredit = 16 << 10
 
-// initialCredit is that of a connection: RFC 9113 section 6.9.2.
+// initialCredit is the initial flow-control window of a connection: RFC 9113 section 6.9.2.
 const initialCredit = 1<<16 - 1
 
-// maxWindow is the most that a receiver may take: RFC 9113 section 6.9.1.
+// maxWindow is the largest window of a receiver: RFC 9113 section 6.9.1.
 const maxWindow = 1<<31 - 1
 
-// A credit is what one end has been allowed to send to the other on the whole connection, in bytes of DATA: RFC 9113
-// section 5.2. As a rule the receiver's WINDOW_UPDATE goes to the sender, and both agree. They do not where a body is
-// held, changed or made here. What the sender lacks then it gets from us, and what it has too much is taken from the
-// next that the receiver allows.
+// A credit is the number of bytes of DATA that one end may send to the other on the whole connection: RFC 9113 section
+// 5.2. Usually the receiver's WINDOW_UPDATE goes to the sender, and both agree. They do not agree if a body is held,
+// changed or made here. Then the relay grants what the sender lacks, and deducts any excess from the receiver's next
+// credit.
 type credit struct {
 	mu       sync.Mutex
 	changed  sync.Cond
@@ -40,8 +40,8 @@ func (k *credit) init(grant func(stream uint32, n int64)) {
 	k.grant = grant
 }
 
-// passes notes that DATA passes as it came. Where we have let the sender have more than the receiver takes, it waits
-// until there is room.
+// passes notes that DATA passes as it came. If the relay has granted the sender more than the receiver accepts, passes
+// waits until there is room.
 func (k *credit) passes(n int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -59,7 +59,7 @@ func (k *credit) mustWait(n int64) bool {
 	return n > k.receiver && k.sender > k.receiver && !k.over
 }
 
-// stays notes that DATA has come that goes nowhere, or not now. What stays is not pending unless a body has it.
+// stays notes that DATA has arrived that is dropped or delayed. It is pending only if a body has it.
 func (k *credit) stays(n int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -67,21 +67,21 @@ func (k *credit) stays(n int64) {
 	k.settle()
 }
 
-// made notes that we send DATA of our own.
+// made notes that the relay sends its own DATA.
 func (k *credit) made(n int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.receiver -= n
 }
 
-// room returns how much DATA of our own a new stream can take now.
+// room returns how much of the relay's own DATA a new stream accepts now.
 func (k *credit) room() int64 {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return min(k.receiver, k.initial)
 }
 
-// settle gives the sender what it lacks. The lock is held.
+// settle grants the sender the credit that it lacks. The lock is held.
 func (k *credit) settle() {
 	due := k.receiver - k.pending
 	if k.held > 0 {
@@ -93,7 +93,7 @@ func (k *credit) settle() {
 	}
 }
 
-// allowed notes that the receiver takes n more bytes, and returns how many of these are the sender's.
+// allowed notes that the receiver accepts n more bytes, and returns how many of them go to the sender.
 func (k *credit) allowed(n int64) int64 {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -105,7 +105,7 @@ func (k *credit) allowed(n int64) int64 {
 	return n
 }
 
-// setInitial notes what the receiver takes on each stream from now on: RFC 9113 section 6.9.2.
+// setInitial notes how much the receiver accepts on each stream from now on: RFC 9113 section 6.9.2.
 func (k *credit) setInitial(n int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -126,6 +126,16 @@ func (k *credit) newBody(s *stream, bare bool) *body {
 	return &body{stream: s, receiver: allowed, sender: allowed, bare: bare}
 }
 
+// atFirst returns how much the receiver accepts on a new stream, or on the connection for stream 0.
+func (k *credit) atFirst(stream uint32) int64 {
+	if stream == 0 {
+		return initialCredit
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.initial
+}
+
 // letDeliver lets the sender of a delivery begin, which goes to another receiver than the one that has announced how much
 // it takes on each stream.
 func (k *credit) letDeliver(stream uint32) {
@@ -136,7 +146,7 @@ func (k *credit) letDeliver(stream uint32) {
 	}
 }
 
-// end lets nobody wait any more.
+// end wakes all waiting goroutines; from then on, none waits.
 func (k *credit) end() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -4,7 +4,7 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// beginData begins a DATA frame: RFC 9113 section 6.1. The length of its padding is there.
+// beginData begins a DATA frame: RFC 9113 section 6.1. The length of its padding has arrived.
 func (h *half) beginData(fh http2.FrameHeader, first []byte) {
 	n := int64(fh.Length)
 	d := &h.data
@@ -22,11 +22,13 @@ func (h *half) beginData(fh http2.FrameHeader, first []byte) {
 	case s != nil:
 		d.own = h.credit.take(s.id, n, int64(d.content))
 	}
-	if d.own != nil && (h.credit.isOver(d.own) || d.own.broke || len(first) > 0 && int(first[0]) >= int(fh.Length)) {
+	misfit := fh.Flags&http2.FlagDataPadded != 0 && (len(first) == 0 || int(first[0]) >= int(fh.Length))
+	if misfit {
+		h.strays.report(first, "DATA with more padding than payload (RFC 9113 section 6.1)")
+	}
+	if d.own != nil && (misfit || h.credit.isOver(d.own) || d.own.broke) {
 		frame := append(appendHead(nil, fh.Type, fh.Flags, fh.StreamID, int(fh.Length)), first...)
-		if d.behind = h.breakBody(d.own, func() { d.own.follow(frame) }); d.behind {
-			h.strays.report(frame, "DATA with more padding than payload, or after the end of its stream (RFC 9113 sections 5.1 and 6.1)")
-		}
+		d.behind = h.breakBody(d.own, func() { d.own.follow(frame) })
 	}
 	if d.own != nil {
 		return
@@ -42,7 +44,7 @@ func (h *half) beginData(fh http2.FrameHeader, first []byte) {
 	out.bytes = append(appendHead(out.bytes, fh.Type, fh.Flags, fh.StreamID, int(fh.Length)), first...)
 }
 
-// dataPiece deals with bytes of a DATA frame, content or padding.
+// dataPiece handles bytes of a DATA frame, content or padding.
 func (h *half) dataPiece(p []byte) {
 	d := &h.data
 	content := p[:min(len(p), d.content)]

@@ -20,9 +20,9 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// Requests that a Route takes go to somebody else than the agent of the connection. Each is a request of a client of our
-// own: over HTTP/2 with prior knowledge where the receiver is in the clear, as the sender speaks it, and over HTTP/1.1
-// where it is on TLS.
+// Requests that a Route takes go to another receiver than the agent of the connection. The relay sends each with its
+// own client: over HTTP/2 with prior knowledge if the receiver is in the clear, as the sender uses it, and over
+// HTTP/1.1 if the receiver is on TLS.
 
 // A delivery is a request on its way to the receiver of a Route.
 type delivery struct {
@@ -30,13 +30,14 @@ type delivery struct {
 	cancel context.CancelFunc
 }
 
-// maxAgain bounds what is kept of a body for another connection.
+// maxAgain bounds how much of a body is kept for another connection.
 const maxAgain = 1 << 20
 
-// An upload is the body of a delivery, which is read as it comes. Its sender may go on as far as it was read. While it is
-// short it can be read again, since a receiver may have closed a connection that was open from an earlier delivery.
+// An upload is the body of a delivery, which is read as it arrives. The sender may send more once a part has been read.
+// A short upload can be read again, since a receiver may have closed a connection that was open from an earlier
+// delivery.
 type upload struct {
-	allow func(n int64) // is told how much was read
+	allow func(n int64) // receives the number of bytes read
 
 	mu      sync.Mutex
 	changed sync.Cond
@@ -45,7 +46,7 @@ type upload struct {
 	allowed int    // of it
 	ended   bool   // all of it has come
 	cut     bool   // it cannot be read again
-	closed  bool   // nobody reads it now
+	closed  bool   // it has no reader any more
 }
 
 func newUpload(allow func(n int64)) *upload {
@@ -54,7 +55,7 @@ func newUpload(allow func(n int64)) *upload {
 	return u
 }
 
-// add takes what has come.
+// add adds received data.
 func (u *upload) add(p []byte) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -66,7 +67,7 @@ func (u *upload) add(p []byte) {
 	u.changed.Broadcast()
 }
 
-// heed lets the sender go on for what was read. The lock is held.
+// heed lets the sender send as many bytes as were read. The lock is held.
 func (u *upload) heed() {
 	if n := u.read - u.allowed; n > 0 {
 		u.allowed = u.read
@@ -78,7 +79,7 @@ func (u *upload) heed() {
 	}
 }
 
-// end says that nothing more comes.
+// end reports that the body is complete.
 func (u *upload) end() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -133,7 +134,7 @@ func (r *requests) route() (target string, taken bool) {
 	return relay.RouteTarget(r.head, r.cfg.Route.Prefix)
 }
 
-// deliver begins to take a request to the receiver of its Route. The lock of the stream is held.
+// deliver begins to send a request to the receiver of its Route. The lock of the stream is held.
 func (r *requests) deliver(s *stream, b *block, target string) {
 	refused := func(status int, err error) {
 		r.answerOurs(s, relay.TransportError{Kind: relay.KindRefused, Side: relay.SideClient, Detail: err.Error(), Status: status})
@@ -188,7 +189,7 @@ func (r *requests) deliver(s *stream, b *block, target string) {
 	})
 }
 
-// hosts asks about each host that a request names.
+// hosts calls accept for each host that a request names.
 func (l fieldList) hosts(accept func(authority []byte) error) error {
 	for _, name := range []string{":authority", "host"} {
 		if host, ok := l.get(name); ok {
@@ -216,10 +217,10 @@ func (l fieldList) header() http.Header {
 	return h
 }
 
-// receivers are the ways to those that a Route leads to.
+// receivers are the transports to the receivers of a Route.
 type receivers struct{ plain, secure *http.Transport }
 
-// An undialled is why there is no connection to a receiver.
+// An undialled is the reason why a receiver cannot be reached.
 type undialled struct{ error }
 
 func newReceivers(route *relay.Route) *receivers {
@@ -248,13 +249,13 @@ func (r *receivers) to(t relay.Target) *http.Transport {
 	return r.plain
 }
 
-// close ends connections that nothing goes over.
+// close closes idle connections.
 func (r *receivers) close() {
 	r.plain.CloseIdleConnections()
 	r.secure.CloseIdleConnections()
 }
 
-// deliver takes a request to its receiver, and the answer back.
+// deliver sends a request to its receiver, and returns the answer to the client.
 func (c *conn) deliver(s *stream, request *http.Request, by *http.Transport) {
 	answer, err := by.RoundTrip(request)
 	if err != nil {
@@ -324,7 +325,7 @@ func (c *conn) tell(s *stream, do func(o *outlet)) {
 	}
 }
 
-// pass sends content of the answer of a delivery, and waits until the client takes more.
+// pass sends content of a delivery's answer, and waits until the client accepts more.
 func (c *conn) pass(s *stream, own *body, p []byte) {
 	k := &c.down.credit
 	content := append([]byte(nil), p...)
@@ -340,7 +341,7 @@ func (c *conn) pass(s *stream, own *body, p []byte) {
 	}
 }
 
-// undelivered answers a request that has not reached its receiver, or breaks an answer off that has begun.
+// undelivered answers a request that has not reached its receiver, or breaks off an answer that has begun.
 func (c *conn) undelivered(s *stream, request *http.Request, err error) {
 	receiver := c.cfg.Route.Receiver
 	s.mu.Lock()
@@ -350,10 +351,10 @@ func (c *conn) undelivered(s *stream, request *http.Request, err error) {
 	}
 	f := relay.TransportError{
 		Kind: relay.KindTruncated, Side: relay.SideAgent, Status: http.StatusBadGateway,
-		Detail: receiver + " has not answered to the end: " + relay.Reason(err),
-	}.Advised("see what ends its connections, and send it again")
+		Detail: receiver + " did not complete its answer: " + relay.Reason(err),
+	}.Advised("find out what closes its connections, and send the request again")
 	if dialled, ok := errors.AsType[undialled](err); ok {
-		f = relay.DialFault(dialled.error, request.URL.Host).Advised("see that it listens there")
+		f = relay.DialFault(dialled.error, request.URL.Host).Advised("make sure that it listens there")
 		f.Detail = strings.Replace(f.Detail, "connect to the agent", "connect to "+receiver, 1)
 	}
 	s.answerDone = true

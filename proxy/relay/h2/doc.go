@@ -2,52 +2,51 @@
 // to a [relay.Observer] what passed, as package relay does for HTTP/1.1.
 //
 // Two goroutines, one for each direction, read frames, describe them to the observer and forward them at once, with the
-// same numbers of streams. DATA, SETTINGS and its acknowledgement, PING, PRIORITY, WINDOW_UPDATE, RST_STREAM, GOAWAY
-// and frames that nobody here knows pass byte for byte, so that flow control, pings and what ends a stream are those of
-// the two agents.
+// same stream numbers. DATA, SETTINGS and its acknowledgement, PING, PRIORITY, WINDOW_UPDATE, RST_STREAM, GOAWAY and
+// unknown frames pass byte for byte. So the two agents themselves control flow, pings and the ends of streams.
 //
 // # What is changed
 //
-// Each hop has its own table of header fields (RFC 7541), so header blocks are decoded and encoded again: in the same
-// order, in the same case, with the same fields that are never to be indexed, the same priority and padding. :authority
-// becomes Config.Authority, as Host does in HTTP/1.1, and :scheme becomes https where the agent is on TLS and the
-// client is not. SETTINGS_HEADER_TABLE_SIZE above 64 KiB becomes 64 KiB.
+// Each hop has its own table of header fields (RFC 7541), so header blocks are decoded and encoded again. Order, case,
+// never-indexed fields, priority and padding stay the same. :authority becomes Config.Authority, as Host does in
+// HTTP/1.1, and :scheme becomes https if the agent is on TLS and the client is not. SETTINGS_HEADER_TABLE_SIZE above 64
+// KiB becomes 64 KiB.
 //
-// What an Editor holds or changes is sent by credit of our own (RFC 9113 section 5.2), since there are other bytes on
-// both sides. That is for one stream and one direction; all others are as before.
+// For a message that an Editor holds or changes, the relay does its own flow control (RFC 9113 section 5.2), since the
+// two sides have different bytes. That applies to one stream in one direction; all others are not affected.
 //
 // # What is broken
 //
-// A Breaker as the Editor answers requests in the agent's place, and has answers come late, changed, cut, twice or not at
-// all, which is how faults are made on request. It too has credit of our own on the streams that it breaks.
+// A Breaker as the Editor makes faults on request: it answers requests instead of the agent, or has answers come late,
+// changed, cut, twice or not at all. The relay also does its own flow control on the streams that the Breaker breaks.
 //
 // # What the Observer gets
 //
-// A request is an exchange, numbered from 0 on this connection. Its head is written as one of HTTP/1 would be: the
-// request line with the version HTTP/2, Host from :authority, then the fields. So is that of an answer. Streams run at
-// once, so exchanges mix.
+// A request is an exchange, numbered from 0 on this connection. Its head has the form of HTTP/1: the request line with
+// the version HTTP/2, Host from :authority, then the fields. The head of an answer has that form, too. Streams run
+// concurrently, so exchanges interleave.
 //
-// A stream that the client resets with CANCEL or NO_ERROR is a TransportError of KindClientLeft, any other reset one of
-// KindReset, with the code in its Detail. An answer that is complete ends its exchange well, whatever is reset after it
-// (RFC 9113 section 8.1), and the request of a call of gRPC is complete then if it is one whole message: clients may say
-// only after it that it was all. The streams that GOAWAY says will not be looked at have ended.
+// A stream that the client resets with CANCEL or NO_ERROR is a TransportError of KindClientLeft. Any other reset is one
+// of KindReset, with the code in its Detail. A complete answer ends its exchange well, whatever is reset after it (RFC
+// 9113 section 8.1). The request of a gRPC call is then complete if it is one whole message, since clients may end
+// their stream only after that. Streams that GOAWAY excludes from processing have ended.
 //
 // # What is refused
 //
-// Hosts that Config.Accept does not admit, heads beyond Config.HeadLimit, and more than 20,000 streams at once get an
-// answer of ours on their stream; the others go on. A header block that cannot be decoded goes on as one that nobody
-// can decode: the receiver says itself that it is wrong. What is longer than any block may be ends the connection with
-// ENHANCE_YOUR_CALM.
+// The relay sends its own answer on the stream for hosts that Config.Accept does not admit, for heads beyond
+// Config.HeadLimit, and beyond 20,000 streams at once; other streams continue. A header block that cannot be decoded is
+// replaced with one that no decoder accepts, so that the receiver reports the error itself. A block longer than any
+// block may be ends the connection with ENHANCE_YOUR_CALM.
 //
 // # What is taken elsewhere
 //
-// What a Route takes is sent by a client of our own: over HTTP/2 with prior knowledge to receivers in the clear, over
-// HTTP/1.1 to those on TLS. The order of fields and interim answers are lost on that way.
+// The relay sends requests that a Route takes with its own client: over HTTP/2 with prior knowledge to receivers in the
+// clear, over HTTP/1.1 to those on TLS. The order of fields and interim answers are lost on that path.
 //
 // # What will surprise
 //
-//   - An agent that cannot be dialled is answered for: the connection is one of HTTP/2 to the client, and its first
-//     request gets 502, or UNAVAILABLE if it is one of gRPC.
+//   - If an agent cannot be dialed, the relay answers for it: the client gets an HTTP/2 connection, and its first
+//     request gets 502, or UNAVAILABLE if it is a gRPC call.
 //   - Pushed answers (PUSH_PROMISE) pass and are not observed.
-//   - After CONNECT (RFC 9113 section 8.5, RFC 8441) the bytes are somebody else's protocol. They pass and are counted.
+//   - After CONNECT (RFC 9113 section 8.5, RFC 8441) the bytes belong to another protocol. They pass and are counted.
 package h2

@@ -46,7 +46,7 @@ func (l fieldList) status() (status int) {
 	return status
 }
 
-// version is that of the heads that the Observer gets.
+// version is the version in the heads that the Observer gets.
 const version = "HTTP/2"
 
 // appendRequest appends a request to out in the form that the Observer gets: request line, Host, the other fields in
@@ -89,7 +89,7 @@ func (l fieldList) appendTrailer(out []byte) []byte {
 	return out
 }
 
-// notThere stands in a start line for what a peer has left out.
+// notThere replaces what a peer has left out of a start line.
 const notThere = "-"
 
 // appendWord appends a word of a start line.
@@ -100,8 +100,8 @@ func appendWord(out []byte, word string) []byte {
 	return appendClean(out, word, " \t\r\n\x00")
 }
 
-// appendField appends one field. Bytes that a library of gRPC sends as they are, behind a zero, since its peer takes that,
-// stand there in base64, as they do between all others.
+// appendField appends one field. A gRPC library whose peer accepts it sends binary values unencoded, after a zero byte;
+// appendField writes them in base64, as all other implementations do.
 //
 // Source: gRPC over HTTP2, "Custom-Metadata", and gRPC proposal G1, "True Binary Metadata".
 func appendField(out []byte, name, value string) []byte {
@@ -168,7 +168,7 @@ func (l fieldList) edited(head []byte) fieldList {
 	return out
 }
 
-// sensitive reports whether a field stands in the list as one that is never to be indexed.
+// sensitive reports whether the list contains the field marked as never to be indexed.
 func (l fieldList) sensitive(f hpack.HeaderField) bool {
 	f.Sensitive = true
 	return slices.Contains(l, f)
@@ -178,27 +178,58 @@ func (l fieldList) sensitive(f hpack.HeaderField) bool {
 // An Editor would repair them.
 func (l fieldList) isMalformed() bool {
 	regular, seen := false, 0
-	pseudo := [...]string{":method", ":scheme", ":authority", ":path", ":status"}
 	for i := range l {
 		f := &l[i]
 		if !f.IsPseudo() {
 			regular = true
-			if strings.ContainsFunc(f.Name, func(c rune) bool { return c <= ' ' || c == ':' || c >= 'A' && c <= 'Z' }) ||
-				strings.ContainsAny(f.Value, "\r\n\x00") && !strings.HasSuffix(f.Name, "-bin") ||
-				strings.Trim(f.Value, " \t") != f.Value {
+			if isMalformedName(f.Name) || isMalformedValue(f) {
 				return true
 			}
 			continue
 		}
-		if at := slices.Index(pseudo[:], f.Name); at >= 0 {
-			regular = regular || seen&(1<<at) != 0
-			seen |= 1 << at
+		known := 0
+		switch f.Name {
+		case ":method":
+			known = 1
+		case ":scheme":
+			known = 2
+		case ":authority":
+			known = 4
+		case ":path":
+			known = 8
+		case ":status":
+			known = 16
 		}
-		if regular {
+		if regular || seen&known != 0 {
+			return true
+		}
+		seen |= known
+	}
+	return false
+}
+
+func isMalformedName(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; c <= ' ' || c == ':' || c-'A' < 26 {
 			return true
 		}
 	}
 	return false
+}
+
+// isMalformedValue reports whether a value begins or ends with a blank, or has a byte that would end a line. Values in binary
+// have any bytes.
+func isMalformedValue(f *hpack.HeaderField) bool {
+	v := f.Value
+	if v == "" {
+		return false
+	}
+	first, last := v[0], v[len(v)-1]
+	if first == ' ' || first == '\t' || last == ' ' || last == '\t' {
+		return true
+	}
+	return (strings.IndexByte(v, '\n') >= 0 || strings.IndexByte(v, '\r') >= 0 || strings.IndexByte(v, 0) >= 0) &&
+		!strings.HasSuffix(f.Name, "-bin")
 }
 
 // isGRPC reports whether a request is a call of gRPC.

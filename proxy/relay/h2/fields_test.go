@@ -123,7 +123,7 @@ func TestHeedsTable(t *testing.T) {
 	}
 }
 
-// Bytes that a library of gRPC sends as they are stand in a head in base64.
+// Bytes that a gRPC library sends unencoded are written in base64 in a head.
 func TestBinaryFields(t *testing.T) {
 	list := fieldList{
 		{Name: "grpc-status-details-bin", Value: "\x00\x08\x05\r\n\x00"},

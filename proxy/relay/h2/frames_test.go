@@ -103,7 +103,7 @@ func TestNothingIsHeld(t *testing.T) {
 	}
 }
 
-// A header block goes on with its priority and padding, and with the fields that are never to be indexed.
+// A header block is forwarded with its priority and padding, and with its never-indexed fields.
 func TestHeaderBlocksKeepWhatTheyAre(t *testing.T) {
 	l := listen(t)
 	p := newTap(t, l.Addr().String(), nil)

@@ -149,7 +149,7 @@ func (s spoiler) Break(uint32, []byte, bool) *h2.Break {
 	return &h2.Break{Content: content}
 }
 
-// Whatever both ends send, it ends, and the Observer is told of each exchange as it should be.
+// Whatever both ends send, the relay ends, and the Observer gets the right calls for each exchange.
 func FuzzFrames(f *testing.F) {
 	clients, agents := seeds()
 	for _, c := range clients {

@@ -135,7 +135,7 @@ func within(t testing.TB) context.Context {
 	return ctx
 }
 
-// says is what a call came to: its answer, metadata and status.
+// says returns the result of a call as text: its answer, metadata and status.
 func says(answer any, header, trailer metadata.MD, err error) string {
 	for _, md := range []metadata.MD{header, trailer} {
 		md.Delete("date")
@@ -143,8 +143,8 @@ func says(answer any, header, trailer metadata.MD, err error) string {
 	return fmt.Sprintf("%v\n%v\n%v\n%v", answer, header, trailer, status.Convert(err))
 }
 
-// scripts are what clients of gRPC do, each of which comes to the same with and without a tap. They return what the
-// client got to see.
+// scripts are gRPC client programs that must have the same result with and without a tap. They return what the client
+// received.
 var scripts = map[string]func(t *testing.T, c pb.TestServiceClient, s *service) string{
 	"unary": func(t *testing.T, c pb.TestServiceClient, _ *service) string {
 		ctx := metadata.AppendToOutgoingContext(within(t), "x-asked", "a", "x-asked", "b", "x-empty", "")
@@ -325,7 +325,7 @@ func TestObservesCalls(t *testing.T) {
 	}
 }
 
-// An agent that ends says so by GOAWAY, which reaches the client while its call goes on.
+// An agent that shuts down sends GOAWAY, which reaches the client while its call continues.
 func TestGoAwayInTheMiddle(t *testing.T) {
 	addr, _, server := grpcAgent(t)
 	p := newTap(t, addr, nil)
@@ -359,7 +359,7 @@ func TestGoAwayInTheMiddle(t *testing.T) {
 	}
 }
 
-// An agent that is not there is an answer of ours, in the terms of gRPC, and each call is observed.
+// If an agent is missing, the relay answers in gRPC terms, and each call is observed.
 func TestNoAgent(t *testing.T) {
 	l := listen(t)
 	addr := l.Addr().String()

@@ -57,7 +57,7 @@ func (h *half) endTurn() {
 // isOurs reports whether a read failed because the connection was closed here.
 func isOurs(err error) bool { return errors.Is(err, net.ErrClosed) }
 
-// pass forwards what there is, and reports whether more may follow.
+// pass forwards the data that has arrived, and reports whether more may follow.
 func (h *half) pass() bool {
 	out := &h.to.out
 	if !h.within {
@@ -111,7 +111,7 @@ func (h *half) step() bool {
 		return false
 	}
 	if whole && int(fh.Length) > h.blocks.limit {
-		h.abandon("a frame is longer than this proxy takes (RFC 9113 section 10.5)")
+		h.abandon("a frame is longer than this proxy accepts (RFC 9113 section 10.5)")
 		return false
 	}
 	if whole {
@@ -119,7 +119,9 @@ func (h *half) step() bool {
 		h.in.Consume(need)
 		return true
 	}
-	h.strays.frame(fh, b[:min(len(b), frameHead+int(fh.Length))])
+	if h.strays.frame(fh, b[:min(len(b), frameHead+int(fh.Length))]) {
+		letGo(h)
+	}
 	h.begin(fh, b[frameHead:need])
 	h.in.Consume(need)
 	h.left = frameHead + int(fh.Length) - need
@@ -141,6 +143,7 @@ func answersInTLS(h *half, b []byte) bool {
 	}
 	f.Status = 0
 	h.setCause(f)
+	answersNobody(h, b, "the agent answers in TLS")
 	return true
 }
 
@@ -156,14 +159,22 @@ func (h *half) isHTTP1(b []byte) bool {
 	}
 	h.setCause(relay.TransportError{
 		Kind: relay.KindNotHTTP, Side: relay.SideAgent,
-		Detail: "the agent answers HTTP/2 with HTTP/1: it does not speak HTTP/2 here (RFC 9113 section 3.3)",
+		Detail: "the agent answers HTTP/2 with HTTP/1: it does not support HTTP/2 here (RFC 9113 section 3.3)",
 	})
+	answersNobody(h, b, "the agent answers in HTTP/1 (RFC 9113 section 3.3)")
 	return true
 }
 
-// need returns how many bytes of a frame must be there before anything is done with it, and whether that is all of it.
-// What the relay reads must be whole. All else passes as it comes: DATA, of which the length of the padding must be
-// known, frames that nobody here knows, and those that are larger than the receiver takes.
+// answersNobody reports bytes of an agent that speaks another protocol, if no request can report them.
+func answersNobody(h *half, b []byte, why string) {
+	if h.lastAsked() == 0 {
+		h.strays.report(b, why)
+	}
+}
+
+// need returns how many bytes of a frame must have arrived before the relay handles it, and whether that is the whole
+// frame. Frames that the relay reads must be whole. All others pass as they come: DATA, except that the length of its
+// padding must be known; unknown frames; and frames that are larger than the receiver accepts.
 func (h *half) need(fh http2.FrameHeader) (n int, whole bool) {
 	switch fh.Type {
 	case http2.FrameData:
@@ -197,13 +208,15 @@ func (h *half) begin(fh http2.FrameHeader, first []byte) {
 			return
 		}
 	case http2.FrameHeaders, http2.FramePushPromise, http2.FrameContinuation:
-		h.blocks.lost = true // what it does to the table is not known, and the receiver takes no frame so large
+		h.blocks.lost = true // its effect on the table is not known, and the receiver accepts no frame this large
 		h.data.garble = true
+		letGo(h)
+		h.strays.report(nil, "a header block that is larger than its receiver accepts (RFC 9113 section 4.2)")
 	}
 	h.to.out.bytes = append(appendHead(h.to.out.bytes, fh.Type, fh.Flags, fh.StreamID, int(fh.Length)), first...)
 }
 
-// piece forwards bytes of the payload that is under way.
+// piece forwards bytes of the current payload.
 func (h *half) piece(p []byte) {
 	switch {
 	case h.data.stream != nil:
@@ -217,7 +230,7 @@ func (h *half) piece(p []byte) {
 	}
 }
 
-// endPiece says that the payload that was under way is complete.
+// endPiece reports that the current payload is complete.
 func (h *half) endPiece() {
 	if h.data.stream != nil {
 		h.endData()
@@ -226,10 +239,12 @@ func (h *half) endPiece() {
 	h.to.out.sayPosted()
 }
 
-// frame deals with a whole frame, b, that the relay reads.
+// frame handles a whole frame, b, that the relay reads.
 func (h *half) frame(fh http2.FrameHeader, b []byte) {
 	payload := b[frameHead:]
-	h.strays.frame(fh, b)
+	if h.strays.frame(fh, b) {
+		letGo(h)
+	}
 	if h.blocks.under() && (fh.Type != http2.FrameContinuation || fh.StreamID != h.blocks.stream) {
 		h.breakBlock()
 	}
@@ -240,6 +255,7 @@ func (h *half) frame(fh http2.FrameHeader, b []byte) {
 	switch fh.Type {
 	case http2.FrameHeaders, http2.FramePushPromise, http2.FrameContinuation:
 		if pass = !h.addBlock(fh, payload); pass {
+			letGo(h)
 			h.strays.report(b, "a header block that is malformed (RFC 9113 sections 6.2 and 6.10)")
 		}
 	case http2.FrameSettings:

@@ -85,11 +85,13 @@ type witness struct {
 	t       testing.TB
 	mu      sync.Mutex
 	cs      []*connection
-	changed chan struct{} // closed when an exchange has ended, and made anew
-	foreign bool          // a client sent what belongs to no request
+	changed chan struct{}   // closed when an exchange has ended, then replaced
+	foreign map[string]bool // the sides that sent what belongs to no request
 }
 
-func newWitness(t testing.TB) *witness { return &witness{t: t, changed: make(chan struct{})} }
+func newWitness(t testing.TB) *witness {
+	return &witness{t: t, changed: make(chan struct{}), foreign: make(map[string]bool)}
+}
 
 type connection struct {
 	*witness
@@ -250,7 +252,7 @@ func (c *connection) AnswerEnd(x int, trailer []byte) {
 func (c *connection) Fault(x int, f relay.TransportError) {
 	if x < 0 { // it belongs to no exchange
 		c.mu.Lock()
-		c.foreign = c.foreign || f.Side == relay.SideClient && f.Kind == relay.KindUnsolicited
+		c.foreign[f.Side] = c.foreign[f.Side] || f.Kind == relay.KindUnsolicited
 		c.mu.Unlock()
 		return
 	}

@@ -2,8 +2,8 @@ package h2
 
 import "a2atap/proxy/budget"
 
-// allHeads is the room for the heads of all streams that are open, on all connections. A few bytes can expand to a head
-// that is as long as any may be (RFC 9113 section 10.5.1), and who records a stream keeps its head until its end.
+// allHeads is the room for the heads of all open streams, on all connections. A few bytes can expand to a head of the
+// maximum size (RFC 9113 section 10.5.1), and the recorder of a stream keeps its head until its end.
 var allHeads = budget.NewPool(budget.AllHeaderBytes)
 
 // heads is the room that the heads of one stream take: on its connection, and of all.

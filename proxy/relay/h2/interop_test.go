@@ -52,7 +52,7 @@ func TestInterop(t *testing.T) {
 					t.Errorf("through a tap, %s: %v\n%s", editing, err, out)
 				}
 				if len(p.seen.all()) == 0 && !slices.Contains(soonOver, name) {
-					t.Errorf("%s: nothing came through the tap", editing)
+					t.Errorf("%s: no traffic passed through the tap", editing)
 				}
 			}
 		})

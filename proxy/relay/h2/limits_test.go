@@ -221,8 +221,8 @@ func TestNoWordWithinAFrame(t *testing.T) {
 	expect.Equal(t, "the refusal", "421", w.status(3))
 }
 
-// Ten thousand streams at once on one connection take memory in proportion to what is known of each, and none once they
-// have ended.
+// Ten thousand streams at once on one connection take memory in proportion to the data kept about each, and none once
+// they have ended.
 func TestManyStreams(t *testing.T) {
 	l := listen(t)
 	defer l.Close()

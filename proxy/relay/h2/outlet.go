@@ -17,7 +17,7 @@ const (
 	maxTable     = 64 << 10 // that an end may have us remember
 )
 
-// An end is one of the two ends of a relayed connection: what it has announced, and the way to it.
+// An end is one of the two ends of a relayed connection: its connection and its announced settings.
 type end struct {
 	net.Conn        // nil for an agent that could not be dialled
 	side     string // relay.SideClient or relay.SideAgent
@@ -42,36 +42,36 @@ func newEnd(c net.Conn, side string) *end {
 	return e
 }
 
-// announce notes how large the end lets the table be with which header blocks for it are made.
+// announce notes the maximum table size that the end allows for header blocks sent to it.
 func (e *end) announce(table uint32) {
 	e.table.Store(table)
 	e.smallest.Store(min(e.smallest.Load(), table))
 }
 
-// An outlet is what goes to one end. Whoever has its turn writes; a frame is never cut in two. The reader of the other
-// end takes the turn for what it forwards. All others post what they have to say, and never wait.
+// An outlet is the data to send to one end. The goroutine that has its turn writes; a frame is never cut in two. The
+// reader of the other end takes the turn for what it forwards. All other goroutines post their frames, and never wait.
 type outlet struct {
 	to *end
 
-	// Of whoever has the turn.
+	// Belongs to the goroutine that has the turn.
 	bytes   []byte // to be written
 	room    *[]byte
 	enc     *hpack.Encoder
 	resized bool // the block at hand changes the size of the table at its end
 	block   bytes.Buffer
-	failed  error // why the end takes no more; nil if it does
+	failed  error // why the end accepts no more data; nil if it does
 
 	mu     sync.Mutex
 	free   sync.Cond
-	busy   bool // somebody has the turn
-	speaks bool // the end has got the first SETTINGS: before them it takes nothing else (RFC 9113 section 3.4)
+	busy   bool // the turn is taken
+	speaks bool // the end has got the first SETTINGS: before them it accepts nothing else (RFC 9113 section 3.4)
 	closed bool
 	posted []func(*outlet)
 	drains sync.WaitGroup
 }
 
-// maxPosted bounds what may wait to be written beside what is forwarded. So much waits only for an end that makes us
-// speak and does not listen.
+// maxPosted bounds the posted messages that wait to be written. Only an end that causes replies without reading them
+// reaches it.
 const maxPosted = 10_000
 
 var rooms = sync.Pool{New: func() any { b := make([]byte, 0, 16<<10); return &b }}
@@ -88,7 +88,7 @@ func (o *outlet) take() {
 	o.bytes = (*o.room)[:0]
 }
 
-// await returns when nobody has the turn, or after a time: a frame that is not complete may keep it.
+// await returns when the turn is free, or after a time: a frame that is not complete may keep the turn.
 func (o *outlet) await(most time.Duration) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -105,8 +105,8 @@ func (o *outlet) await(most time.Duration) {
 	}
 }
 
-// give writes what there is, with what was posted meanwhile, and ends the turn. It returns why the end takes no more,
-// nil if it does.
+// give writes what there is, with what was posted meanwhile, and ends the turn. It returns why the end accepts no more
+// data, nil if it does.
 func (o *outlet) give() error {
 	for {
 		o.write()
@@ -149,7 +149,7 @@ func (o *outlet) write() {
 	o.bytes = o.bytes[:0]
 }
 
-// post has something said as soon as nobody has the turn and the end listens, in the order of posting.
+// post queues say, in the order of posting. It runs as soon as the turn is free and the end listens.
 func (o *outlet) post(say func(*outlet)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -166,7 +166,7 @@ func (o *outlet) post(say func(*outlet)) {
 	o.drain()
 }
 
-// drain begins to say what was posted, if nobody has the turn. The lock is held.
+// drain begins to run the posted functions if the turn is free. The lock is held.
 func (o *outlet) drain() {
 	if o.busy || !o.speaks || len(o.posted) == 0 {
 		return
@@ -177,7 +177,7 @@ func (o *outlet) drain() {
 	o.drains.Go(func() { o.give() })
 }
 
-// sayFinally has the end told that the connection is over, which it is even before the first SETTINGS.
+// sayFinally tells the end that the connection is over, even before the first SETTINGS.
 func (o *outlet) sayFinally(last uint32, code http2.ErrCode, why string) {
 	o.mu.Lock()
 	greeted := o.speaks
@@ -191,7 +191,7 @@ func (o *outlet) sayFinally(last uint32, code http2.ErrCode, why string) {
 	o.speak()
 }
 
-// speak notes that the end has got the first SETTINGS, or is about to, so that it can be told other things.
+// speak notes that the end has got the first SETTINGS, or is about to, so that other frames may follow.
 func (o *outlet) speak() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -199,7 +199,7 @@ func (o *outlet) speak() {
 	o.drain()
 }
 
-// close lets nothing be posted any more, and waits until what was posted is written.
+// close rejects further posts, and waits until the posted frames are written.
 func (o *outlet) close() {
 	o.mu.Lock()
 	o.closed = true
@@ -207,8 +207,8 @@ func (o *outlet) close() {
 	o.drains.Wait()
 }
 
-// fields adds a header block for a stream: a HEADERS frame with these flags, and CONTINUATION where it is long. What
-// stands before the block in the first frame is before: a priority, or the stream that is promised. The caller has the
+// fields adds a header block for a stream: a HEADERS frame with these flags, and CONTINUATION frames if it is long.
+// before precedes the block in the first frame: a priority, or the number of the promised stream. The caller has the
 // turn.
 func (o *outlet) fields(kind http2.FrameType, flags http2.Flags, stream uint32, before []byte, padding int,
 	fields []hpack.HeaderField,

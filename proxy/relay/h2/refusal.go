@@ -13,8 +13,8 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// answerOurs answers a request in the agent's place, and reports why. The lock of the stream is held. The exchange
-// lasts until the request is complete where that is still read.
+// answerOurs answers a request instead of the agent, and reports why. The lock of the stream is held. If the request is
+// still being read, the exchange lasts until the request is complete.
 func (c *conn) answerOurs(s *stream, f relay.TransportError) {
 	s.ours = true
 	c.noteFault(f)
@@ -41,7 +41,7 @@ func (c *conn) answerOurs(s *stream, f relay.TransportError) {
 	}
 }
 
-// answer adds an answer of ours, without its content where the client has no room for that.
+// answer adds one of the relay's own answers, without its content if the client has no room for that.
 func (c *conn) answer(o *outlet, id uint32, list fieldList, content []byte) {
 	n := int64(len(content))
 	if n > c.down.credit.room() {
@@ -58,8 +58,8 @@ func (c *conn) answer(o *outlet, id uint32, list fieldList, content []byte) {
 	}
 }
 
-// ownAnswer returns an answer of ours, header and content. One to a call of gRPC is in its terms: the status
-// UNAVAILABLE in a header that is a trailer, too.
+// ownAnswer returns one of the relay's own answers, header and content. The answer to a gRPC call is in gRPC terms: the
+// status UNAVAILABLE in a header that is also the trailer.
 func ownAnswer(mark string, f relay.TransportError, isGRPC bool) (list fieldList, content []byte) {
 	head, content, _ := bytes.Cut(relay.OwnAnswer(mark, f), []byte("\r\n\r\n"))
 	start, rest, _ := strings.Cut(string(head), "\r\n")
@@ -87,7 +87,7 @@ func ownAnswer(mark string, f relay.TransportError, isGRPC bool) (list fieldList
 	), nil
 }
 
-// percentEncoded returns a text as grpc-message has it.
+// percentEncoded returns a text in the encoding of grpc-message.
 func percentEncoded(text string) string {
 	var out strings.Builder
 	for _, c := range []byte(text) {
@@ -101,12 +101,12 @@ func percentEncoded(text string) string {
 	return out.String()
 }
 
-// giveUp tells the agent that nothing more is wanted of a stream.
+// giveUp resets a stream at the agent.
 func (c *conn) giveUp(s *stream, code http2.ErrCode) {
 	c.agent.out.post(func(o *outlet) { o.bytes = appendReset(o.bytes, s.id, code) })
 }
 
-// tooLate puts 504 in the place of an answer that has not begun in time.
+// tooLate replaces an answer that has not begun in time with 504.
 func (c *conn) tooLate(s *stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,5 +117,5 @@ func (c *conn) tooLate(s *stream) {
 	c.answerOurs(s, relay.TransportError{
 		Kind: relay.KindTimeout, Side: relay.SideAgent, Status: http.StatusGatewayTimeout,
 		Detail: fmt.Sprintf("no head of an answer within %v (RFC 9110 section 15.6.5)", c.cfg.AnswerTimeout),
-	}.Advised("see what keeps the agent, or give it more time"))
+	}.Advised("check why the agent is slow, or allow more time"))
 }

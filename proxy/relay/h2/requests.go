@@ -19,11 +19,11 @@ type requests struct {
 	*half
 	head []byte // scratch: the head of a request as the Observer gets it
 
-	unreachable *relay.TransportError // why there is no agent, which is what each request is answered with; nil as a rule
+	unreachable *relay.TransportError // why the agent is missing, the answer to each request; usually nil
 	told        bool                  // the client was told that the connection ends for that
 }
 
-// awaitPreface waits for the whole preface, and reports whether it is one. What is not gets nowhere.
+// awaitPreface waits for the whole preface, and reports whether it is one. Other bytes are dropped.
 func (r *requests) awaitPreface() bool {
 	var until time.Time
 	if r.cfg.HeadTimeout > 0 {
@@ -35,7 +35,7 @@ func (r *requests) awaitPreface() bool {
 		if n := min(len(b), len(preface)); string(b[:n]) != preface[:n] {
 			r.obs.Fault(-1, relay.TransportError{
 				Kind: relay.KindNotHTTP, Side: relay.SideClient, Bytes: b,
-				Detail: "begins as the preface of HTTP/2, and is not one (RFC 9113 section 3.4)",
+				Detail: "begins like an HTTP/2 preface, but is not one (RFC 9113 section 3.4)",
 			})
 			return false
 		}
@@ -58,7 +58,7 @@ func (r *requests) forwardPreface() {
 	r.to.out.give()
 }
 
-// withoutAgent answers the first requests of a client whose agent could not be dialled, and ends the connection.
+// withoutAgent answers the first requests of a client whose agent could not be dialed, and ends the connection.
 func (r *requests) withoutAgent(err error) {
 	f := relay.DialFault(err, r.cfg.Authority)
 	if r.cfg.Advise != nil {
@@ -71,8 +71,8 @@ func (r *requests) withoutAgent(err error) {
 	r.run()
 }
 
-// sayGoodbye tells a client whose agent is not there that the next request needs another connection, for which the
-// agent is dialled again.
+// sayGoodbye tells a client whose agent is missing that the next request needs another connection, for which the agent
+// is dialed again.
 func (r *requests) sayGoodbye() {
 	if r.unreachable == nil || r.told {
 		return
@@ -90,7 +90,8 @@ func (r *requests) fields(b *block) {
 		r.trailer(s, b)
 		return
 	}
-	if !r.begins(id) { // the agent says what it makes of it
+	if !r.begins(id) { // the agent decides how to react
+		letGo(r.half)
 		if why := r.strays.strayStream(id); why != "" {
 			r.strays.report(appendHead(nil, b.head.Type, b.head.Flags, id, int(b.head.Length)), why)
 		}
@@ -131,7 +132,7 @@ func (r *requests) fields(b *block) {
 	}
 }
 
-// forgetHead gives up the room for a head that is long.
+// forgetHead releases the room of a long head.
 func (r *requests) forgetHead() {
 	if cap(r.head) > maxHeadRoom {
 		r.head = nil
@@ -141,7 +142,7 @@ func (r *requests) forgetHead() {
 // maxHeadRoom is how many bytes of room are kept from one head to the next.
 const maxHeadRoom = 64 << 10
 
-// refusal returns why the agent shall not see a request; nil if it may. The lock of the stream is held.
+// refusal returns why the agent must not see a request; nil if it may. The lock of the stream is held.
 func (r *requests) refusal(s *stream, b *block) *relay.TransportError {
 	refused := func(status int, detail string) *relay.TransportError {
 		return &relay.TransportError{Kind: relay.KindRefused, Side: relay.SideClient, Detail: detail, Status: status}
@@ -151,12 +152,12 @@ func (r *requests) refusal(s *stream, b *block) *relay.TransportError {
 	r.mu.Unlock()
 	switch {
 	case b.tooLong:
-		return refused(http.StatusRequestHeaderFieldsTooLarge, "head is longer than this proxy takes (RFC 6585 section 5)")
+		return refused(http.StatusRequestHeaderFieldsTooLarge, "head is longer than this proxy accepts (RFC 6585 section 5)")
 	case !r.keepHead(s, b):
-		return refused(http.StatusRequestHeaderFieldsTooLarge, "the heads of the streams that are open are longer together than "+
-			"this proxy takes (RFC 9113 section 10.5.1)")
+		return refused(http.StatusRequestHeaderFieldsTooLarge, "the heads of the open streams are together longer than "+
+			"this proxy accepts (RFC 9113 section 10.5.1)")
 	case open > maxStreams:
-		return refused(http.StatusServiceUnavailable, "more streams are open than this proxy takes (RFC 9113 section 10.5)")
+		return refused(http.StatusServiceUnavailable, "more streams are open than this proxy accepts (RFC 9113 section 10.5)")
 	}
 	if _, taken := r.route(); taken {
 		return nil
@@ -169,7 +170,7 @@ func (r *requests) refusal(s *stream, b *block) *relay.TransportError {
 	return r.unreachable
 }
 
-// readdress makes a request one to the agent.
+// readdress rewrites a request for the agent.
 func (r *requests) readdress(list fieldList) {
 	if r.cfg.Authority != "" {
 		list.set(":authority", r.cfg.Authority)
@@ -180,13 +181,13 @@ func (r *requests) readdress(list fieldList) {
 	}
 }
 
-// isTLS reports whether a connection is one of TLS.
+// isTLS reports whether a connection uses TLS.
 func isTLS(c net.Conn) bool {
 	_, ok := c.(*tls.Conn)
 	return ok
 }
 
-// forwardEdited sends a request on as the Editor wants it. The lock of the stream is held.
+// forwardEdited forwards a request as the Editor returned it. The lock of the stream is held.
 func (r *requests) forwardEdited(s *stream, b *block) {
 	r.head = b.list.appendRequest(r.head[:0])
 	s.mu.Unlock()
@@ -215,7 +216,7 @@ func (r *requests) forwardEdited(s *stream, b *block) {
 	r.sendInTurn(s, b)
 }
 
-// trailer deals with a header block that is not the first of its stream.
+// trailer handles a header block that is not the first of its stream.
 func (r *requests) trailer(s *stream, b *block) {
 	own := r.credit.bodyOf(s.id)
 	if own != nil && b.endsStream() && !r.credit.isOver(own) {
@@ -225,7 +226,11 @@ func (r *requests) trailer(s *stream, b *block) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if b.endsStream() && !s.ended {
+	switch {
+	case s.ended:
+	case s.asked || !b.endsStream():
+		r.strays.report(nil, "fields after the head of a request that do not end it (RFC 9113 section 8.1)")
+	default:
 		r.ended(s, b.list.appendTrailer(nil))
 	}
 	if own == nil && !s.ours {
@@ -233,7 +238,7 @@ func (r *requests) trailer(s *stream, b *block) {
 	}
 }
 
-// observe implements direction. What comes after the end is between the two ends.
+// observe implements direction. Bytes after the end of the request are not observed.
 func (r *requests) observe(s *stream, p []byte) {
 	if s.asked {
 		r.strays.report(nil, "DATA after the end of a request (RFC 9113 section 5.1)")
@@ -269,7 +274,7 @@ func (r *requests) edit(s *stream, head, content, trailer []byte) []byte {
 	return r.edited.HeldRequest(s.x, head, content, trailer)
 }
 
-// tooLarge implements direction: the Editor is not told of requests.
+// tooLarge implements direction: the Editor does not learn of requests that are too large.
 func (r *requests) tooLarge(*stream) {}
 
 // noRoom implements direction.
@@ -294,7 +299,7 @@ func (r *requests) woken(now time.Time) bool {
 	return r.wakeIdle()
 }
 
-// wakeIdle bounds the time without a stream. It returns false if that is over.
+// wakeIdle limits the time without a stream. It returns false if that time is over.
 func (r *requests) wakeIdle() bool {
 	limit := r.cfg.IdleTimeout
 	if limit <= 0 {
@@ -316,7 +321,7 @@ func (r *requests) wakeIdle() bool {
 	return true
 }
 
-// breakIdle ends a connection on which nothing is under way.
+// breakIdle ends a connection without open streams.
 func (c *conn) breakIdle() {
 	c.client.out.sayFinally(c.lastAsked(), http2.ErrCodeNo, "")
 	if c.agent.Conn != nil {
@@ -324,7 +329,7 @@ func (c *conn) breakIdle() {
 	}
 }
 
-// unsent implements direction: an agent that takes no more may still have something to say.
+// unsent implements direction: an agent that accepts no more data may still send some.
 func (r *requests) unsent(error) bool { return true }
 
 // failed implements direction.
@@ -336,6 +341,7 @@ func (r *requests) failed(err error) {
 		r.mu.Lock()
 		r.clientEOF = true
 		r.mu.Unlock()
+		letGoAtEnd(r.half)
 		r.sideEnded(relay.SideClient, relay.EndFIN)
 		if agent != nil {
 			relay.CloseWrite(agent)

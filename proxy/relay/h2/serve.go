@@ -12,11 +12,11 @@ import (
 )
 
 // Serve relays between a client that speaks HTTP/2 and its agent until both directions have ended, and closes both
-// connections. Begun is what was read of the client's already. Config is as for relay.New; Forward and HTTP2 have no
-// meaning here. When ctx ends, it ends in bounded time, and exchanges
-// in flight are reported as a TransportError of relay.KindShutdown.
+// connections. begun is the part of the client's data that was read already. cfg is as for relay.New; Forward and HTTP2
+// have no meaning here. When ctx ends, Serve returns in bounded time, and exchanges in flight are reported as a
+// TransportError of relay.KindShutdown.
 //
-// The error is as that of relay.Session.Serve.
+// The error is like relay.Session.Serve's.
 func Serve(ctx context.Context, client net.Conn, begun []byte, cfg relay.Config) error {
 	c := newConn(client, cfg)
 	stop := context.AfterFunc(ctx, c.shutdown)
@@ -86,7 +86,7 @@ func (c *conn) serve(ctx context.Context) {
 	c.up.run()
 }
 
-// close waits for the answers, closes both connections, and returns what went wrong.
+// close waits for the answers, closes both connections, and returns the first error.
 func (c *conn) close(endDeliveries context.CancelFunc) error {
 	c.reader.Wait()
 	endDeliveries()
@@ -101,7 +101,7 @@ func (c *conn) close(endDeliveries context.CancelFunc) error {
 		}
 		e.out.close()
 	}
-	if c.over.Load() || c.agent.Conn == nil { // there may be a word of ours that the client has to read
+	if c.over.Load() || c.agent.Conn == nil { // the client may still have to read the relay's own frames
 		c.linger()
 		io.Copy(io.Discard, c.client.Conn) //nolint:errcheck // whatever it is, it is over
 	}
@@ -115,10 +115,10 @@ func (c *conn) close(endDeliveries context.CancelFunc) error {
 	return errors.Join(c.firstFault, c.obs.Failure(), c.edited.Failure())
 }
 
-// shutdown breaks off what is in flight, so that no client takes it for complete, and closes what is idle.
+// shutdown breaks off exchanges in flight, so that no client takes them for complete, and closes idle connections.
 func (c *conn) shutdown() {
 	c.client.SetWriteDeadline(time.Now().Add(relay.LingerTime))
-	c.client.out.await(relay.LingerTime) // what was reported as complete is written
+	c.client.out.await(relay.LingerTime) // write what was reported as complete
 	c.over.Store(true)
 	c.mu.Lock()
 	agent := c.agent.Conn

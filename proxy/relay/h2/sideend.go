@@ -12,7 +12,7 @@ const leftEarly = "connection closed before the answer was complete"
 // left is the fault of streams whose client has ended its connection.
 var left = relay.TransportError{Kind: relay.KindClientLeft, Side: relay.SideClient, Detail: leftEarly}
 
-// provePause is how long after an answer the client's side is looked at again.
+// provePause is how long after an answer the relay checks the client's side again.
 const provePause = 50 * time.Millisecond
 
 // sideEnded reports that a side has ended its part in all streams whose answer is not complete.
@@ -37,10 +37,10 @@ func (c *conn) streamEnded(s *stream, side, how string) {
 // written implements direction.
 func (r *requests) written() {}
 
-// written implements direction: it ends the streams of which it is known now whether their client had left.
+// written implements direction: it ends the streams for which it is now known whether their client had left.
 func (a *answers) written() { a.prove(false) }
 
-// prove ends the streams that wait to know whether their client had left: with last all of them, else those of which it
+// prove ends streams that wait to know whether their client had left: with last all of them, else those for which that
 // is known.
 func (a *answers) prove(last bool) {
 	if len(a.unproven) == 0 {
@@ -79,8 +79,8 @@ func (a *answers) waitToProve(s *stream) {
 	a.proveUntil = time.Now().Add(relay.LingerTime)
 }
 
-// stopCause returns why streams are not finished that are open when the context of Serve ends. A client that had ended
-// its connection had left them: without it, it cannot allow the rest of an answer.
+// stopCause returns the fault of streams that are unfinished when the context of Serve ends. If a client had ended its
+// connection, it had left them: without its connection, it cannot allow the rest of an answer.
 func (c *conn) stopCause() relay.TransportError {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 
 func isSettings(f http2.Frame) bool { _, ok := f.(*http2.SettingsFrame); return ok }
 
-// TestSideEnds lets each side end its part in each way, before the head of the answer and in the stream. An agent that
-// goes on to answer a client that has closed, does so in vain.
+// TestSideEnds lets each side end its part in each way, before the head of the answer and in the stream. If an agent
+// still answers a client that has closed, the answer reaches no one.
 func TestSideEnds(t *testing.T) {
 	closes := func(c net.Conn) { c.Close() }
 	resets := func(c net.Conn) { relay.Reset(c) }
@@ -25,6 +25,7 @@ func TestSideEnds(t *testing.T) {
 	for name, test := range map[string]struct {
 		client, agent func(*wire)
 		answers       bool // the agent answers after that
+		stays         bool // the connection is still open then
 		sides         []string
 		kind, side    string
 	}{
@@ -42,6 +43,43 @@ func TestSideEnds(t *testing.T) {
 		"the client cancels": {
 			client: func(w *wire) { w.WriteRSTStream(1, http2.ErrCodeCancel) },
 			sides:  []string{"client reset"}, kind: relay.KindClientLeft, side: relay.SideClient,
+		},
+		"the client goes away, and waits": {
+			client: func(w *wire) { w.WriteGoAway(0, http2.ErrCodeNo, nil) }, answers: true, stays: true,
+		},
+		"the client goes away, and closes": {
+			client: func(w *wire) {
+				w.WriteGoAway(0, http2.ErrCodeNo, nil)
+				closes(w.Conn)
+			}, answers: true,
+			sides: []string{"client fin", "client close"}, kind: relay.KindClientLeft, side: relay.SideClient,
+		},
+		"the client resets the stream for its own fault": {
+			client: func(w *wire) { w.WriteRSTStream(1, http2.ErrCodeInternal) },
+			sides:  []string{"client reset"}, kind: relay.KindReset, side: relay.SideClient,
+		},
+		"the client resets the stream for flow control": {
+			client: func(w *wire) { w.WriteRSTStream(1, http2.ErrCodeFlowControl) },
+			sides:  []string{"client reset"}, kind: relay.KindReset, side: relay.SideClient,
+		},
+		"the client resets the stream without an error": {
+			client: func(w *wire) { w.WriteRSTStream(1, http2.ErrCodeNo) },
+			sides:  []string{"client reset"}, kind: relay.KindClientLeft, side: relay.SideClient,
+		},
+		"the agent goes away, and closes": {
+			agent: func(w *wire) {
+				w.WriteGoAway(1, http2.ErrCodeNo, nil)
+				closes(w.Conn)
+			},
+			sides: []string{"agent fin"}, kind: relay.KindTruncated, side: relay.SideAgent,
+		},
+		"the agent refuses the stream": {
+			agent: func(w *wire) { w.WriteRSTStream(1, http2.ErrCodeRefusedStream) },
+			sides: []string{"agent reset"}, kind: relay.KindReset, side: relay.SideAgent,
+		},
+		"the agent cancels the stream": {
+			agent: func(w *wire) { w.WriteRSTStream(1, http2.ErrCodeCancel) },
+			sides: []string{"agent reset"}, kind: relay.KindReset, side: relay.SideAgent,
 		},
 		"the agent closes": {
 			agent: func(w *wire) { closes(w.Conn) },
@@ -72,7 +110,9 @@ func TestSideEnds(t *testing.T) {
 					test.agent(s.agent)
 				}
 				if test.answers {
-					reads(s.agent.Conn)
+					if !test.stays {
+						reads(s.agent.Conn)
+					}
 					if begun {
 						s.agent.WriteData(1, true, []byte("hello"))
 					} else {

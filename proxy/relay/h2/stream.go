@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// A stream is an exchange that is under way. The fields that mu does not guard do not change.
+// A stream is an open exchange. The fields that mu does not guard do not change.
 type stream struct {
 	id uint32
 	x  int // its number for the Observer
@@ -18,24 +18,24 @@ type stream struct {
 
 	early atomic.Int64 // what the client takes of the answer beyond what it takes of each, as it said before the answer began
 
-	mu         sync.Mutex // is held while the Observer is told of it
-	ours       bool       // the answer is ours: what either end sends from then on goes nowhere
+	mu         sync.Mutex // held while the Observer is called about it
+	ours       bool       // the answer is the relay's own: it drops what either end sends from then on
 	connect    bool       // it asks for a tunnel
 	answered   bool       // the head of the final answer was there
 	asked      bool       // the request is complete
 	message    oneMessage // the request, if it is a call of gRPC
 	answerDone bool       // the answer is complete
-	heads      heads      // room for what was said in header blocks
+	heads      heads      // room for its header blocks
 	faulted    bool       // its fault was reported
 	ended      bool       // Ended was called
 	unproven   bool       // the answer is complete, and it is not known yet whether the client had left
 
 	clientEnded bool // the client had ended its part before the answer was complete
 	late        *time.Timer
-	delivery    *delivery // it goes to the receiver of a Route, from where its answer comes, which is ours; nil as a rule
+	delivery    *delivery // it goes to the receiver of a Route, whose answer the relay passes on as its own; usually nil
 }
 
-// isOurs reports whether the answer of a stream is ours.
+// isOurs reports whether the answer of a stream is the relay's own.
 func (s *stream) isOurs() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,13 +58,13 @@ func (m *oneMessage) whole() bool {
 	return m.size >= prefix && m.size-prefix == uint64(binary.BigEndian.Uint32(m.prefix[1:]))
 }
 
-// A dataFrame is the frame whose payload is under way.
+// A dataFrame is the frame whose payload is being read.
 type dataFrame struct {
 	head    http2.FrameHeader
 	stream  *stream // whose body it is a part of; nil for bytes that are not read
 	content int     // bytes of it that are still to come; padding follows
-	dropped bool    // it goes nowhere
-	own     *body   // it goes on by credit of our own; nil as a rule
+	dropped bool    // it is dropped
+	own     *body   // it is sent under the relay's own flow control; usually nil
 	behind  bool    // it follows a body that is broken, as it came
 	garble  bool    // it must not be understood
 }

@@ -6,14 +6,14 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// A turns is the order in which requests whose heads are kept here go on. A stream that begins ends all that are lower
-// and have not begun (RFC 9113 section 5.1.1), so none may overtake another. It is guarded by the lock of the credit.
+// A turns is the order in which held request heads are forwarded. A stream that begins closes all idle streams with
+// lower numbers (RFC 9113 section 5.1.1), so no head may overtake another. It is guarded by the lock of the credit.
 type turns struct {
-	kept bool     // there is an order at all, which answers have not
-	next []uint32 // the streams that the receiver has not seen, in the order in which they go on
+	kept bool     // the order matters; it does not for answers
+	next []uint32 // the streams that the receiver has not seen, in the order in which they are forwarded
 }
 
-// waits reports whether a head that goes on now would overtake another.
+// waits reports whether a head forwarded now would overtake another.
 func (k *credit) waits() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -35,7 +35,7 @@ func (k *credit) lead(o *outlet) {
 	k.turns.next = next
 }
 
-// lead sends the head of a body, and what it has had to wait for. The lock of the credit is held.
+// lead sends the head of a body, and the frames that waited for it. The lock of the credit is held.
 func (b *body) lead(o *outlet) {
 	var flags http2.Flags
 	if b.gone = b.bare && b.ended && !b.waiting && len(b.queue) == 0 && len(b.trailer) == 0; b.gone {
@@ -48,8 +48,8 @@ func (b *body) lead(o *outlet) {
 	}
 }
 
-// lateCredit notes that the client takes n more bytes on a stream, and reports whether the agent is to hear of it later:
-// it has not seen the stream yet, on which it would be an error (RFC 9113 section 5.1).
+// lateCredit notes that the client accepts n more bytes on a stream. It reports whether to tell the agent later: the
+// agent has not seen the stream yet, so the frame would be an error (RFC 9113 section 5.1).
 func (k *credit) lateCredit(id uint32, n int64) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -69,7 +69,7 @@ func (k *credit) unseen(id uint32) bool {
 	return b != nil && !b.led && k.turns.kept
 }
 
-// sendInTurn sends a request on, behind those that are kept here.
+// sendInTurn forwards a request, after those that are held here.
 func (r *requests) sendInTurn(s *stream, b *block) {
 	if !r.credit.waits() {
 		r.forward(b)

@@ -118,7 +118,7 @@ func TestHeadsOfCallsGoAhead(t *testing.T) {
 	s.client.WriteRSTStream(1, http2.ErrCodeCancel)
 	s.client.post(5, "application/grpc")
 	s.client.WriteData(5, true, nil)
-	want := []string{"1 RST_STREAM", "5 HEADERS /5", "5 DATA "} // a frame of its own, as it came
+	want := []string{"1 DATA \x00\x00", "1 RST_STREAM", "5 HEADERS /5", "5 DATA "} // a frame of its own, as it came
 	if got := s.frames(5); !slices.Equal(got, want) {
 		t.Errorf("came %q, want %q", got, want)
 	}

@@ -37,48 +37,51 @@ func (w *strayWatch) report(b []byte, why string) {
 	})
 }
 
-// frame reports a frame that carries no part of a request. Its first bytes are b.
-func (w *strayWatch) frame(fh http2.FrameHeader, b []byte) {
-	control := false
+// frame reports a frame that carries no part of a request, and returns whether it is malformed. Its first bytes are b.
+func (w *strayWatch) frame(fh http2.FrameHeader, b []byte) (malformed bool) {
+	control, why := false, ""
 	switch fh.Type {
 	case http2.FrameData:
-		if why := w.strayData(fh); why != "" {
-			w.report(b, why)
-		}
+		why = w.strayData(fh)
 	case http2.FrameHeaders, http2.FrameContinuation: // reported where their fields are read
 	case http2.FramePushPromise:
-		w.report(b, "PUSH_PROMISE (RFC 9113 section 8.4)")
+		why = "PUSH_PROMISE (RFC 9113 section 8.4)"
 	case http2.FrameSettings:
-		control = fh.Length%6 == 0
+		control = fh.StreamID == 0 && fh.Length%6 == 0 && (fh.Flags&http2.FlagSettingsAck == 0 || fh.Length == 0)
 	case http2.FramePing:
-		control = fh.Length == 8
+		control = fh.StreamID == 0 && fh.Length == 8
 	case http2.FramePriority:
-		control = fh.Length == 5
-	case http2.FrameRSTStream, http2.FrameWindowUpdate:
+		control = fh.StreamID != 0 && fh.Length == 5
+	case http2.FrameRSTStream:
+		control = fh.StreamID != 0 && fh.Length == 4
+	case http2.FrameWindowUpdate:
 		control = fh.Length == 4
 	case http2.FrameGoAway:
-		control = fh.Length >= 8
+		control = fh.StreamID == 0 && fh.Length >= 8
 	case 0x0a, 0x0c, 0x10: // ALTSVC, ORIGIN (RFC 7838, RFC 8336), PRIORITY_UPDATE (RFC 9218)
 		control = true
 	default:
 		if control = fh.Type%0x1f == 0x0b; !control { // reserved to be ignored: sent to keep receivers tolerant
-			w.report(b, "a frame of the unknown type "+fh.Type.String()+" (RFC 9113 section 5.5)")
+			why = "a frame of the unknown type " + fh.Type.String() + " (RFC 9113 section 5.5)"
 		}
 	}
 	switch {
-	case fh.Type <= http2.FrameContinuation && fh.Type != http2.FrameData && fh.Type != http2.FrameHeaders &&
-		fh.Type != http2.FrameContinuation && fh.Type != http2.FramePushPromise && !control:
-		w.report(b, fh.Type.String()+" of a wrong length (RFC 9113 section 4.2)")
+	case fh.Type >= http2.FramePriority && fh.Type <= http2.FrameWindowUpdate && fh.Type != http2.FramePushPromise && !control:
+		why = fh.Type.String() + " of a wrong length or on a wrong stream (RFC 9113 section 6)"
 	case control && w.from == w.client:
 		if _, idle := w.idle(); !idle {
 			w.idleBytes = 0
 		} else if w.idleBytes += frameHead + int(fh.Length); w.idleBytes > maxIdleBytes {
-			w.report(b, "control frames without end while no stream is open (RFC 9113 section 10.5)")
+			w.report(b, "endless control frames while no stream is open (RFC 9113 section 10.5)")
 		}
 	}
+	if why != "" {
+		w.report(b, why)
+	}
+	return why != ""
 }
 
-// strayData says why a DATA frame is no part of a message; "" if it is one, or may have been sent before its sender
+// strayData returns why a DATA frame is not part of a message; "" if it is, or may have been sent before its sender
 // learned that the stream was given up.
 func (w *strayWatch) strayData(fh http2.FrameHeader) string {
 	if fh.Length == 0 || fh.StreamID != 0 && w.streamOf(fh.StreamID) != nil {
@@ -87,7 +90,7 @@ func (w *strayWatch) strayData(fh http2.FrameHeader) string {
 	return w.strayStream(fh.StreamID)
 }
 
-// strayStream says what is wrong with a frame on a stream that is not open; "" if the stream was given up before its end.
+// strayStream returns the fault of a frame on a stream that is not open; "" if the stream was given up before its end.
 func (w *strayWatch) strayStream(id uint32) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -75,12 +75,15 @@ type shouter struct{}
 func TestWindowThatOpensAfterTheHead(t *testing.T) {
 	t.Parallel()
 	const most = must.Patience
-	for _, size := range []int{3, 40_000, 300_000} {
-		text := strings.Repeat("a", size)
+	for i, size := range []int{3, 40_000, 300_000, 3, 40_000, 300_000} {
+		text, by := strings.Repeat("a", size), (*wire).allowMore
+		if i >= 3 {
+			by = (*wire).allowMoreOfAll
+		}
 		for name, editor := range map[string]relay.Editor{
 			"answer, passed": nil, "answer, held": answerHolder{}, "answer, changed": answerChanger{},
 		} {
-			t.Run(fmt.Sprint(name, " ", size), func(t *testing.T) {
+			t.Run(fmt.Sprint(name, " ", size, i < 3), func(t *testing.T) {
 				addr := agent(t, func(w http.ResponseWriter, _ *http.Request) {
 					http.NewResponseController(w).Flush() // the length is not declared
 					io.WriteString(w, text)
@@ -89,13 +92,13 @@ func TestWindowThatOpensAfterTheHead(t *testing.T) {
 				w := dial(t, p.addr, http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
 				w.SetDeadline(time.Now().Add(most))
 				w.get(1, "/")
-				if got := len(w.takeSlowly(1)); got != size {
+				if got := len(w.takeSlowly(1, by)); got != size {
 					t.Errorf("%d bytes came, want %d", got, size)
 				}
 			})
 		}
 		for name, editor := range map[string]relay.Editor{"request, passed": nil, "request, held": requestEditor{}} {
-			t.Run(fmt.Sprint(name, " ", size), func(t *testing.T) {
+			t.Run(fmt.Sprint(name, " ", size, i < 3), func(t *testing.T) {
 				l := listen(t)
 				defer l.Close()
 				p := newTap(t, l.Addr().String(), func(c *relay.Config) { c.Editor = editor })
@@ -103,7 +106,7 @@ func TestWindowThatOpensAfterTheHead(t *testing.T) {
 				go func() {
 					w := acceptWire(t, l)
 					w.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
-					came <- len(w.takeSlowly(1))
+					came <- len(w.takeSlowly(1, by))
 					w.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: w.block(":status", "200"), EndHeaders: true, EndStream: true})
 				}()
 				ask(t, client(t), "http://"+p.addr, text)
@@ -115,17 +118,30 @@ func TestWindowThatOpensAfterTheHead(t *testing.T) {
 	}
 }
 
+// allowMore allows n more bytes on a stream with WINDOW_UPDATE. sum is how many were allowed, these included.
+func (w *wire) allowMore(id, n, sum uint32) { w.WriteWindowUpdate(id, n) }
+
+// allowMoreOfAll allows three times the sum on all streams with SETTINGS, so that nothing else may come to allow the rest.
+func (w *wire) allowMoreOfAll(id, n, sum uint32) {
+	w.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 3 * sum})
+}
+
 // takeSlowly takes the message on a stream: it allows nothing before the head, and then a piece at a time.
-func (w *wire) takeSlowly(id uint32) (body []byte) {
+func (w *wire) takeSlowly(id uint32, allow func(w *wire, id, n, sum uint32)) (body []byte) {
+	sum := uint32(0)
+	more := func(n uint32) {
+		sum += n
+		allow(w, id, n, sum)
+	}
 	w.next(func(f http2.Frame) bool {
 		switch f := f.(type) {
 		case *http2.MetaHeadersFrame:
-			w.WriteWindowUpdate(id, 7)
+			more(7)
 			return f.Header().StreamID == id && f.StreamEnded()
 		case *http2.DataFrame:
 			body = append(body, f.Data()...)
 			if n := uint32(len(f.Data())); n > 0 {
-				w.WriteWindowUpdate(id, n+min(n, 10_000))
+				more(n + min(n, 10_000))
 				w.WriteWindowUpdate(0, n)
 			}
 			return f.StreamEnded()

@@ -1,7 +1,7 @@
 // Package auth gives the requests of a client credentials of every kind that cards declare: bearer tokens, user name
 // and password, API keys in a header or in the query, and OAuth.
 //
-// No error of this package holds a secret, or anything that a token server said beyond its error code.
+// No error of this package has a secret, or any text from a token server except its error code.
 package auth
 
 import (
@@ -27,7 +27,7 @@ func Basic(user, password string) Method {
 	return Header(authorization, "Basic "+base64.StdEncoding.EncodeToString([]byte(user+":"+password)))
 }
 
-// Header sends a header field, in place of any other of that name.
+// Header sends a header field, replacing any other with the same name.
 func Header(name, value string) Method {
 	return func(_ context.Context, out *client.Outgoing) error {
 		out.Header.Set(name, value)
@@ -35,7 +35,7 @@ func Header(name, value string) Method {
 	}
 }
 
-// Query sends a parameter in the query, in place of any other of that name.
+// Query sends a query parameter, replacing any other with the same name.
 func Query(name, value string) Method {
 	return func(_ context.Context, out *client.Outgoing) error {
 		base, query, asked := strings.Cut(out.URL, "?")
@@ -65,13 +65,13 @@ type Credentials struct {
 	Query   string   // the parameter of the query that carries them; empty if none does
 }
 
-// ErrFormat says how credentials are written.
+// ErrFormat explains the format of credentials.
 var ErrFormat = errors.New("invalid credentials; write bearer:TOKEN, basic:USER:PASSWORD, apikey:KEY, " +
 	"header:NAME=VALUE or query:NAME=VALUE")
 
-// Parse reads credentials as they are written on a command line: bearer:TOKEN, basic:USER:PASSWORD, apikey:KEY (in the
-// header field X-API-Key), header:NAME=VALUE or query:NAME=VALUE. The secret in them, which is what follows the kind
-// and the name, goes through resolve. Errors of its own are ErrFormat.
+// Parse reads credentials in command-line form: bearer:TOKEN, basic:USER:PASSWORD, apikey:KEY (in the header field
+// X-API-Key), header:NAME=VALUE or query:NAME=VALUE. The secret in them, after the kind and the name, is passed through
+// resolve. All errors but those of resolve are ErrFormat.
 func Parse(text string, resolve func(string) (string, error)) (Credentials, error) {
 	kind, rest, ok := strings.Cut(text, ":")
 	if !ok || rest == "" {
@@ -111,7 +111,7 @@ func Parse(text string, resolve func(string) (string, error)) (Credentials, erro
 
 const authorization = "Authorization"
 
-// parseBasic reads USER:PASSWORD, of which the password alone may stand elsewhere too.
+// parseBasic reads USER:PASSWORD. Either all of it or only the password may be a reference.
 func parseBasic(rest string, resolve func(string) (string, error)) (Credentials, error) {
 	user, password, ok := strings.Cut(rest, ":")
 	var err error
@@ -133,5 +133,5 @@ func parseBasic(rest string, resolve func(string) (string, error)) (Credentials,
 // ValidHeader reports whether a header field may have that name and that value.
 func ValidHeader(name, value string) bool { return httpguts.ValidHeaderFieldName(name) && fits(value) }
 
-// fits reports whether a text may stand in a header field.
+// fits reports whether a text is valid in a header field.
 func fits(value string) bool { return !strings.ContainsAny(value, "\r\n\x00") }

@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,13 +18,13 @@ import (
 // maxMetadata bounds the metadata of an authorization server, in bytes.
 const maxMetadata = 1 << 20
 
-// metadata is what an authorization server says about itself (RFC 8414 section 2).
+// metadata is the metadata of an authorization server (RFC 8414 section 2).
 type metadata struct {
 	TokenEndpoint string   `json:"token_endpoint"`
 	Methods       []string `json:"token_endpoint_auth_methods_supported"`
 }
 
-// style returns how a client shows its credentials there: in the header, unless only the other way is offered.
+// style returns how a client presents its credentials: in the header, unless the server offers only the body.
 func (m metadata) style() oauth2.AuthStyle {
 	if len(m.Methods) > 0 && !slices.Contains(m.Methods, "client_secret_basic") &&
 		slices.Contains(m.Methods, "client_secret_post") {
@@ -34,15 +33,15 @@ func (m metadata) style() oauth2.AuthStyle {
 	return oauth2.AuthStyleAutoDetect
 }
 
-// metadataURLs returns where the metadata for an agent may be: beneath its URL, where RFC 8414 section 3.1 puts it for
-// an issuer with a path, and at the root.
+// metadataURLs returns the possible URLs of the metadata for an agent: beneath its URL, where RFC 8414 section 3.1
+// puts it for an issuer with a path, and at the root.
 func metadataURLs(agent string) ([]string, error) {
 	u, err := url.Parse(agent)
 	if err != nil || u.Host == "" {
 		return nil, fmt.Errorf("find the token server: %s is not a URL", shown(agent))
 	}
 	const place = "/.well-known/oauth-authorization-server"
-	path, _, _ := strings.Cut(u.EscapedPath(), "/.well-known/") // the URL may be that of the card
+	path, _, _ := strings.Cut(u.EscapedPath(), "/.well-known/") // the URL may be the card's
 	path = strings.TrimRight(path, "/")
 	root := (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
 	return slices.Compact([]string{root + path + place, root + place + path, root + place}), nil
@@ -61,9 +60,9 @@ func discover(ctx context.Context, h *http.Client, agent string) (metadata, erro
 			if err := checkTokenURL(m.TokenEndpoint); err != nil {
 				return m, fmt.Errorf("find the token server: %s names a token endpoint, but %w", at, err)
 			}
-			if !sameOrigin(m.TokenEndpoint, at) { // secrets go where their owner said
-				return m, fmt.Errorf("find the token server: %s names %s, which is at another origin; give the token server's URL "+
-					"yourself to send your secret there", at, shown(m.TokenEndpoint))
+			if !sameOrigin(m.TokenEndpoint, at) { // secrets go only to addresses that their owner allows
+				return m, fmt.Errorf("find the token server: %s names %s, which is at another origin; name the token server's URL "+
+					"explicitly to send your secret there", at, shown(m.TokenEndpoint))
 			}
 			return m, nil
 		}
@@ -76,20 +75,16 @@ func discover(ctx context.Context, h *http.Client, agent string) (metadata, erro
 		strings.Join(tried, "; "))
 }
 
-// sameOrigin reports whether two URLs have one scheme, host and port, or are both of this machine, where the agent may
-// stand behind a tap.
+// sameOrigin reports whether two URLs have the same scheme, host and port, or are both on this machine, where the agent
+// may be behind a tap.
 func sameOrigin(a, b string) bool {
 	u, err := url.Parse(a)
 	v, err2 := url.Parse(b)
 	if err != nil || err2 != nil {
 		return false
 	}
-	port := func(u *url.URL) string {
-		return cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
-	}
-	here, there := hostname.Normal(u.Hostname()), hostname.Normal(v.Hostname())
-	return hostname.IsLoopback(here) && hostname.IsLoopback(there) ||
-		here == there && u.Scheme == v.Scheme && port(u) == port(v)
+	local := func(u *url.URL) bool { return hostname.IsLoopback(hostname.Normal(u.Hostname())) }
+	return local(u) && local(v) || hostname.SameOrigin(u, v)
 }
 
 func readMetadata(ctx context.Context, h *http.Client, at string) (metadata, error) {
@@ -109,7 +104,7 @@ func readMetadata(ctx context.Context, h *http.Client, at string) (metadata, err
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxMetadata))
 	if err != nil {
-		return m, fmt.Errorf("the answer breaks off")
+		return m, fmt.Errorf("the answer was cut off")
 	}
 	if json.Unmarshal(body, &m) != nil || m.TokenEndpoint == "" {
 		return m, fmt.Errorf("no token_endpoint")

@@ -14,8 +14,8 @@ import (
 	"a2atap/replay/client"
 )
 
-// OAuth is how a client gets access tokens: with the password of a user if User is set (RFC 6749 section 4.3), else
-// with its own credentials (section 4.4).
+// OAuth configures how a client gets access tokens: with a user's password if User is set (RFC 6749 section 4.3),
+// else with the client's own credentials (section 4.4).
 type OAuth struct {
 	Agent    string // URL of the agent, from which the token server is found if TokenURL is empty
 	TokenURL string
@@ -24,16 +24,16 @@ type OAuth struct {
 	User, Password         string
 	Scopes                 []string
 
-	// Dialer says how servers are connected to; nil is as a client without options does. It has no meaning beside HTTP.
+	// Dialer connects to servers; nil connects like a client without options. It is ignored if HTTP is set.
 	Dialer *outbound.Dialer
 	// HTTP asks the servers; nil is a client with a timeout of 30 s that follows no redirects.
 	HTTP *http.Client
-	// OnToken is called with each token that was given, before it is used. It may be nil.
+	// OnToken is called with each issued token before its first use. It may be nil.
 	OnToken func(token string)
 }
 
-// Method returns a method that gets a token when it is first needed, keeps it in memory, and gets another shortly
-// before it expires. Requests that need a new token at once share it.
+// Method returns a method that gets a token on first use, keeps it in memory, and gets another shortly before it
+// expires. Concurrent requests that need a new token share it.
 func (o OAuth) Method() Method {
 	if o.HTTP == nil {
 		transport := client.NewTransport(30 * time.Second)
@@ -45,7 +45,7 @@ func (o OAuth) Method() Method {
 			Timeout:   30 * time.Second,
 			Transport: transport,
 			CheckRedirect: func(*http.Request, []*http.Request) error {
-				return http.ErrUseLastResponse // a secret goes where it was told to
+				return http.ErrUseLastResponse // never send the secret to another address
 			},
 		}
 	}
@@ -60,12 +60,12 @@ func (o OAuth) Method() Method {
 	}
 }
 
-// tokens gives tokens, each until shortly before its end.
+// tokens issues tokens, each until shortly before it expires.
 type tokens struct {
 	o OAuth
 
 	mu    sync.Mutex
-	url   string // of the token server, when it is known
+	url   string // of the token server, once known
 	style oauth2.AuthStyle
 	token *oauth2.Token
 }
@@ -73,7 +73,7 @@ type tokens struct {
 func (t *tokens) get(ctx context.Context) (*oauth2.Token, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.token.Valid() { // not in the last 10 s, as the library has it
+	if t.token.Valid() { // false in the last 10 s, as the library defines it
 		return t.token, nil
 	}
 	if t.url == "" {
@@ -92,7 +92,7 @@ func (t *tokens) get(ctx context.Context) (*oauth2.Token, error) {
 	return token, nil
 }
 
-// find learns where tokens are given.
+// find finds the token server.
 func (t *tokens) find(ctx context.Context) error {
 	if t.o.TokenURL != "" {
 		t.url = t.o.TokenURL
@@ -109,7 +109,7 @@ func (t *tokens) find(ctx context.Context) error {
 func (t *tokens) fetch(ctx context.Context) (*oauth2.Token, error) {
 	style := t.style
 	if t.o.ClientSecret == "" {
-		style = oauth2.AuthStyleInParams // a public client only names itself, if it has a name
+		style = oauth2.AuthStyleInParams // a public client sends only its client ID, if it has one
 	}
 	if t.o.User == "" {
 		c := clientcredentials.Config{

@@ -15,17 +15,17 @@ import (
 	"a2atap/replay/client"
 )
 
-// A tokenServer gives tokens to those who know the secret.
+// A tokenServer issues tokens to clients that know the secret.
 type tokenServer struct {
 	url     string
 	place   string // of its metadata, below url; empty for none
 	methods []string
 	life    int    // of a token, in seconds
-	answer  string // in place of a token
+	answer  string // replaces the token
 	status  int
 
 	mu    sync.Mutex
-	asked []string // what was asked for, in a word
+	asked []string // requested grants, one word each
 	given int
 }
 
@@ -75,7 +75,7 @@ func (s *tokenServer) log() []string {
 	return s.asked
 }
 
-// ask gets credentials once and returns the Authorization field.
+// ask requests credentials once and returns the Authorization field.
 func ask(t *testing.T, m Method) (string, error) {
 	t.Helper()
 	out := &client.Outgoing{Header: http.Header{}}
@@ -122,7 +122,7 @@ func TestGrants(t *testing.T) {
 	}
 }
 
-// A token that is about to expire is replaced before it is refused.
+// A token that is about to expire is replaced before the server rejects it.
 func TestExpiry(t *testing.T) {
 	s := newTokenServer(t)
 	s.life = 5
@@ -132,7 +132,7 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
-// Requests that need a token at once share it.
+// Concurrent requests that need a token share it.
 func TestTokenIsShared(t *testing.T) {
 	s := newTokenServer(t)
 	m := start(t, OAuth{ClientID: "cli", ClientSecret: "s3cretpw", TokenURL: s.url + "/token"})
@@ -186,7 +186,7 @@ func TestDiscoveryFails(t *testing.T) {
 	}
 	for _, body := range []string{
 		`{}`, `[`, `{"token_endpoint":5}`, `{"token_endpoint":"http://idp.example/token"}`,
-		`{"token_endpoint":"https://idp.example/token"}`, // the secret goes only where its owner said
+		`{"token_endpoint":"https://idp.example/token"}`, // the secret goes only to origins that its owner allows
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }))
 		expect.Error(t, fmt.Sprintf("%s: got a token", body),
@@ -200,18 +200,18 @@ func TestDiscoveryFails(t *testing.T) {
 	expect.ErrorIs(t, "", context.Canceled, m(ctx, &client.Outgoing{Header: http.Header{}}))
 }
 
-// No error repeats what the server says, which may be what it was sent.
+// No error repeats the server's text, which may contain the request's secrets.
 func TestRefusedTokens(t *testing.T) {
 	for _, tt := range []struct {
 		status       int
 		answer, want string
 	}{
-		{401, `{"error":"invalid_client","error_description":"no s3cretpw"}`, "it refused: invalid_client (HTTP 401)"},
-		{400, `{"error":"s3cretpw 1"}`, "it refused (HTTP 400)"},
-		{500, `s3cretpw`, "it refused (HTTP 500)"},
-		{200, `{"token":"s3cretpw"}`, "its answer is not a token"},
-		{200, `<s3cretpw>`, "its answer is not a token"},
-		{307, `s3cretpw`, "it refused (HTTP 307)"},
+		{401, `{"error":"invalid_client","error_description":"no s3cretpw"}`, "the request was refused: invalid_client (HTTP 401)"},
+		{400, `{"error":"s3cretpw 1"}`, "the request was refused (HTTP 400)"},
+		{500, `s3cretpw`, "the request was refused (HTTP 500)"},
+		{200, `{"token":"s3cretpw"}`, "the answer is not a token"},
+		{200, `<s3cretpw>`, "the answer is not a token"},
+		{307, `s3cretpw`, "the request was refused (HTTP 307)"},
 	} {
 		s := newTokenServer(t)
 		s.status, s.answer = tt.status, tt.answer

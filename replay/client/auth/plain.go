@@ -13,7 +13,7 @@ import (
 
 var errorCode = regexp.MustCompile(`^[a-z_]{1,40}$`)
 
-// plain returns an error of the library without what the server said, which may repeat what it was sent.
+// plain strips the server's text from an error of the library, since it may repeat the request.
 func plain(err error) error {
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		status := 0
@@ -21,14 +21,14 @@ func plain(err error) error {
 			status = refused.Response.StatusCode
 		}
 		if errorCode.MatchString(refused.ErrorCode) {
-			return fmt.Errorf("it refused: %s (HTTP %d)", refused.ErrorCode, status)
+			return fmt.Errorf("the request was refused: %s (HTTP %d)", refused.ErrorCode, status)
 		}
-		return fmt.Errorf("it refused (HTTP %d)", status)
+		return fmt.Errorf("the request was refused (HTTP %d)", status)
 	}
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		return wrapped.Err
 	}
-	return errors.New("its answer is not a token")
+	return errors.New("the answer is not a token")
 }
 
 // shown returns a URL for a message: without user information, query and fragment.
@@ -50,5 +50,5 @@ func checkTokenURL(at string) error {
 	case u.Scheme == "https", u.Scheme == "http" && hostname.IsLoopback(hostname.Normal(u.Hostname())):
 		return nil
 	}
-	return fmt.Errorf("%s is not https, and would get secrets in the clear", shown(at))
+	return fmt.Errorf("%s is not https, so secrets would be sent unencrypted", shown(at))
 }

@@ -31,7 +31,7 @@ func All(p client.Protocol) []ClientFault {
 	return fit
 }
 
-// Named returns what breaks the rule of that name, for the options of a client. It fails as Find does.
+// Named returns a function, for the options of a client, that breaks the rule of that name. It fails as Find does.
 func Named(slug string) func(client.Protocol) (func(*client.Outgoing), error) {
 	return func(p client.Protocol) (func(*client.Outgoing), error) {
 		f, err := Find(p, slug)
@@ -42,8 +42,8 @@ func Named(slug string) func(client.Protocol) (func(*client.Outgoing), error) {
 	}
 }
 
-// Find returns the fault of that name. It fails if a client of that protocol cannot have it, and then names those
-// that it can have.
+// Find returns the fault of that name. It fails if a client of that protocol cannot have the fault, and then names
+// the possible ones.
 func Find(p client.Protocol, slug string) (ClientFault, error) {
 	fit := All(p)
 	i := slices.IndexFunc(fit, func(f ClientFault) bool { return f.Slug == slug })
@@ -52,10 +52,10 @@ func Find(p client.Protocol, slug string) (ClientFault, error) {
 		for i, f := range fit {
 			slugs[i] = f.Slug
 		}
-		return ClientFault{}, fmt.Errorf("%w %q of a client of %s; use %s", ErrUnknown, slug, p, strings.Join(slugs, ", "))
+		return ClientFault{}, fmt.Errorf("%w %q for a client of %s; use %s", ErrUnknown, slug, p, strings.Join(slugs, ", "))
 	}
 	return fit[i], nil
 }
 
-// ErrUnknown says that a client of the protocol cannot have a fault of the name that was asked for.
+// ErrUnknown means that clients of the protocol have no fault of the given name.
 var ErrUnknown = errors.New("unknown fault")

@@ -6,19 +6,20 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/client"
 )
 
-// deaf is an agent that nobody reaches.
+// deaf is an unreachable agent.
 type deaf struct{}
 
 func (deaf) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, errors.New("nobody listens")
 }
 
-// Every fault says what it does, changes a request of the operation that it is about, and does so alone.
+// Every fault has a description, and by itself changes a request of its operation.
 func TestFaultsChangeRequests(t *testing.T) {
 	for _, p := range client.Protocols() {
 		for _, f := range All(p) {
@@ -32,8 +33,8 @@ func TestFaultsChangeRequests(t *testing.T) {
 	}
 }
 
-// requestsOf returns what a client sends for an operation on a task.
-func requestsOf(t *testing.T, p client.Protocol, fault string, op client.Operation) string {
+// requestsOf returns the requests that a client sends for an operation on a task.
+func requestsOf(t *testing.T, p client.Protocol, fault string, op a2a.Operation) string {
 	t.Helper()
 	var sent strings.Builder
 	n := 0
@@ -47,14 +48,11 @@ func requestsOf(t *testing.T, p client.Protocol, fault string, op client.Operati
 		},
 		Transport: deaf{},
 	}))(t)
-	if op == "" {
-		op = client.SendMessage
-	}
 	ask := func() error { return c.Ask(t.Context(), op, &client.Task{ID: "t1", ContextID: "c1"}) }
 	switch op { // for these Ask would have to create a config first
-	case client.GetPushConfig:
+	case a2a.GetPushConfig:
 		ask = func() error { _, err := c.GetPush(t.Context(), "t1", "p1"); return err }
-	case client.DeletePushConfig:
+	case a2a.DeletePushConfig:
 		ask = func() error { return c.DeletePush(t.Context(), "t1", "p1") }
 	}
 	for range 2 {
@@ -74,7 +72,7 @@ func TestUnknownFault(t *testing.T) {
 	expect.OK(t, expect.Err(Find(client.JSONRPC10, "rpc-request-jsonrpc")))
 }
 
-// named is Named, but for a faithful client.
+// named is Named, except that an empty name means a faithful client.
 func named(fault string) func(client.Protocol) (func(*client.Outgoing), error) {
 	if fault == "" {
 		return nil

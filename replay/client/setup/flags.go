@@ -1,6 +1,5 @@
-// Package setup has the flags of all commands that speak to an agent as a client, and what they stand for: credentials,
-// headers, tenant, protocol, variables. [Flags.Setup] reads them; the result connects, renders templates, and hides
-// every secret that it was given in what is printed.
+// Package setup has the flags of all commands that act as clients of an agent: credentials, headers, tenant, protocol,
+// variables. [Flags.Setup] reads them; the result connects, renders templates, and masks every given secret in output.
 package setup
 
 import (
@@ -34,7 +33,7 @@ type Flags struct {
 	Verbatim bool
 }
 
-// OAuthFlags say how to get tokens.
+// OAuthFlags configure how to get tokens.
 type OAuthFlags struct {
 	TokenURL, ClientID, ClientSecret, User, Password string
 	Scopes                                           []string
@@ -80,12 +79,12 @@ const (
 	clientSecretHelp = "the `SECRET` of the client; @FILE or env:NAME"
 	userHelp         = "get tokens with the password of the user `NAME`"
 	passwordHelp     = "the `PASSWORD` of the user; @FILE or env:NAME"
-	tokenURLHelp     = "get tokens at `URL` (default what the authorization server's metadata at the agent's URL says)"
-	scopeHelp        = "ask for the `SCOPE`; repeatable"
+	tokenURLHelp     = "get tokens at `URL` (default: from the authorization server's metadata at the agent's URL)"
+	scopeHelp        = "request the `SCOPE`; repeatable"
 )
 
-// registerCredentials adds only the flags of credentials to a set, for [Flags.setupCredentials]. The text says with
-// which requests they go.
+// registerCredentials adds only the flags of credentials to a set, for [Flags.setupCredentials]. The text names the
+// requests that they apply to.
 func (f *Flags) registerCredentials(set *pflag.FlagSet, with string) {
 	set.StringVar(&f.Auth, "auth", "", "send `CREDENTIALS` "+with+": "+authHelp)
 	registerCredentialsTo(set, &f.To)
@@ -99,11 +98,11 @@ func (f *Flags) registerCredentials(set *pflag.FlagSet, with string) {
 
 // registerCredentialsTo adds the flag --credentials-to to a set.
 func registerCredentialsTo(set *pflag.FlagSet, to *[]string) {
-	set.StringArrayVar(to, "credentials-to", nil, "send credentials also to scheme, host and port of `URL`, where the "+
-		"card says that the agent is there (default only to those of the agent's URL); repeatable")
+	set.StringArrayVar(to, "credentials-to", nil, "also send credentials to scheme, host and port of `URL`, where the "+
+		"card has an interface of the agent (default: only to those of the agent's URL); repeatable")
 }
 
-// checkCredentialsTo refuses what is no URL of an agent.
+// checkCredentialsTo rejects invalid agent URLs.
 func checkCredentialsTo(to []string) error {
 	for _, text := range to {
 		u, err := url.Parse(text)
@@ -116,18 +115,18 @@ func checkCredentialsTo(to []string) error {
 
 // Register adds the flags to a set.
 func (f *Flags) Register(set *pflag.FlagSet) {
-	f.registerCredentials(set, "with every request, that for the card included")
-	set.StringArrayVar(&f.Headers, "header", nil, "send the header field `NAME:VALUE` with every request, that for "+
-		"the card included; VALUE may be @FILE or env:NAME; repeatable")
-	set.StringVar(&f.Tenant, "tenant", "", "speak for the tenant `NAME` (default what the card says)")
+	f.registerCredentials(set, "with every request, including the one for the card")
+	set.StringArrayVar(&f.Headers, "header", nil, "send the header field `NAME:VALUE` with every request, including the one for "+
+		"the card; VALUE may be @FILE or env:NAME; repeatable")
+	set.StringVar(&f.Tenant, "tenant", "", "use the tenant `NAME` (default: from the card)")
 	set.StringVar(&f.A2AVersion, "protocol-version", "",
-		"send `VERSION` as A2A-Version, and prefer what the card offers of it (default what the card says)")
+		"send `VERSION` as A2A-Version, and prefer the card's interfaces of that version (default: from the card)")
 	set.StringVar(&f.Protocol, "protocol", "",
-		"use `PROTOCOL`: "+strings.Join(Protocols(), ", ")+" (default what the card prefers)")
+		"use `PROTOCOL`: "+strings.Join(Protocols(), ", ")+" (default: the card's first choice)")
 	set.BoolVar(&f.NoCard, "no-card", false,
-		"read no card: URL is that of the interface, of --protocol or else 1.0-rest")
-	set.DurationVar(&f.Timeout, "timeout", 2*time.Minute, "give up after `D` without an answer to a request")
+		"do not read the card: URL is an interface of the --protocol, 1.0-rest by default")
+	set.DurationVar(&f.Timeout, "timeout", 2*time.Minute, "give up if a request gets no answer within `D`")
 	set.StringArrayVar(&f.Vars, "var", nil,
-		"in templates, headers, credentials and URL write VALUE for {{NAME}}: `NAME=VALUE`; repeatable; "+
-			"{{env.NAME}} is that of the environment")
+		"in templates, headers, credentials and URL, replace {{NAME}} by VALUE: `NAME=VALUE`; repeatable; "+
+			"{{env.NAME}} is an environment variable")
 }

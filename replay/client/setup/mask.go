@@ -11,13 +11,13 @@ import (
 	"sync"
 )
 
-// A Mask hides secrets in what is printed. It is safe for concurrent use.
+// A Mask hides secrets in output. It is safe for concurrent use.
 type Mask struct {
 	mu      sync.Mutex
 	secrets []string // the longest first, so that none shows the rest of another
 }
 
-// minSecret is the length in bytes from which a secret is hidden: a shorter one is found in words by chance.
+// minSecret is the minimum length in bytes of a masked secret. Shorter secrets occur in words by chance.
 const minSecret = 4
 
 // Add hides these secrets from now on, and their forms in JSON and in queries.
@@ -35,7 +35,7 @@ func (m *Mask) Add(secrets ...string) {
 	slices.SortFunc(m.secrets, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 }
 
-// Text returns a text with … in place of each secret.
+// Text replaces each secret in a text with ….
 func (m *Mask) Text(text string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -60,8 +60,8 @@ func (m *Mask) Blank(p []byte) ([]byte, bool) {
 	return p, found
 }
 
-// Writer returns a writer that hides the secrets in what is written to w. Each write is searched by itself, and writes
-// come to w one after another.
+// Writer returns a writer that hides the secrets in output to w. Each write is searched separately, and writes to w are
+// serialized.
 func (m *Mask) Writer(w io.Writer) io.Writer { return &maskedWriter{mask: m, to: w} }
 
 type maskedWriter struct {
@@ -98,7 +98,7 @@ func (e maskedError) Unwrap() error { return e.err }
 // Masks hide the secrets of each of several.
 type Masks []*Mask
 
-// Text is that of each of them, one after another, as are Writer and Error.
+// Text applies the Text of each mask in turn. Writer and Error do the same.
 func (list Masks) Text(text string) string {
 	for _, m := range list {
 		text = m.Text(text)

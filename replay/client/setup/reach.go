@@ -10,8 +10,8 @@ import (
 	"a2atap/proxy/outbound"
 )
 
-// ReachFlags are the flags that say how agents are connected to: whom to trust, what to show them, and what is on the
-// way. All commands that dial agents have them under the same names.
+// ReachFlags are the flags for connections to agents: which authorities to trust, which certificate to present, and
+// which proxy to use. All commands that dial agents have them under the same names.
 type ReachFlags struct {
 	Authorities   []string // --agent-ca
 	Insecure      bool     // --insecure
@@ -20,22 +20,22 @@ type ReachFlags struct {
 	UpstreamProxy string   // --upstream-proxy
 }
 
-// Register adds the flags to a set. The text says what the environment's proxy is used for without --upstream-proxy.
+// Register adds the flags to a set. The text explains the use of the environment's proxy without --upstream-proxy.
 func (f *ReachFlags) Register(set *pflag.FlagSet, otherwise string) {
 	set.StringArrayVar(&f.Authorities, "agent-ca", nil,
 		"trust the authorities in `FILE` (PEM) in addition to the system's, for agents on TLS; repeatable")
 	set.BoolVar(&f.Insecure, "insecure", false,
-		"accept any certificate from agents: anybody on the way can answer in their place")
+		"accept any certificate from agents: anyone on the network path can impersonate them")
 	set.StringVar(&f.Certificate, "client-cert", "",
-		"show the certificate in `FILE` (PEM, with its key) to agents that ask for one")
+		"present the certificate in `FILE` (PEM, with its key) to agents that ask for one")
 	set.StringVar(&f.Key, "client-key", "", "the key of --client-cert is in `FILE` (PEM)")
 	set.StringVar(&f.UpstreamProxy, "upstream-proxy", "", "reach agents, except those on this machine, through the proxy "+
-		"at `URL` (http, https or socks5), or env for what HTTPS_PROXY, HTTP_PROXY and NO_PROXY say ("+otherwise+"); "+
-		"USER:PASSWORD@ in it may be needed: "+secretHelp)
+		"at `URL` (http, https or socks5), or env to use HTTPS_PROXY, HTTP_PROXY and NO_PROXY ("+otherwise+"); "+
+		"may contain USER:PASSWORD@: "+secretHelp)
 }
 
-// Dialer returns what connects to agents so. A client certificate must be valid now. Errors are about how the command was
-// called, or about files, which [os.PathError] tells; they hold no secret.
+// Dialer returns a Dialer as the flags configure it. A client certificate must be valid now. Errors are about the
+// command line, or about files, with an [os.PathError]; they have no secrets.
 func (f *ReachFlags) Dialer(w World, now func() time.Time) (*outbound.Dialer, error) {
 	d := &outbound.Dialer{Insecure: f.Insecure}
 	var err error
@@ -50,7 +50,7 @@ func (f *ReachFlags) Dialer(w World, now func() time.Time) (*outbound.Dialer, er
 			return nil, fmt.Errorf("--client-cert: %w", err)
 		}
 	case f.Key != "":
-		return nil, errors.New("--client-key is the key of --client-cert FILE, which is missing")
+		return nil, errors.New("--client-key needs --client-cert FILE")
 	}
 	if f.UpstreamProxy == "" {
 		return d, nil

@@ -22,15 +22,15 @@ func TestReachFlags(t *testing.T) {
 			return map[string]string{"env:PROXY": "https://user:s3cret@p:1", "env:BAD": "s3cret"}[value], nil
 		},
 	}
-	for args, want := range map[string]string{ // what the error has in it; of the proxy, if there is none
+	for args, want := range map[string]string{ // part of the error; of the proxy, if there is no error
 		"":                                 "none",
 		"--insecure":                       "none",
 		"--upstream-proxy env:PROXY":       "https://p:1",
 		"--upstream-proxy env:BAD":         "write http://HOST:PORT",
-		"--agent-ca " + bad:                "holds no certificate",
+		"--agent-ca " + bad:                "contains no certificate",
 		"--agent-ca nowhere":               "nowhere: no such file",
-		"--client-cert " + bad:             "holds no certificate",
-		"--client-key " + bad:              "which is missing",
+		"--client-cert " + bad:             "contains no certificate",
+		"--client-key " + bad:              "--client-key needs --client-cert",
 		"--agent-ca x --client-key " + bad: "x: no such file",
 	} {
 		var f setup.ReachFlags

@@ -14,35 +14,35 @@ import (
 	"a2atap/replay/client/auth"
 )
 
-// A World is what flags are read in.
+// A World is the environment in which flags are read.
 type World struct {
 	// Getenv reads a variable of the environment.
 	Getenv func(string) string
-	// Secret returns what the value of a flag stands for that takes a secret: @FILE, env:NAME, or itself.
+	// Secret resolves the value of a flag that accepts a secret: @FILE, env:NAME, or the secret itself.
 	Secret func(flag, value string) (string, error)
-	// Version is that of the program.
+	// Version is the program's version.
 	Version string
-	// Dialer is what [ReachFlags] amount to; nil is one without options.
+	// Dialer is the dialer that [ReachFlags] configure; nil is one without options.
 	Dialer *outbound.Dialer
 }
 
-// A Setup is what flags amount to.
+// A Setup is the configuration that flags describe.
 type Setup struct {
 	Options client.Options
 	Mask    *Mask
 	Vars    Vars
 	URL     string // of the agent
 
-	// SecretHeaders and SecretQuery are the names of the header fields and of the parameters of the query under which
-	// the flags send what should not be seen.
+	// SecretHeaders and SecretQuery are the names of the header fields and query parameters in which the flags send
+	// secrets.
 	SecretHeaders, SecretQuery []string
 
 	noCard bool
-	chosen client.Protocol // of --protocol, else HTTP+JSON of 1.0: what is spoken without a card
+	chosen client.Protocol // from --protocol, else HTTP+JSON of 1.0: the protocol to use without a card
 }
 
-// Setup reads the flags for an agent, whose URL may be written as a2a:URL. Errors are about how the command was called,
-// or come from World.Secret; none holds a secret.
+// Setup reads the flags for an agent, whose URL may be written as a2a:URL. Errors are about the command line, or come
+// from World.Secret; none has a secret.
 func (f *Flags) Setup(w World, agent string) (*Setup, error) {
 	s, err := f.begin(w, agent)
 	if err != nil {
@@ -65,7 +65,8 @@ func (f *Flags) Setup(w World, agent string) (*Setup, error) {
 	return s, nil
 }
 
-// setupCredentials is Setup for what [Flags.registerCredentials] adds: of the options it makes Authorize alone.
+// setupCredentials is Setup for the flags that [Flags.registerCredentials] adds. Of the options, it sets only
+// Authorize.
 func (f *Flags) setupCredentials(w World, agent string) (*Setup, error) {
 	s, err := f.begin(w, agent)
 	if err != nil {
@@ -140,7 +141,7 @@ func (s *Setup) headers(f *Flags, w World) error {
 			return err
 		}
 		if !auth.ValidHeader(name, value) {
-			return fmt.Errorf("--header %q: neither name nor value may hold such characters", name)
+			return fmt.Errorf("--header %q: the name or the value has invalid characters", name)
 		}
 		if credential.Header(name).Hidden() {
 			s.Mask.Add(secretOf(value))
@@ -164,7 +165,7 @@ func secretOf(value string) string {
 	return value
 }
 
-// secret renders the value of a flag and reads where it may point to. What came from elsewhere is hidden.
+// secret renders the value of a flag, which may point to a file or a variable. Values from there are hidden in output.
 func (s *Setup) secret(w World, flag, value string) (string, error) {
 	rendered, err := s.Vars.Text(value)
 	if err != nil {
@@ -184,7 +185,7 @@ func (s *Setup) secret(w World, flag, value string) (string, error) {
 func (s *Setup) credentials(f *Flags, w World) error {
 	if f.OAuth.given() {
 		if f.Auth != "" {
-			return errors.New("--auth and --oauth-… are two ways to get in; use one")
+			return errors.New("--auth and --oauth-… exclude each other; use one")
 		}
 		return s.oauth(f.OAuth, w)
 	}
@@ -245,16 +246,16 @@ func (s *Setup) oauth(f OAuthFlags, w World) error {
 	case o.TokenURL != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http"):
 		return errors.New("--oauth-token-url: it must begin with http:// or https://")
 	case o.ClientID == "" && o.User == "":
-		return errors.New("--oauth-client-id is missing, or --oauth-user for a token by password")
+		return errors.New("--oauth-client-id is missing; a token by password needs --oauth-user")
 	case (o.User == "") != (o.Password == ""):
-		return errors.New("--oauth-user and --oauth-password belong together")
+		return errors.New("--oauth-user and --oauth-password need each other")
 	}
 	s.Options.Authorize = o.Method()
 	return nil
 }
 
-// Connect returns a client for the agent: for an interface of its card, or for its URL itself if that is asked for, or
-// if the agent answers and has no card. In the latter case the reason comes with it.
+// Connect returns a client for the agent: for an interface of its card, or for its URL itself if the flags ask for
+// that, or if the agent answers and has no card. In the last case it also returns why the card is missing.
 func (s *Setup) Connect(ctx context.Context) (c *client.Client, noCard error, err error) {
 	if !s.noCard {
 		c, err := client.Connect(ctx, s.URL, s.Options)

@@ -54,7 +54,7 @@ func read(t *testing.T, url string, args ...string) (*Setup, error) {
 	return f.Setup(world(), url)
 }
 
-// dressed returns what goes with a request: its URL and header.
+// dressed returns a request's URL and header.
 func dressed(t *testing.T, s *Setup) (string, http.Header) {
 	t.Helper()
 	out := &client.Outgoing{URL: "/x", Header: s.Options.Header.Clone()}
@@ -116,16 +116,16 @@ func TestBadInput(t *testing.T) {
 		"--auth s3cretpw":                                 "--auth: invalid credentials; write bearer:TOKEN",
 		"--auth bearer:@missing":                          errNoFile.Error(),
 		"--auth bearer:{{env.NONE}}":                      "{{env.NONE}}: the variable is not set",
-		"--auth bearer:{{s3cret}}":                        "unknown variable {{s3cret}}; there are env.NAME",
+		"--auth bearer:{{s3cret}}":                        "unknown variable {{s3cret}}; use env.NAME",
 		"--auth bearer:s3cretpw --oauth-client-id x":      "use one",
 		"--oauth-client-secret s3cretpw":                  "--oauth-client-id is missing",
 		"--oauth-scope a":                                 "--oauth-client-id is missing",
-		"--oauth-user alice":                              "belong together",
-		"--oauth-password s3cretpw --oauth-client-id x":   "belong together",
+		"--oauth-user alice":                              "need each other",
+		"--oauth-password s3cretpw --oauth-client-id x":   "need each other",
 		"--oauth-client-id x --oauth-token-url s3cretpw":  "must begin with http",
 		"--oauth-client-id x --oauth-client-secret @none": errNoFile.Error(),
 		"--header X":                                      "write NAME:VALUE",
-		"--header :s3cretpw":                              "may hold such characters",
+		"--header :s3cretpw":                              "has invalid characters",
 		"--header X-A:@none":                              errNoFile.Error(),
 		"--var s3cretpw":                                  "write NAME=VALUE",
 		"--var a-b=s3cretpw":                              "write NAME=VALUE",
@@ -160,7 +160,7 @@ func TestProtocols(t *testing.T) {
 	}
 }
 
-// Where there is no card the URL is that of the interface; a card that is kept from us is not "none".
+// Without a card the URL is the interface's; a protected card does not count as missing.
 func TestConnect(t *testing.T) {
 	status := http.StatusNotFound
 	asked := make(chan string, 10)
@@ -238,7 +238,7 @@ func TestMask(t *testing.T) {
 	}
 }
 
-// The tokens that a server gives are hidden as soon as they are there, and the card is asked for with them.
+// Tokens from a server are masked as soon as they arrive, and the card is requested with them.
 func TestOAuthSetup(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/token" {
@@ -267,7 +267,7 @@ func TestOAuthSetup(t *testing.T) {
 	expect.Equal(t, "", "… …", s.Mask.Text("fresh-token t0ken-of-env"))
 }
 
-// A command may have the flags of credentials alone. What they send is known by name.
+// A command may have only the flags of credentials. The names under which they are sent are known.
 func TestCredentialsAlone(t *testing.T) {
 	for args, want := range map[string][2][]string{
 		"":                                    {nil, nil},

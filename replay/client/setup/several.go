@@ -12,27 +12,27 @@ import (
 	"a2atap/replay/client/auth"
 )
 
-// SeveralFlags are the flags of credentials for several agents. Each value may begin with the name of the agent that it
-// is for, as NAME=VALUE.
+// SeveralFlags are the flags of credentials for several agents. Each value may begin with an agent's name, as
+// NAME=VALUE.
 type SeveralFlags struct {
 	To     []string             // of --credentials-to
 	values map[string]*[]string // by flag
 }
 
-// An Agent is who credentials are for.
+// An Agent is an agent that receives credentials.
 type Agent struct {
-	Name string // empty for the one that has none
+	Name string // empty for the agent without a name
 	URL  string
 }
 
-// Register adds the flags to a set. The text says with which requests they go.
+// Register adds the flags to a set. The text names the requests that they apply to.
 func (f *SeveralFlags) Register(set *pflag.FlagSet, with string) {
 	registerCredentialsTo(set, &f.To)
 	f.values = map[string]*[]string{}
-	const whose = "; NAME= before it is for the agent NAME alone; repeatable"
+	const whose = "; with NAME= in front, only for the agent NAME; repeatable"
 	for _, flag := range []struct{ name, help string }{
 		{
-			"auth", "send `[NAME=]CREDENTIALS` " + with + ", to the agent NAME alone, or to any: " + authHelp +
+			"auth", "send `[NAME=]CREDENTIALS` " + with + ", only to the agent NAME, or to any: " + authHelp +
 				"; repeatable",
 		},
 		{"oauth-client-id", clientIDHelp + whose},
@@ -46,9 +46,9 @@ func (f *SeveralFlags) Register(set *pflag.FlagSet, with string) {
 	}
 }
 
-// Setup reads the flags for each agent, in their order. An agent that a flag names gets what is named for it, and nothing
-// else. What has no name is for all others; it must not go to several machines. The setups make Authorize alone of their
-// options, and nil where an agent has no credentials. Errors are as those of [Flags.Setup].
+// Setup reads the flags for each agent, in the agents' order. An agent that a flag names gets only the values named for
+// it. Values without a name are for all other agents, which must be on one machine. The setups set only Authorize of
+// their options, and leave it nil if an agent has no credentials. Errors are as in [Flags.Setup].
 func (f *SeveralFlags) Setup(w World, agents []Agent) ([]*Setup, error) {
 	if err := checkCredentialsTo(f.To); err != nil {
 		return nil, err
@@ -85,14 +85,14 @@ func (f *SeveralFlags) Setup(w World, agents []Agent) ([]*Setup, error) {
 	return list, nil
 }
 
-// sort returns the flags of each agent that has some, by name; without a name, those for all others.
+// sort returns the flags of each agent that has any, by name; flags for all others have an empty name.
 func (f *SeveralFlags) sort(names map[string]bool) (map[string]*Flags, error) {
 	sorted := map[string]*Flags{}
 	for flag, values := range f.values {
 		for _, value := range *values {
 			name, rest := whose(value, names)
 			if other, ok := stranger(value); flag == "auth" && name == "" && ok {
-				return nil, fmt.Errorf("--auth is given for %q, which no --to names", other)
+				return nil, fmt.Errorf("--auth is given for %q, but no --to names that agent", other)
 			}
 			if sorted[name] == nil {
 				sorted[name] = &Flags{}
@@ -118,7 +118,7 @@ func forWhom(name string) string {
 	return " for " + name
 }
 
-// credential returns where the value of a flag goes; nil for the flag that may be repeated.
+// credential returns the variable that holds the value of a flag; nil for the flag that may be repeated.
 func (f *Flags) credential(flag string) *string {
 	return map[string]*string{
 		"auth": &f.Auth, "oauth-client-id": &f.OAuth.ClientID, "oauth-client-secret": &f.OAuth.ClientSecret,
@@ -126,7 +126,7 @@ func (f *Flags) credential(flag string) *string {
 	}[flag]
 }
 
-// whose splits [NAME=]VALUE. Only the name of an agent is one: a secret may hold any sign.
+// whose splits [NAME=]VALUE. Only an agent's name counts as NAME: a secret may hold any character.
 func whose(value string, names map[string]bool) (name, rest string) {
 	before, after, found := strings.Cut(value, "=")
 	if found && before != "" && names[before] {
@@ -135,7 +135,7 @@ func whose(value string, names map[string]bool) (name, rest string) {
 	return "", value
 }
 
-// stranger returns the name before credentials that are complete without it: nobody writes a secret so.
+// stranger returns the name before credentials that are complete without it: no secret has that form.
 func stranger(value string) (name string, ok bool) {
 	before, after, found := strings.Cut(value, "=")
 	if !found || before == "" || strings.ContainsAny(before, "@/") {
@@ -149,8 +149,8 @@ func stranger(value string) (name string, ok bool) {
 	return before, err == nil
 }
 
-// within refuses credentials without a name that would go to several machines: whose they are is then not known, and
-// what one owner is told is not for another.
+// within rejects credentials without a name that would go to several machines: their owner is then unknown, and a
+// secret of one owner must not reach another.
 func (f *Flags) within(agents []Agent, sorted map[string]*Flags) error {
 	if f == nil {
 		return nil
@@ -162,7 +162,7 @@ func (f *Flags) within(agents []Agent, sorted map[string]*Flags) error {
 		}
 		u, err := url.Parse(a.URL)
 		if err != nil {
-			continue // who connects says so
+			continue // connecting reports the error
 		}
 		host := hostname.Normal(u.Hostname())
 		if hostname.IsLoopback(host) {
@@ -171,8 +171,8 @@ func (f *Flags) within(agents []Agent, sorted map[string]*Flags) error {
 		if first == "" {
 			first = host
 		} else if first != host {
-			return errors.New("credentials without a name would go to " + first + " and " + host +
-				": write NAME= before them, for each agent that is to get them")
+			return errors.New("credentials without a name would be sent to " + first + " and " + host +
+				": write NAME= in front of them, for each agent that needs them")
 		}
 	}
 	return nil

@@ -29,7 +29,7 @@ var (
 	distant = Agent{"distant", "https://agents.example"}
 )
 
-// Each agent gets what is its own, and nothing of what is another's.
+// Each agent gets only its own credentials.
 func TestSeveral(t *testing.T) {
 	for _, tt := range []struct {
 		args   string
@@ -70,7 +70,7 @@ func TestSeveral(t *testing.T) {
 	}
 }
 
-// Tokens by OAuth are got for each agent on its own.
+// OAuth tokens are requested separately for each agent.
 func TestSeveralOAuth(t *testing.T) {
 	list, err := several(t, "--oauth-client-id booker=cli --oauth-client-secret booker=env:TOKEN --oauth-scope booker=a "+
 		"--oauth-scope booker=b --oauth-user planner=alice --oauth-password planner=@token", booker, planner, other)
@@ -86,14 +86,14 @@ func TestSeveralOAuth(t *testing.T) {
 
 func TestSeveralRefused(t *testing.T) {
 	for args, want := range map[string]string{
-		"--auth bearer:s3cretpw":                           "would go to this machine and agents.example: write NAME=",
-		"--oauth-client-id x --oauth-client-secret s3cret": "would go to this machine and agents.example",
-		"--auth nobody=bearer:s3cretpw":                    `--auth is given for "nobody", which no --to names`,
+		"--auth bearer:s3cretpw":                           "would be sent to this machine and agents.example: write NAME=",
+		"--oauth-client-id x --oauth-client-secret s3cret": "would be sent to this machine and agents.example",
+		"--auth nobody=bearer:s3cretpw":                    `--auth is given for "nobody", but no --to names that agent`,
 		"--auth booker=s3cretpw":                           "for booker: --auth: invalid credentials; write bearer:TOKEN",
 		"--auth booker=bearer:a --auth booker=bearer:b":    "--auth is given twice for booker",
 		"--auth bearer:a --auth bearer:b":                  "--auth is given twice; write NAME= before it",
 		"--oauth-client-secret booker=s3cretpw":            "for booker: --oauth-client-id is missing",
-		"--auth booker=bearer:a --oauth-user booker=x":     "for booker: --auth and --oauth-… are two ways to get in",
+		"--auth booker=bearer:a --oauth-user booker=x":     "for booker: --auth and --oauth-… exclude each other",
 		"--auth s3cretpw=":                                 "invalid credentials; write bearer:TOKEN",
 	} {
 		agents := []Agent{booker, distant}

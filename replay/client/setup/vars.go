@@ -1,16 +1,16 @@
 package setup
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
+
+	"a2atap/proxy/jsondoc"
 )
 
-// Vars are what {{NAME}} stands for in templates.
+// Vars are the values of {{NAME}} in templates.
 type Vars struct {
 	values map[string]string
 	getenv func(string) string
@@ -34,7 +34,7 @@ func parseVars(flags []string, getenv func(string) string) (Vars, error) {
 	return v, nil
 }
 
-// With returns the variables and one more, which wins over another of its name.
+// With returns the variables and one more, which replaces any other with its name.
 func (v Vars) With(name, value string) Vars {
 	v.values = maps.Clone(v.values)
 	v.values[name] = value
@@ -66,7 +66,7 @@ func (v Vars) value(name string) (string, error) {
 	value, ok := v.values[name]
 	if !ok {
 		known := append(slices.Sorted(maps.Keys(v.values)), "env.NAME")
-		return "", fmt.Errorf("unknown variable {{%s}}; there are %s", name, strings.Join(known, ", "))
+		return "", fmt.Errorf("unknown variable {{%s}}; use %s", name, strings.Join(known, ", "))
 	}
 	return value, nil
 }
@@ -74,13 +74,11 @@ func (v Vars) value(name string) (string, error) {
 // Object reads a JSON object and replaces each {{NAME}} in its strings, so that no value can change the structure.
 // Names of members stay as they are.
 func (v Vars) Object(text string) (map[string]any, error) {
-	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
-	decoder.UseNumber()
 	var object map[string]any
-	if err := decoder.Decode(&object); err != nil {
+	if err := jsondoc.Unmarshal([]byte(text), &object); err != nil {
 		return nil, fmt.Errorf("it is not a JSON object: %w", err)
 	}
-	if object == nil || decoder.More() {
+	if object == nil {
 		return nil, fmt.Errorf("it is not a JSON object")
 	}
 	rendered, err := v.any(object)

@@ -1,9 +1,8 @@
-// Package webhook receives push notifications for a client, at an address that nobody can guess, with TLS or
-// without.
+// Package webhook receives push notifications for a client, at an address that cannot be guessed, with or without TLS.
 //
-// A [Receiver] hands each delivery to its owner before it answers, one after another, and [Receiver.Await] waits for
-// those of a task. A notification counts only if it has the token that the agent was given. Requests for other hosts
-// or other addresses are turned away. A Receiver is safe for concurrent use.
+// A [Receiver] passes each delivery to its owner before it responds, one at a time, and [Receiver.Await] waits for a
+// task's deliveries. A notification counts only if it has the token that the agent was given. Requests for other hosts
+// or paths are rejected. A Receiver is safe for concurrent use.
 package webhook
 
 import (
@@ -33,7 +32,7 @@ import (
 // maxBody bounds a notification, in bytes.
 const maxBody = 16 << 20
 
-// A Delivery is a notification that came. Err says what is wrong with it: then it stands for nothing.
+// A Delivery is a received notification. If Err is set, the notification is invalid and does not count.
 type Delivery struct {
 	Event  client.Event
 	Header http.Header
@@ -41,27 +40,28 @@ type Delivery struct {
 	Err    error
 }
 
-// What is wrong with a delivery.
+// Errors of deliveries.
 var (
-	// ErrToken says that a notification came without the token that the agent was given.
-	ErrToken = errors.New("it came without the token that the agent was given")
-	// ErrTLS says that whoever connected and the receiver did not agree on TLS: mostly it does not trust the certificate.
+	// ErrToken means that a notification lacked the token that the agent was given.
+	ErrToken = errors.New("the token that the agent was given is missing")
+	// ErrTLS means that the TLS handshake with a sender failed, usually because the sender does not trust the
+	// certificate.
 	ErrTLS = errors.New("the TLS handshake failed")
 )
 
-// Options say where and how to receive.
+// Options configure where and how to receive notifications.
 type Options struct {
 	// Address is where to listen, such as 127.0.0.1:0.
 	Address string
-	// Public is the URL under which the agent reaches the receiver, such as that of a proxy; empty if it is where it
-	// listens.
+	// Public is the URL under which the agent reaches the receiver, such as a proxy's URL; empty if it is the listening
+	// address.
 	Public string
 	// Certificate makes the receiver speak TLS.
 	Certificate *tls.Certificate
 	// On is called with each delivery, one after another, before it is answered. It may be nil.
 	On func(Delivery)
-	// Any takes every notification as it is: no token is asked for, and its body is not read. It is for configs that
-	// somebody else wrote.
+	// Any accepts every notification: neither the token nor the body is checked. It is for push configs that someone
+	// else wrote.
 	Any bool
 	// Limits bound how many notifications are taken: as many as a stream may have events. More get 429.
 	Limits limits.Limits
@@ -74,7 +74,7 @@ type Options struct {
 type Server struct {
 	listener net.Listener
 	base     *url.URL // beneath which agents reach it
-	hosts    []string // by which it is reached, beside loopback names
+	hosts    []string // names of this server, in addition to loopback names
 	server   *http.Server
 	served   chan struct{}
 
@@ -82,7 +82,7 @@ type Server struct {
 	receivers map[string]*Receiver // by the last part of their path
 }
 
-// Serve begins to listen where and how the options say. On, Any and Record are for [Server.Receive].
+// Serve starts to listen as configured by the options. On, Any and Record are for [Server.Receive].
 func Serve(o Options) (*Server, error) {
 	public, err := url.Parse(o.Public)
 	if err != nil {
@@ -116,10 +116,10 @@ func Serve(o Options) (*Server, error) {
 	return s, nil
 }
 
-// parting is how long notifications that have come may take to be answered when nobody listens any more.
+// parting bounds the time for responses to received notifications after the receiver has stopped.
 const parting = time.Second
 
-// Close stops listening. What has come is answered first, so that no agent takes a notification for lost.
+// Close stops listening. It first answers received notifications, so that no agent considers them lost.
 func (s *Server) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), parting)
 	defer cancel()
@@ -140,10 +140,10 @@ func (s *Server) Receive(o Options) *Receiver {
 	return r
 }
 
-// address returns where it listens, as host:port.
+// address returns the listening address as host:port.
 func (s *Server) address() string { return s.listener.Addr().String() }
 
-// named returns where it listens with the name that the address has for it, which is that of the certificate.
+// named returns the listening address with the host name from address, which is the certificate's.
 func (s *Server) named(address string) string {
 	host, _, err := net.SplitHostPort(address)
 	_, port, _ := net.SplitHostPort(s.address()) // a listener's address has a port
@@ -153,24 +153,24 @@ func (s *Server) named(address string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// isMine reports whether a request came for this server: what a page in a browser sends here by a name of its own does
+// isMine reports whether a request is for this server. A request that a web page sends here under its own host name is
 // not.
 func (s *Server) isMine(authority string) bool {
 	host, _, ok := hostname.Split(authority)
 	return ok && (hostname.IsLoopback(host) || slices.Contains(s.hosts, host))
 }
 
-// receiver returns the one at a path; nil if there is none.
+// receiver returns the receiver at a path, or nil.
 func (s *Server) receiver(path string) *Receiver {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.receivers[path[max(0, strings.LastIndexByte(path, '/')):]] // a proxy may put something before it
 }
 
-// ServeHTTP implements http.Handler: it takes a notification.
+// ServeHTTP implements http.Handler: it receives a notification.
 func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	if !s.isMine(q.Host) {
-		http.Error(w, "this receiver of push notifications is not "+q.Host, http.StatusMisdirectedRequest)
+		http.Error(w, "this receiver of push notifications does not serve "+q.Host, http.StatusMisdirectedRequest)
 		return
 	}
 	r := s.receiver(q.URL.Path)
@@ -191,7 +191,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	d := Delivery{Header: q.Header, Body: body}
 	status := http.StatusNoContent
 	if r.opts.Any {
-		// whoever reads the body judges it
+		// the reader of the body checks it
 	} else if !r.knows(q.Header) {
 		d.Err, status = ErrToken, http.StatusUnauthorized
 	} else if d.Event, err = client.ReadNotification(body); err != nil {
@@ -207,8 +207,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	w.WriteHeader(status)
 }
 
-// handshakes takes what net/http logs and makes deliveries of the connections on which TLS failed. For whom they were
-// meant is not known, so every receiver has them.
+// handshakes turns failed TLS handshakes in the log of net/http into deliveries. Their intended receiver is unknown, so
+// every receiver gets them.
 type handshakes struct{ s *Server }
 
 func (h handshakes) Write(line []byte) (int, error) {
@@ -217,7 +217,7 @@ func (h handshakes) Write(line []byte) (int, error) {
 		return len(line), nil
 	}
 	_, why, _ := strings.Cut(rest, ": ")
-	if strings.Contains(why, net.ErrClosed.Error()) { // by us
+	if strings.Contains(why, net.ErrClosed.Error()) { // by this server
 		return len(line), nil
 	}
 	h.s.mu.Lock()
@@ -229,10 +229,10 @@ func (h handshakes) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// A Receiver receives notifications at an address of its own. It is safe for concurrent use.
+// A Receiver receives notifications at a separate address. It is safe for concurrent use.
 type Receiver struct {
 	from        *Server
-	alone       bool     // the server is there for this receiver
+	alone       bool     // the server is only for this receiver
 	url         *url.URL // that the agent is given
 	path, token string
 	opts        Options
@@ -243,7 +243,7 @@ type Receiver struct {
 	changed  chan struct{} // closed when something is received
 }
 
-// Listen begins to receive, with a server of its own.
+// Listen starts a Receiver with its own server.
 func Listen(o Options) (*Receiver, error) {
 	s, err := Serve(o)
 	if err != nil {
@@ -254,7 +254,7 @@ func Listen(o Options) (*Receiver, error) {
 	return r, nil
 }
 
-// Config returns what the agent is told, but for the task.
+// Config returns the push config for the agent, without the task.
 func (r *Receiver) Config() client.PushConfig { return client.PushConfig{URL: r.URL(), Token: r.token} }
 
 // Close stops receiving: nothing is found at the address any more.
@@ -283,13 +283,13 @@ func (r *Receiver) knows(h http.Header) bool {
 	return known
 }
 
-// heard is what is remembered of a delivery.
+// heard is the remembered part of a delivery.
 type heard struct {
 	task string
 	over bool // the task has ended or waits
 }
 
-// take notes a delivery, with which it does first. It reports false if too many have come.
+// take notes a delivery after it has called first. It returns false if too many deliveries have come.
 func (r *Receiver) take(d Delivery, first func()) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -316,8 +316,8 @@ func (r *Receiver) take(d Delivery, first func()) bool {
 	return true
 }
 
-// Await returns when a delivery says that the task has ended or waits, counting from that number on, and then the
-// number of the next. It fails when the context ends.
+// Await waits for a delivery, from number from on, that reports that the task has ended or waits. It returns the number
+// of the next delivery. It fails when the context ends.
 func (r *Receiver) Await(ctx context.Context, task string, from int) (next int, err error) {
 	for {
 		r.mu.Lock()
@@ -334,7 +334,7 @@ func (r *Receiver) Await(ctx context.Context, task string, from int) (next int, 
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return from, fmt.Errorf("no notification of the end of task %s, of %d in all: %w", task, from, ctx.Err())
+			return from, fmt.Errorf("none of %d notifications reported the end of task %s: %w", from, task, ctx.Err())
 		}
 	}
 }

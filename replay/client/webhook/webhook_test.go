@@ -130,12 +130,12 @@ func TestAwait(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
 	if _, err := r.Await(ctx, "t", 4); !errors.Is(err, context.DeadlineExceeded) ||
-		!strings.Contains(err.Error(), "no notification of the end of task t, of 4 in all") {
+		!strings.Contains(err.Error(), "none of 4 notifications reported the end of task t") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// What a page in a browser sends here under a name of its own is turned away.
+// Requests that a web page in a browser sends here under its own host name are rejected.
 func TestHosts(t *testing.T) {
 	r, came := listen(t, "https://hooks.example:8443/base")
 	for host, want := range map[string]int{
@@ -154,8 +154,8 @@ func TestHosts(t *testing.T) {
 	expect.Equal(t, "deliveries", 5, len(came))
 }
 
-// With a certificate the agent is told https. Whoever does not trust it is heard of; what came is recorded before it is
-// answered.
+// With a certificate, the agent gets an https URL. A sender that does not trust the certificate is reported. A
+// notification is recorded before it is answered.
 func TestTLS(t *testing.T) {
 	authority := must.Get(ca.Open(t.TempDir()))(t)
 	leaf := must.Get(authority.Leaf("127.0.0.1"))(t)
@@ -206,7 +206,7 @@ func TestListenFails(t *testing.T) {
 	expect.Error(t, "two receivers listen on one address", expect.Err(Listen(Options{Address: r.from.address()})))
 }
 
-// Several receivers listen at one address: each hears its own, and none what comes after it was closed.
+// Several receivers share one listening address: each gets only its own notifications, and none after it was closed.
 func TestReceiversOfOneServer(t *testing.T) {
 	s := must.Get(Serve(Options{Address: "127.0.0.1:0"}))(t)
 	defer s.Close()
@@ -240,7 +240,7 @@ func TestReceiversOfOneServer(t *testing.T) {
 	expect.Equal(t, "deliveries too many", 0, len(came))
 }
 
-// The agent is given the name under which the receiver listens, since its certificate is for that.
+// The agent gets the host name that the receiver listens on, since the certificate is for that name.
 func TestNameOfReceiver(t *testing.T) {
 	for address, want := range map[string]string{"localhost:0": "http://localhost:", "127.0.0.1:0": "http://127.0.0.1:"} {
 		r := must.Get(Listen(Options{Address: address}))(t)
@@ -251,7 +251,7 @@ func TestNameOfReceiver(t *testing.T) {
 	}
 }
 
-// Of configs that somebody else wrote, neither the token is known nor what the agent makes of it.
+// For configs that another client wrote, neither the token nor the agent's use of it is known.
 func TestAnyNotification(t *testing.T) {
 	server := must.Get(Serve(Options{Address: "127.0.0.1:0"}))(t)
 	defer server.Close()
@@ -278,7 +278,7 @@ func TestFloodOfNotifications(t *testing.T) {
 			t.Errorf("notification %d gets %d", n+1, status)
 		}
 	}
-	if _, err := r.Await(t.Context(), "t", 0); err == nil || !strings.Contains(err.Error(), "more than 3 notifications came; --max-events allows more") {
+	if _, err := r.Await(t.Context(), "t", 0); err == nil || !strings.Contains(err.Error(), "more than 3 notifications arrived; --max-events allows more") {
 		t.Errorf("got %v", err)
 	}
 	if given != 3 {

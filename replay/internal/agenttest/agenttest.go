@@ -1,5 +1,5 @@
-// Package agenttest starts reference agents for tests, on real sockets until the test ends, and puts in front of them
-// what breaks them.
+// Package agenttest starts reference agents for tests, on real sockets until the test ends, and puts breakers in
+// front of them.
 package agenttest
 
 import (
@@ -23,8 +23,8 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// Start runs a reference agent, whose steps take a millisecond unless the options say more, behind those that break it,
-// and returns its URL.
+// Start runs a reference agent behind breakers, and returns its URL. Its steps take a millisecond unless the options
+// say otherwise.
 func Start(t testing.TB, name string, o refagent.Options, broken ...Breaker) string {
 	t.Helper()
 	o.StepTime = cmp.Or(o.StepTime, time.Millisecond)
@@ -63,11 +63,11 @@ func Connect(t testing.TB, agentURL string, p client.Protocol, o client.Options)
 	return c
 }
 
-// Recording is how [Record] records.
+// Recording configures [Record].
 type Recording struct {
 	Redact   redact.Options   // a key for tests unless it is set
-	Faults   []injection.Spec // that the taps make
-	Webhooks *webhook.Spec    // that the taps lead through themselves
+	Faults   []injection.Spec // made by the taps
+	Webhooks *webhook.Spec    // passed through the taps
 }
 
 // RecordOne is Record for one agent, whose name is booker.
@@ -76,7 +76,7 @@ func RecordOne(t testing.TB, o Recording, agentURL string, talk func(tapURL stri
 	return Record(t, o, map[string]string{"booker": agentURL}, func(taps map[string]string) { talk(taps["booker"]) })
 }
 
-// Record lets clients talk to agents, by their names, through taps, and returns what the taps recorded.
+// Record runs clients against agents, by name, through taps, and returns the recorded traffic.
 func Record(t testing.TB, o Recording, agents map[string]string, talk func(taps map[string]string)) *capture.Memory {
 	t.Helper()
 	var specs []proxy.TapSpec

@@ -10,15 +10,16 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"a2atap/proxy/a2a"
 )
 
-// A Breaker puts something faulty in front of an agent.
+// A Breaker wraps an agent with a fault.
 type Breaker = func(agent http.Handler) http.Handler
 
-// All is several breakers, the first one outermost.
+// All combines several breakers, the first one outermost.
 func All(some ...Breaker) Breaker {
 	return func(agent http.Handler) http.Handler {
 		for i := len(some) - 1; i >= 0; i-- {
@@ -30,39 +31,39 @@ func All(some ...Breaker) Breaker {
 	}
 }
 
-// An About says which requests are meant.
+// An About selects requests.
 type About func(r *http.Request, body string) bool
 
-// Anything means all requests.
+// Anything selects all requests.
 func Anything(*http.Request, string) bool { return true }
 
-// RPC means a method of JSON-RPC.
+// RPC selects a JSON-RPC method.
 func RPC(method string) About {
 	return func(_ *http.Request, body string) bool { return a2a.Parse([]byte(body)).Root.Get("method").Is(method) }
 }
 
-// Path means an HTTP method, and a path that matches.
+// Path selects an HTTP method and paths that match.
 func Path(method, pattern string) About {
 	match := regexp.MustCompile(pattern)
 	return func(r *http.Request, _ string) bool { return r.Method == method && match.MatchString(r.URL.Path) }
 }
 
-// Card means requests for the card.
+// Card selects requests for the card.
 func Card(r *http.Request, _ string) bool { return strings.Contains(r.URL.Path, "/.well-known/") }
 
-// Holding means requests whose body holds a text.
+// Holding selects requests whose body contains a text.
 func Holding(text string) About {
 	return func(_ *http.Request, body string) bool { return strings.Contains(body, text) }
 }
 
-// Either means what one of some means.
+// Either selects requests that one of several selects.
 func Either(some ...About) About {
 	return func(r *http.Request, body string) bool {
 		return slices.ContainsFunc(some, func(a About) bool { return a(r, body) })
 	}
 }
 
-// Body reads the body of a request, and puts it back.
+// Body reads the body of a request, and restores it.
 func Body(r *http.Request) string {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -77,7 +78,7 @@ func SetBody(r *http.Request, body string) {
 	r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
 }
 
-// Answering answers some requests in the agent's place.
+// Answering answers some requests instead of the agent.
 func Answering(which About, answer func(w http.ResponseWriter, r *http.Request, body string)) Breaker {
 	return func(agent http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -90,7 +91,7 @@ func Answering(which About, answer func(w http.ResponseWriter, r *http.Request, 
 	}
 }
 
-// Saying answers some requests in the agent's place with a text of JSON.
+// Saying answers some requests with a JSON text instead of the agent.
 func Saying(which About, status int, text string) Breaker {
 	return Answering(which, func(w http.ResponseWriter, _ *http.Request, _ string) {
 		w.Header().Set("Content-Type", "application/json")
@@ -99,19 +100,19 @@ func Saying(which About, status int, text string) Breaker {
 	})
 }
 
-// Failing answers some requests with a status of HTTP.
+// Failing answers some requests with an HTTP status.
 func Failing(which About, status int) Breaker {
 	return Saying(which, status, fmt.Sprintf(`{"error":{"code":%d,"message":"no"}}`, status))
 }
 
-// Refusing answers some requests with an error of JSON-RPC.
+// Refusing answers some requests with a JSON-RPC error.
 func Refusing(which About, code int) Breaker {
 	return Answering(which, func(w http.ResponseWriter, _ *http.Request, body string) {
 		RPCAnswer(w, body, "error", map[string]any{"code": code, "message": "no"})
 	})
 }
 
-// RPCAnswer answers a request of JSON-RPC with a result or an error.
+// RPCAnswer returns a JSON-RPC response with a result or an error.
 func RPCAnswer(w http.ResponseWriter, request, member string, value any) {
 	var call struct{ ID json.RawMessage }
 	json.Unmarshal([]byte(request), &call) // without an id it is null
@@ -119,7 +120,7 @@ func RPCAnswer(w http.ResponseWriter, request, member string, value any) {
 	json.NewEncoder(w).Encode(map[string]any{"jsonrpc": "2.0", "id": call.ID, member: value})
 }
 
-// Asking changes some requests before the agent sees them: what matches becomes something else, in body and query.
+// Asking edits some requests before the agent receives them: it replaces matches in body and query.
 func Asking(which About, pattern, instead string) Breaker {
 	match := regexp.MustCompile(pattern)
 	return func(agent http.Handler) http.Handler {
@@ -133,7 +134,7 @@ func Asking(which About, pattern, instead string) Breaker {
 	}
 }
 
-// OnRequest lets a test change what an agent is asked: the request, and the body that it returns.
+// OnRequest edits requests to an agent: the request itself, and the body through the result.
 func OnRequest(edit func(r *http.Request, body string) string) Breaker {
 	return func(agent http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -143,8 +144,8 @@ func OnRequest(edit func(r *http.Request, body string) string) Breaker {
 	}
 }
 
-// Answers lets a test change what an agent answers to some requests: the status, the fields and the body, which is
-// taken whole, and in which a stream has ended.
+// Answers edits an agent's answers to some requests: the status, the fields and the body. It reads the whole body; a
+// stream must end by itself.
 func Answers(which About, edit func(r *http.Request, asked string, a *httptest.ResponseRecorder)) Breaker {
 	return func(agent http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -164,7 +165,7 @@ func Answers(which About, edit func(r *http.Request, asked string, a *httptest.R
 	}
 }
 
-// OnAnswer is Answers for all but streams.
+// OnAnswer is Answers for everything except streams.
 func OnAnswer(edit func(r *http.Request, asked string, a *httptest.ResponseRecorder)) Breaker {
 	return Answers(func(r *http.Request, _ string) bool {
 		return !strings.Contains(r.Header.Get("Accept"), "event-stream")
@@ -181,20 +182,19 @@ func OnCard(edit func(card map[string]any)) Breaker {
 		edit(card)
 		text, err := json.Marshal(card)
 		if err != nil {
-			panic(err) // a card that a test has edited
+			panic(err) // the test's edit broke the card
 		}
 		a.Body.Reset()
 		a.Body.Write(text)
 	})
 }
 
-// Changing changes what the agent answers to some requests: what matches becomes something else, in each event and in
-// each other answer.
+// Changing edits the agent's answers to some requests: it replaces matches in each event and in each other answer.
 func Changing(which About, pattern, instead string) Breaker {
 	return ChangingBy(which, pattern, func() string { return instead })
 }
 
-// ChangingBy is Changing with something else for each answer.
+// ChangingBy is Changing with a different replacement for each answer.
 func ChangingBy(which About, pattern string, instead func() string) Breaker {
 	match := regexp.MustCompile(pattern)
 	return editing(which, func(w http.ResponseWriter) http.ResponseWriter {
@@ -202,13 +202,13 @@ func ChangingBy(which About, pattern string, instead func() string) Breaker {
 	})
 }
 
-// Counted returns a text that is another each time.
+// Counted returns a different text on each call.
 func Counted(format string) func() string {
 	var n atomic.Int64
 	return func() string { return fmt.Sprintf(format, n.Add(1)) }
 }
 
-// RefusedWith puts another status in place of 400.
+// RefusedWith changes status 400 to another one.
 func RefusedWith(which About, status int) Breaker {
 	return editing(which, func(w http.ResponseWriter) http.ResponseWriter {
 		return &editor{ResponseWriter: w, match: regexp.MustCompile(`^$`), badRequest: status}
@@ -226,12 +226,12 @@ func editing(which About, edit func(http.ResponseWriter) http.ResponseWriter) Br
 	}
 }
 
-// An editor changes what is written, piece by piece: agents write each event, and each other answer, as a whole.
+// An editor edits written data, piece by piece: agents write each event, and each other answer, as a whole.
 type editor struct {
 	http.ResponseWriter
 	match      *regexp.Regexp
 	instead    []byte
-	badRequest int // the status in place of 400; 0 for 400
+	badRequest int // the status instead of 400; 0 for 400
 }
 
 func (e *editor) WriteHeader(status int) {
@@ -254,4 +254,39 @@ func (e *editor) Unwrap() http.ResponseWriter { return e.ResponseWriter }
 
 func (e *editor) Flush() {
 	http.NewResponseController(e.ResponseWriter).Flush() //nolint:errcheck // an error means that the client has left
+}
+
+// Unmoved answers some calls with the last task that the agent returned; the agent does not receive them.
+func Unmoved(which About) Breaker {
+	var mu sync.Mutex
+	var shown json.RawMessage
+	remember := OnAnswer(func(_ *http.Request, _ string, a *httptest.ResponseRecorder) {
+		for _, pointer := range [][]string{{"result", "task"}, {"result"}, {"task"}, {}} {
+			at := a2a.Parse(a.Body.Bytes()).Root
+			for _, name := range pointer {
+				at = at.Get(name)
+			}
+			if at.Has("status") {
+				mu.Lock()
+				shown = json.RawMessage(at.Raw())
+				mu.Unlock()
+				return
+			}
+		}
+	})
+	again := Answering(which, func(w http.ResponseWriter, r *http.Request, body string) {
+		mu.Lock()
+		defer mu.Unlock()
+		var task any = shown
+		if strings.Contains(body, `"SendMessage"`) || strings.HasSuffix(r.URL.Path, "message:send") {
+			task = map[string]any{"task": shown}
+		}
+		if a2a.Parse([]byte(body)).Root.Has("jsonrpc") {
+			RPCAnswer(w, body, "result", task)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(task) //nolint:errcheck // the client may have left
+	})
+	return All(again, remember)
 }

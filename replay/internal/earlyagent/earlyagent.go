@@ -1,6 +1,6 @@
-// Package earlyagent is an agent of the dialect before A2A 0.1 as its description has it. It shares no code with the
-// reference agents: a second reading of the same text, for tests of those who read the first. Each of its faults breaks
-// one row of what the dialect's conformance suite asks.
+// Package earlyagent is an agent of the dialect before A2A 0.1, written from its description. It shares no code with
+// the reference agents: a second reading of the same text, for tests of the code based on the first. Each of its
+// faults breaks one row of the dialect's conformance suite.
 package earlyagent
 
 import (
@@ -137,7 +137,7 @@ type call struct {
 	} `json:"params"`
 }
 
-// read reads a request, or answers what is wrong with it.
+// read reads a request, or answers it with an error.
 func (s *Agent) read(w http.ResponseWriter, r *http.Request) (*call, bool) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
 	if err != nil {
@@ -218,7 +218,7 @@ func (s *Agent) cancel(c *call, t *task) (any, object) {
 	return s.shown(t, nil), nil
 }
 
-// send creates a task, or goes on with one that waits.
+// send creates a task, or continues a waiting one.
 func (s *Agent) send(c *call) (any, object) {
 	if c.Params.ID == "" || c.Params.Message == nil {
 		return nil, failure(c.ID, -32602, "id and message are needed")
@@ -266,7 +266,7 @@ func (s *Agent) shown(t *task, historyLength *int) object {
 	}
 }
 
-// subscribe streams what happens to a task.
+// subscribe streams the events of a task.
 func (s *Agent) subscribe(w http.ResponseWriter, r *http.Request) {
 	c, ok := s.read(w, r)
 	if !ok {
@@ -288,7 +288,7 @@ func (s *Agent) subscribe(w http.ResponseWriter, r *http.Request) {
 	first := event{"status", object{"id": t.id, "status": t.status}, false}
 	t.listeners[events] = true
 	if s.fault == "forgets-left" {
-		delete(s.tasks, t.id) // nobody but the stream knows it
+		delete(s.tasks, t.id) // only the stream knows it
 	}
 	s.mu.Unlock()
 	defer func() {

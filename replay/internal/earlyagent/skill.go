@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// pause waits a step; false if the server ends.
+// pause waits for a step. It returns false if the server ends.
 func (s *Agent) pause() bool {
 	timer := time.NewTimer(s.step)
 	defer timer.Stop()
@@ -20,7 +20,7 @@ func (s *Agent) pause() bool {
 	}
 }
 
-// do changes a task that has not ended, and reports whether it was one.
+// do changes a task unless it has ended, and reports whether it did.
 func (s *Agent) do(t *task, change func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -31,10 +31,10 @@ func (s *Agent) do(t *task, change func()) bool {
 	return true
 }
 
-// waits is how many steps a task takes that is there to be canceled.
+// waits is the number of steps of a task that waits for cancellation.
 const waits = 200
 
-// work is what the skills do with a new task.
+// work is the skills' work on a new task.
 func (s *Agent) work(t *task, text string) {
 	switch {
 	case strings.HasPrefix(text, "repeat"):
@@ -76,7 +76,7 @@ func (s *Agent) answer(t *task, text string) {
 	}
 }
 
-// follow writes events until the task has ended or the client is gone.
+// follow writes events until the task has ended or the client has left.
 func (s *Agent) follow(w http.ResponseWriter, r *http.Request, c *call, events chan event) {
 	for n := 0; ; n++ {
 		select {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// An Agent is one of the dialect before A2A 0.1. One skill repeats what it is told, another asks back.
+// An Agent is an agent of the dialect before A2A 0.1. One skill echoes its input, another asks a question.
 type Agent struct {
-	// Token is asked for on all but the card, if it is not empty. It is set before the server starts.
+	// Token is required for all requests but the card, if it is not empty. Set it before the server starts.
 	Token string
 
 	url   string // set when it listens
@@ -21,7 +21,7 @@ type Agent struct {
 	stop     chan struct{} // closed when the server ends
 }
 
-// A task is one task; what is written to clients is made of it under the server's lock.
+// A task is one task; its written form is made under the server's lock.
 type task struct {
 	id, session string
 	status      object
@@ -32,7 +32,7 @@ type task struct {
 
 type object = map[string]any
 
-// A event is what a listener hears.
+// An event is an event for a listener.
 type event struct {
 	name string
 	body object
@@ -64,6 +64,6 @@ func (s *Agent) move(t *task, state, text string) {
 
 func (s *Agent) tell(t *task, e event) {
 	for to := range t.listeners {
-		to <- e // which holds all events that a task can have
+		to <- e // its buffer holds all events of a task
 	}
 }

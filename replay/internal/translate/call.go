@@ -8,8 +8,8 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Call says a call in another protocol. The error says why that cannot be said there; it is a reason for people, to be
-// put behind "it".
+// Call translates a call to another protocol. The error gives the reason why that is impossible, as a phrase to follow
+// "it".
 func Call(call *a2a.Call, to Protocol, o Options) (*Request, error) {
 	from, err := source(call, to)
 	if err != nil {
@@ -17,38 +17,38 @@ func Call(call *a2a.Call, to Protocol, o Options) (*Request, error) {
 	}
 	r, err := translate(call, from, to, o)
 	if err != nil {
-		return nil, fmt.Errorf("cannot be said in %s: %w", to, err)
+		return nil, fmt.Errorf("cannot be expressed in %s: %w", to, err)
 	}
 	if r.Fields, err = fields(call, from, to, r.Body != nil, o.Fields); err != nil {
-		return nil, fmt.Errorf("cannot be said in %s: %w", to, err)
+		return nil, fmt.Errorf("cannot be expressed in %s: %w", to, err)
 	}
 	return r, nil
 }
 
-// source returns the protocol that a call is in. A dialect that the call may be in is taken for it.
+// source returns the protocol of a call. If the dialect is ambiguous, it takes a possible one.
 func source(call *a2a.Call, to Protocol) (Protocol, error) {
 	from := Protocol{Binding: call.Binding, Dialect: to.Dialect}
 	before1 := a2a.Of(a2a.V0_2, a2a.V0_3)
 	switch in := call.Dialects; {
 	case !to.speaks(), to.Dialect == a2a.V0_1:
-		return from, fmt.Errorf("cannot be said in %s, which is not supported", to)
+		return from, fmt.Errorf("cannot be expressed in %s, which is not supported", to)
 	case call.Doc.Err != nil:
 		return from, errors.New("has a body that is not JSON")
 	case call.Batch != nil:
-		return from, errors.New("is a batch of JSON-RPC")
-	case call.Operation == a2a.GetExtendedCard && call.Binding == a2a.NoBinding: // of 0.2, beside the JSON-RPC URL
+		return from, errors.New("is a JSON-RPC batch")
+	case call.Operation == a2a.GetExtendedCard && call.Binding == a2a.NoBinding: // of 0.2, next to the JSON-RPC URL
 		from = Protocol{a2a.HTTPJSON, a2a.V0_2}
 	case call.Binding == a2a.NoBinding || call.Operation == a2a.NoOperation:
-		return from, errors.New("asks for nothing that A2A has")
+		return from, errors.New("is not an operation of A2A")
 	case call.Apart:
-		return from, errors.New("is spoken as before 0.1")
+		return from, errors.New("uses the dialect before 0.1")
 	case !utf8.ValidString(call.TaskID + "\n" + call.ConfigID + "\n" + call.Tenant):
 		return from, errors.New("has an id in its path that is not UTF-8")
 	case len(call.Doc.Duplicates) > 0:
 		return from, fmt.Errorf("has the member %s twice", call.Doc.Duplicates[0].Pointer)
 	case in.Has(to.Dialect):
 	case in.Has(a2a.V1_0) && !in.Intersect(before1).Empty():
-		return from, fmt.Errorf("does not show whether it is in %s", in)
+		return from, fmt.Errorf("does not show which dialect it uses: %s", in)
 	case in.Has(a2a.V1_0):
 		from.Dialect = a2a.V1_0
 	case in.Has(a2a.V0_3):
@@ -56,7 +56,7 @@ func source(call *a2a.Call, to Protocol) (Protocol, error) {
 	case in.Has(a2a.V0_2):
 		from.Dialect = a2a.V0_2
 	case in.Has(a2a.V0_1):
-		return from, errors.New("is in 0.1, where clients make the ids of tasks")
+		return from, errors.New("is in 0.1, where clients create the ids of tasks")
 	default:
 		return from, errors.New("does not show its dialect")
 	}
@@ -73,26 +73,16 @@ func translate(call *a2a.Call, from, to Protocol, o Options) (*Request, error) {
 	}
 	tenant := call.Tenant
 	params = withoutTenant(params)
-	if params, err = inDialect(call.Operation, params, from.Dialect, to.Dialect); err != nil {
+	if params, err = inDialect(call.Operation, params, from.Dialect, to.Dialect, false); err != nil {
 		return nil, err
 	}
 	if !modern(to.Dialect) && tenant != "" {
-		return nil, fmt.Errorf("there are no tenants, and it names %q", tenant)
+		return nil, fmt.Errorf("it has no tenants, and the request names %q", tenant)
 	}
 	if modern(to.Dialect) && tenant == "" {
 		tenant = o.Tenant
 	}
-	var r Request
-	switch {
-	case to.Binding == a2a.GRPC && !modern(to.Dialect):
-		r, err = writeGRPC03(call.Operation, params)
-	case to.Binding == a2a.GRPC:
-		r = writeGRPC(call.Operation, params, tenant)
-	case to.Binding == a2a.JSONRPC:
-		r, err = writeRPC(call.Operation, to.Dialect, requestID(call, o), params, tenant)
-	default:
-		r, err = writeREST(call.Operation, to.Dialect, params, tenant)
-	}
+	r, err := write(call.Operation, params, to, manner{tenant: tenant, id: requestID(call, o)})
 	if query != "" && r.Query != "" {
 		query = "&" + query
 	}
@@ -100,7 +90,7 @@ func translate(call *a2a.Call, from, to Protocol, o Options) (*Request, error) {
 	return &r, err
 }
 
-// read returns the parameters of a call as JSON-RPC has them in its dialect, and the query that goes along.
+// read returns the parameters of a call in the JSON-RPC form of its dialect, and the query to pass on.
 func read(call *a2a.Call, from Protocol, o Options) (params a2a.Value, query string, err error) {
 	if from.Binding == a2a.HTTPJSON {
 		return readREST(call, from.Dialect, o.Carry)

@@ -9,7 +9,7 @@ import (
 	"a2atap/replay/internal/translate"
 )
 
-// Whatever was recorded is refused, or is the same call in the other protocol: never another one.
+// A recorded request is rejected, or becomes the same call in the other protocol: never a different one.
 func FuzzCall(f *testing.F) {
 	for _, s := range speakers {
 		for _, r := range requests {

@@ -7,19 +7,19 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// The fields that A2A gives a meaning to (A2A 1.0 §3.2.6 and §3.6.1; the extensions guide of 0.3).
+// The header fields that A2A defines (A2A 1.0 §3.2.6 and §3.6.1; the extensions guide of 0.3).
 const (
 	versionField      = "A2A-Version"
 	extensionsField   = "A2A-Extensions"
 	extensionsField03 = "X-A2A-Extensions"
 )
 
-// fields returns the fields of a head as another protocol has them: the media types of the binding, the version, the
-// names of fields. The others stay, in their order.
+// fields converts the header fields to another protocol: the media types of the binding, the version, the names of
+// fields. All others stay, in order.
 func fields(call *a2a.Call, from, to Protocol, hasBody bool, recorded []Field) ([]Field, error) {
 	crossed := modern(from.Dialect) != modern(to.Dialect)
 	if v := call.Version; crossed && v != "" && !names(v, from.Dialect) {
-		return nil, fmt.Errorf("it names the version %q, which is not the one that it is in", v)
+		return nil, fmt.Errorf("it names the version %q, but uses another one", v)
 	}
 	var out []Field
 	typed, versioned := false, false
@@ -62,11 +62,14 @@ func fields(call *a2a.Call, from, to Protocol, hasBody bool, recorded []Field) (
 	case versioned || !modern(to.Dialect):
 	case crossed:
 		out = append(out, Field{versionField, to.Dialect.String()})
-	case call.Version != "": // it stood in the query
+	case call.Version != "": // it was in the query
 		out = append(out, Field{versionField, call.Version})
 	}
 	return out, nil
 }
+
+// overGRPC reports whether a header field has a meaning only over gRPC.
+func overGRPC(name string) bool { return strings.HasPrefix(name, "grpc-") || name == "te" }
 
 func contentType(to Protocol) string {
 	if to.Binding == a2a.GRPC {
@@ -75,7 +78,7 @@ func contentType(to Protocol) string {
 	return "application/json"
 }
 
-// names reports whether a version is that of a dialect. 0.2 and 0.3 are one.
+// names reports whether a version belongs to a dialect. 0.2 and 0.3 count as one.
 func names(version string, d a2a.Dialect) bool {
 	if modern(d) {
 		return a2a.SameVersion(version, d.String())
@@ -83,7 +86,7 @@ func names(version string, d a2a.Dialect) bool {
 	return !a2a.VersionDialects(version).Intersect(a2a.Of(a2a.V0_2, a2a.V0_3)).Empty()
 }
 
-// accept returns what a client takes of the binding, if it did not take anything.
+// accept returns the media types that a client of the binding accepts, if the request names none.
 func accept(recorded string, to Protocol, streams bool) string {
 	switch {
 	case strings.Contains(recorded, "*/*"):

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/grpc"
@@ -18,14 +19,14 @@ import (
 
 const base = "http://agent.example/a2a"
 
-// A sent request is what a client of one protocol has put on the wire.
+// A sent request is a client's request on the wire.
 type sent struct {
 	method, target string
 	header         http.Header
 	body           []byte
 }
 
-// wire is a transport that keeps the last request, and answers none.
+// wire is a transport that keeps the last request, and sends no answer.
 type wire struct{ last *sent }
 
 func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -36,7 +37,7 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, io.EOF
 }
 
-// target returns that of the last request.
+// target returns the target of the last request.
 func (w *wire) target() string {
 	if w.last == nil {
 		return ""
@@ -65,7 +66,7 @@ func (s speaker) to() translate.Protocol {
 	return translate.Protocol{Binding: binding, Dialect: dialect}
 }
 
-// ask returns the request that a call makes of a client.
+// ask returns the request that a client sends for a call.
 func (s speaker) ask(t testing.TB, call func(*client.Client)) *sent {
 	t.Helper()
 	w := &wire{}
@@ -74,7 +75,7 @@ func (s speaker) ask(t testing.TB, call func(*client.Client)) *sent {
 	})
 	must.Do(t, err)
 	call(c)
-	if m, ok := grpc.MethodOf(strings.TrimPrefix(w.target(), "/a2a")); ok { // what stands here is its JSON
+	if m, ok := grpc.MethodOf(strings.TrimPrefix(w.target(), "/a2a")); ok { // the body here is its JSON
 		codec := grpc.Codec{Type: m.Request}
 		w.last.body = codec.Read(w.last.body).Text
 	}
@@ -91,7 +92,7 @@ func decode(p translate.Protocol, tenant string, r *sent) a2a.Call {
 	}, known)
 }
 
-// say translates a call, and returns what would be on the wire.
+// say translates a call, and returns the result as it would be on the wire.
 func say(call *a2a.Call, header http.Header, to translate.Protocol, tenant string) (*sent, error) {
 	o := translate.Options{Tenant: tenant, ID: "made-by-client"}
 	for name, values := range header {
@@ -113,7 +114,7 @@ func say(call *a2a.Call, header http.Header, to translate.Protocol, tenant strin
 	return out, nil
 }
 
-// canonical returns a JSON text with its members in order; other texts as they are.
+// canonical returns a JSON text with its members sorted; it returns other texts unchanged.
 func canonical(t testing.TB, body []byte) string {
 	t.Helper()
 	if len(body) == 0 {
@@ -126,7 +127,7 @@ func canonical(t testing.TB, body []byte) string {
 	return string(must.Get(json.Marshal(v))(t))
 }
 
-// sortedQuery returns a target with the parameters of its query in order.
+// sortedQuery returns a target with sorted query parameters.
 func sortedQuery(t testing.TB, target string) string {
 	t.Helper()
 	u := must.Get(url.Parse(target))(t)
@@ -166,7 +167,7 @@ var requests = []struct {
 	{"list with all that it can have", func(ctx context.Context, c *client.Client) {
 		c.List(ctx, client.ListOptions{ //nolint:errcheck // as above
 			ContextID: "c 1", State: client.Working, PageSize: 7, PageToken: "a+b/c=", HistoryLength: new(2),
-			IncludeArtifacts: true,
+			StatusTimestampAfter: time.UnixMilli(1_772_359_200_005), IncludeArtifacts: true,
 		})
 	}},
 	{"cancel", func(ctx context.Context, c *client.Client) {

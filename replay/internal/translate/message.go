@@ -7,30 +7,19 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// What 1.0 says for the members of 0.2 and 0.3 (A2A 0.3 §6 and §7.1, 1.0 §3.2.1, §4.1 and §4.3.1).
+// messageMembers are the members of messages that are the same since 0.2.
+const messageMembers = "messageId contextId taskId referenceTaskIds extensions metadata"
+
+// The 1.0 counterparts of the members of 0.2 and 0.3 (A2A 0.3 §6 and §7.1, 1.0 §3.2.1, §4.1 and §4.3.1).
 var (
-	message10 = table{
-		"kind":             only("message"),
-		"messageId":        keep,
-		"contextId":        keep,
-		"taskId":           keep,
-		"role":             role(a2a.V0_3, a2a.V1_0),
-		"parts":            each("parts", part10),
-		"referenceTaskIds": keep,
-		"extensions":       keep,
-		"metadata":         keep,
-	}
-	config10 = table{
-		"id":             keep,
-		"url":            keep,
-		"token":          keep,
-		"authentication": within("authentication", authentication10.write),
-	}
+	message10 = keeping(messageMembers, table{
+		"kind": only("message"), "role": role(a2a.V0_3, a2a.V1_0), "parts": each("parts", part10),
+	})
+	config10         = keeping("id url token", table{"authentication": within("authentication", authentication10.write)})
 	authentication10 = table{"schemes": oneScheme, "credentials": keep}
 )
 
-// send10 writes the parameters of a send. Whoever waits for the task says nothing in 1.0, and streams wait in no
-// dialect.
+// send10 writes the parameters of a send. In 1.0, waiting for the task is the default, and streams never wait.
 func send10(streams bool) writer {
 	return table{
 		"message": within("message", message10.write),
@@ -44,31 +33,19 @@ func send10(streams bool) writer {
 	}.write
 }
 
-// What 0.2 and 0.3 say for the members of 1.0.
+// The 0.2 and 0.3 counterparts of the members of 1.0.
 var (
-	message03 = table{
-		"messageId":        keep,
-		"contextId":        keep,
-		"taskId":           keep,
-		"role":             role(a2a.V1_0, a2a.V0_3),
-		"parts":            each("parts", part03),
-		"referenceTaskIds": keep,
-		"extensions":       keep,
-		"metadata":         keep,
-	}
-	config03 = table{
+	message03 = keeping(messageMembers, table{"role": role(a2a.V1_0, a2a.V0_3), "parts": each("parts", partOf("kind"))})
+	config03  = keeping("id url token", table{
 		"tenant":         unset,
 		"taskId":         unset, // the task does not exist yet (A2A 1.0 §4.3.1)
-		"id":             keep,
-		"url":            keep,
-		"token":          keep,
 		"authentication": within("authentication", authentication03.write),
-	}
+	})
 	authentication03 = table{"scheme": inList("schemes"), "credentials": keep}
 )
 
-// send03 writes the parameters of a send. 1.0 waits for the task unless it is told not to, and 0.x leaves that to the
-// agent unless it is told: so it is.
+// send03 writes the parameters of a send. 1.0 waits for the task by default, and 0.x leaves that to the agent; so
+// send03 always writes the choice.
 func send03(streams bool) writer {
 	t := table{
 		"message": within("message", func(out *object, v a2a.Value) error {
@@ -103,8 +80,30 @@ func configuration03(streams bool) writer {
 			out.add("blocking", strconv.AppendBool(nil, !b))
 			return nil
 		}
-		return fmt.Errorf("%s is %s where true or false belongs", at(immediately), immediately.Kind())
+		return fmt.Errorf("%s is %s instead of true or false", at(immediately), immediately.Kind())
 	}
+}
+
+// The 0.1 counterparts of the members of 1.0 (A2A 0.1 §6 and §7.1), with the events of push configs before 0.1.
+var (
+	send01 = table{
+		"message": message01,
+		"configuration": spread(table{
+			"historyLength": keep, "taskPushNotificationConfig": within("pushNotification", config01.write),
+		}.write),
+		"metadata": keep,
+	}
+	config01 = keeping("url token events", table{"authentication": within("authentication", authentication03.write)})
+)
+
+// message01 writes a message with its task and its session next to it.
+func message01(out *object, name string, v a2a.Value) error {
+	if err := (table{"taskId": as("id"), "contextId": as("sessionId")}).write(out, v); err != nil {
+		return err
+	}
+	return within(name, table{
+		"role": role(a2a.V1_0, a2a.V0_1), "parts": each("parts", partOf("type")), "metadata": keep,
+	}.write)(out, name, v)
 }
 
 // role is the role of a message, as one dialect spells it and another will.
@@ -122,13 +121,13 @@ func role(from, to a2a.Dialect) member {
 // oneScheme is a list of authentication schemes, of which 1.0 has exactly one.
 func oneScheme(out *object, _ string, v a2a.Value) error {
 	if v.Len() != 1 || v.Elem(0).Kind() != a2a.String {
-		return fmt.Errorf("%s is %s where 1.0 has one scheme", at(v), short(v))
+		return fmt.Errorf("%s is %s, but 1.0 allows only one scheme", at(v), short(v))
 	}
 	out.add("scheme", v.Elem(0).Raw())
 	return nil
 }
 
-// inList is a value that stands in a list.
+// inList wraps a value in a list.
 func inList(name string) member {
 	return func(out *object, _ string, v a2a.Value) error {
 		out.add(name, append(append([]byte{'['}, v.Raw()...), ']'))
@@ -136,7 +135,7 @@ func inList(name string) member {
 	}
 }
 
-// part10 writes a part of 0.2 or 0.3 (A2A 0.3 §6.5) as 1.0 §4.1.6 has it.
+// part10 writes a part of 0.2 or 0.3 (A2A 0.3 §6.5) in the form of 1.0 §4.1.6.
 func part10(out *object, v a2a.Value) error {
 	t := table{"kind": drop, "metadata": keep}
 	kind := a2a.Part{Value: v}.PartKind()
@@ -158,35 +157,45 @@ func part10(out *object, v a2a.Value) error {
 	return t.write(out, v)
 }
 
-// part03 writes a part of 1.0 as 0.2 and 0.3 have it. That a text is text/plain, and data are application/json, goes
-// without saying there; no other media type can be said of them.
-func part03(out *object, v a2a.Value) error {
-	switch (a2a.Part{Value: v}).PartKind() {
-	case a2a.TextPart:
-		out.addText("kind", "text")
-		return table{"text": keep, "mediaType": only("text/plain"), "metadata": keep}.write(out, v)
-	case a2a.DataPart:
-		if data := v.Get("data"); data.Kind() != a2a.Object {
-			return fmt.Errorf("%s is %s, and data are an object there", at(data), data.Kind())
+// partOf writes a part of 1.0 in the form of 0.x, where a member names its kind: "type" in 0.1, later "kind". There,
+// text is implicitly text/plain, and data application/json; they cannot have any other media type.
+func partOf(kind string) writer {
+	return func(out *object, v a2a.Value) error {
+		switch (a2a.Part{Value: v}).PartKind() {
+		case a2a.TextPart:
+			out.addText(kind, "text")
+			return table{"text": keep, "mediaType": only("text/plain"), "metadata": keep}.write(out, v)
+		case a2a.DataPart:
+			if err := out.dataObject(v); err != nil {
+				return err
+			}
+			out.addText(kind, "data")
+			return table{"data": keep, "mediaType": only("application/json"), "metadata": keep}.write(out, v)
+		case a2a.RawPart, a2a.URLPart:
+			out.addText(kind, "file")
+			return file03(out, v)
 		}
-		out.addText("kind", "data")
-		return table{"data": keep, "mediaType": only("application/json"), "metadata": keep}.write(out, v)
-	case a2a.RawPart, a2a.URLPart:
-		return file03(out, v)
+		return unknownPart(v)
 	}
-	return unknownPart(v)
 }
 
-// file03 writes a file of 1.0 with what is about it in a member of its own.
+// dataObject returns an error unless the data of a part are an object, as before 1.0.
+func (o *object) dataObject(part a2a.Value) error {
+	if data := part.Get("data"); data.Kind() != a2a.Object {
+		return o.lacks("%s is %s, and data must be an object there", at(data), data.Kind())
+	}
+	return nil
+}
+
+// file03 writes a 1.0 file with its properties in a separate member.
 func file03(out *object, v a2a.Value) error {
-	var file object
+	file := out.inner()
 	inFile := func(name string) member {
 		return func(_ *object, _ string, v a2a.Value) error {
 			file.add(name, v.Raw())
 			return nil
 		}
 	}
-	out.addText("kind", "file")
 	err := table{
 		"raw": inFile("bytes"), "url": inFile("uri"), "filename": inFile("name"), "mediaType": inFile("mimeType"),
 		"metadata": keep,
@@ -196,5 +205,5 @@ func file03(out *object, v a2a.Value) error {
 }
 
 func unknownPart(v a2a.Value) error {
-	return fmt.Errorf("%s is not a part that its dialect knows", at(v))
+	return fmt.Errorf("%s is not a part of its dialect", at(v))
 }

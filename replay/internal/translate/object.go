@@ -3,13 +3,29 @@ package translate
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/safetext"
 )
 
 // An object is a JSON object that is being written.
-type object struct{ text []byte }
+type object struct {
+	text    []byte
+	lenient bool // what has no counterpart is left out; else it is an error
+}
+
+// inner returns an object that will be a member.
+func (o *object) inner() object { return object{lenient: o.lenient} }
+
+// lacks returns an error about a value without a counterpart, or nil if the object is lenient.
+func (o *object) lacks(format string, args ...any) error {
+	if o.lenient {
+		return nil
+	}
+	return fmt.Errorf(format, args...)
+}
 
 // add writes a member whose value is JSON already.
 func (o *object) add(name string, value []byte) {
@@ -18,7 +34,8 @@ func (o *object) add(name string, value []byte) {
 	} else {
 		o.text = append(o.text, ',')
 	}
-	o.text = append(append(append(o.text, quote(name)...), ':'), value...)
+	o.text = append(append(o.text, quote(name)...), ':')
+	o.text = append(slices.Grow(o.text, len(value)+1), value...)
 }
 
 // addText writes a member that is a string.
@@ -27,12 +44,12 @@ func (o *object) addText(name, value string) { o.add(name, quote(value)) }
 // empty reports whether nothing was added.
 func (o *object) empty() bool { return o.text == nil }
 
-// json returns the text of the object.
+// json returns the text of the object, to which nothing may be added then.
 func (o *object) json() []byte {
 	if o.text == nil {
 		return []byte("{}")
 	}
-	return append(o.text[:len(o.text):len(o.text)], '}')
+	return append(o.text, '}')
 }
 
 // quote writes a string as JSON. Characters of HTML stay as they are.
@@ -46,26 +63,28 @@ func quote(s string) []byte {
 	return []byte(strings.TrimSuffix(b.String(), "\n"))
 }
 
-// A writer says a value in other words, into an object.
+// A writer converts a value into an object.
 type writer func(out *object, v a2a.Value) error
 
-// A member says what stands in an object for a member of another one.
+// A member writes the counterpart of a member of another object.
 type member func(out *object, name string, v a2a.Value) error
 
-// A table has what stands for the members of an object, by their names. What is not in it has no translation.
+// A table has the translations of an object's members by name. Other members have no translation.
 type table map[string]member
 
 // write is a writer of objects.
 func (t table) write(out *object, v a2a.Value) error {
 	if v.Kind() != a2a.Object {
-		return fmt.Errorf("%s is %s where an object belongs", at(v), v.Kind())
+		return fmt.Errorf("%s is %s instead of an object", at(v), v.Kind())
 	}
 	for name, m := range v.Members() {
 		say, known := t[name]
 		switch {
 		case m.IsNull():
 		case !known:
-			return fmt.Errorf("nothing there stands for the member %s", at(m))
+			if err := out.lacks("it has no equivalent of the member %s", at(m)); err != nil {
+				return err
+			}
 		default:
 			if err := say(out, name, m); err != nil {
 				return err
@@ -83,10 +102,18 @@ func at(v a2a.Value) string {
 	return "the body"
 }
 
-// keep is a member that both have.
+// keep is a member that both dialects have.
 func keep(out *object, name string, v a2a.Value) error {
 	out.add(name, v.Raw())
 	return nil
+}
+
+// keeping returns a table with further members, listed with spaces between them, that both dialects have.
+func keeping(names string, t table) table {
+	for name := range strings.FieldsSeq(names) {
+		t[name] = keep
+	}
+	return t
 }
 
 // as is a member that has another name.
@@ -100,7 +127,7 @@ func as(name string) member {
 // within is a member that holds an object.
 func within(name string, w writer) member {
 	return func(out *object, _ string, v a2a.Value) error {
-		var inner object
+		inner := out.inner()
 		if err := w(&inner, v); err != nil {
 			return err
 		}
@@ -109,7 +136,7 @@ func within(name string, w writer) member {
 	}
 }
 
-// spread is a member that holds an object whose members stand beside the others.
+// spread is a member whose object's members are written next to the others.
 func spread(w writer) member {
 	return func(out *object, _ string, v a2a.Value) error { return w(out, v) }
 }
@@ -118,11 +145,11 @@ func spread(w writer) member {
 func each(name string, w writer) member {
 	return func(out *object, _ string, v a2a.Value) error {
 		if v.Kind() != a2a.Array {
-			return fmt.Errorf("%s is %s where a list belongs", at(v), v.Kind())
+			return fmt.Errorf("%s is %s instead of a list", at(v), v.Kind())
 		}
 		list := []byte{'['}
 		for i, e := range v.Elems() {
-			var inner object
+			inner := out.inner()
 			if err := w(&inner, e); err != nil {
 				return err
 			}
@@ -136,34 +163,34 @@ func each(name string, w writer) member {
 	}
 }
 
-// only is a member that goes without saying if it is the text given.
+// only is a member that is implied if it has the given text.
 func only(text string) member {
-	return func(_ *object, _ string, v a2a.Value) error {
+	return func(out *object, _ string, v a2a.Value) error {
 		if v.Is(text) {
 			return nil
 		}
-		return fmt.Errorf("nothing there stands for %s in the member %s", short(v), at(v))
+		return out.lacks("it has no equivalent of %s in the member %s", short(v), at(v))
 	}
 }
 
-// unset is a member that may be there if it is empty.
-func unset(_ *object, _ string, v a2a.Value) error {
+// unset is a member that is allowed only if it is empty.
+func unset(out *object, _ string, v a2a.Value) error {
 	if v.Is("") || (v.Kind() == a2a.Object || v.Kind() == a2a.Array) && v.Len() == 0 {
 		return nil
 	}
-	return fmt.Errorf("nothing there stands for the member %s", at(v))
+	return out.lacks("it has no equivalent of the member %s", at(v))
 }
 
-// drop is a member that is said elsewhere, or by itself.
+// drop is a member that is written elsewhere or is implied.
 func drop(*object, string, a2a.Value) error { return nil }
 
-// unlessTrue is a truth value that is said the other way round, and only where it is false and not dropped.
+// unlessTrue is an inverted boolean, written only if it is false and not dropped.
 func unlessTrue(dropped bool, name string) member {
 	return func(out *object, _ string, v a2a.Value) error {
 		b, ok := v.Bool()
 		switch {
 		case !ok:
-			return fmt.Errorf("%s is %s where true or false belongs", at(v), v.Kind())
+			return fmt.Errorf("%s is %s instead of true or false", at(v), v.Kind())
 		case !b && !dropped:
 			out.add(name, []byte("true"))
 		}
@@ -171,10 +198,10 @@ func unlessTrue(dropped bool, name string) member {
 	}
 }
 
-// unlessEmpty is a member that holds an object, and is left out if nothing is in it.
+// unlessEmpty is a member that holds an object, and is left out if the object is empty.
 func unlessEmpty(name string, w writer) member {
 	return func(out *object, _ string, v a2a.Value) error {
-		var inner object
+		inner := out.inner()
 		if err := w(&inner, v); err != nil {
 			return err
 		}
@@ -186,11 +213,4 @@ func unlessEmpty(name string, w writer) member {
 }
 
 // short returns the JSON of a value, shortened for a message.
-func short(v a2a.Value) string {
-	const most = 40
-	raw := string(v.Raw())
-	if len(raw) > most {
-		return raw[:most] + "…"
-	}
-	return raw
-}
+func short(v a2a.Value) string { return safetext.Short(string(v.Raw()), 40) }

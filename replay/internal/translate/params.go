@@ -6,72 +6,109 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// newer says for each operation what 1.0 has for the parameters of 0.2 and 0.3 (A2A 0.3 §7, 1.0 §3.1).
-var newer = map[a2a.Operation]writer{
-	a2a.SendMessage:          send10(false),
-	a2a.SendStreamingMessage: send10(true),
-	a2a.GetTask:              table{"id": keep, "historyLength": keep, "metadata": unset}.write,
-	a2a.ListTasks:            table{}.write,
-	a2a.CancelTask:           table{"id": keep, "metadata": keep}.write,
-	a2a.SubscribeToTask:      table{"id": keep, "metadata": unset}.write,
-	a2a.CreatePushConfig: table{
-		"taskId": keep, "pushNotificationConfig": spread(config10.write), "metadata": unset,
-	}.write,
-	a2a.GetPushConfig: table{
-		"id": as("taskId"), "pushNotificationConfigId": as("id"), "metadata": unset,
-	}.write,
-	a2a.DeletePushConfig: table{
-		"id": as("taskId"), "pushNotificationConfigId": as("id"), "metadata": unset,
-	}.write,
-	a2a.ListPushConfigs: table{"id": as("taskId"), "metadata": unset}.write,
-	a2a.GetExtendedCard: table{}.write,
+// A form has the conversions of an operation's parameters, in the JSON of JSON-RPC (A2A 0.1 §7, 0.3 §7, 1.0 §3.1). A nil
+// writer means that the protocol lacks the operation.
+type form struct {
+	newer   writer               // from 0.2 and 0.3 to 1.0
+	older   writer               // from 1.0 to 0.2 and 0.3
+	oldest  writer               // from 1.0 to 0.1, which is only written, and leniently
+	message writer               // from 0.3 to the message of its proto file
+	query   map[string]parameter // in the query of HTTP+JSON in 1.0 (A2A 1.0 §11.5)
 }
 
-// older says for each operation what 0.2 and 0.3 have for the parameters of 1.0.
-var older = map[a2a.Operation]writer{
-	a2a.SendMessage:          send03(false),
-	a2a.SendStreamingMessage: send03(true),
-	a2a.GetTask:              table{"id": keep, "historyLength": keep}.write,
-	a2a.ListTasks:            table{"pageToken": unset, "contextId": unset}.write,
-	a2a.CancelTask:           table{"id": keep, "metadata": keep}.write,
-	a2a.SubscribeToTask:      table{"id": keep}.write,
-	a2a.CreatePushConfig:     createPush03,
-	a2a.GetPushConfig:        table{"taskId": as("id"), "id": as("pushNotificationConfigId")}.write,
-	a2a.DeletePushConfig:     table{"taskId": as("id"), "id": as("pushNotificationConfigId")}.write,
-	a2a.ListPushConfigs:      table{"taskId": as("id"), "pageToken": unset}.write,
-	a2a.GetExtendedCard:      table{}.write,
+var forms = map[a2a.Operation]form{
+	a2a.SendMessage:          {newer: send10(false), older: send03(false), oldest: send01.write, message: sendMessage03},
+	a2a.SendStreamingMessage: {newer: send10(true), older: send03(true), oldest: send01.write, message: sendMessage03},
+	a2a.GetTask: {
+		newer:   keeping("id historyLength", table{"metadata": unset}).write,
+		older:   keeping("id historyLength", table{}).write,
+		oldest:  keeping("id historyLength", table{}).write,
+		message: named("name", table{"id": drop, "historyLength": notZero, "metadata": unset}),
+		query:   map[string]parameter{"historyLength": isNumber},
+	},
+	a2a.ListTasks: {
+		newer: table{}.write, older: table{"pageToken": unset, "contextId": unset}.write, message: listMessage.write,
+		query: map[string]parameter{
+			"contextId": isText, "status": isText, "pageSize": isNumber, "pageToken": isText, "historyLength": isNumber,
+			"statusTimestampAfter": isText, "includeArtifacts": isBool,
+		},
+	},
+	a2a.CancelTask: {
+		newer: idAndMetadata.write, older: idAndMetadata.write, oldest: idAndMetadata.write,
+		message: named("name", table{"id": drop, "metadata": unset}),
+	},
+	a2a.SubscribeToTask: {
+		newer: table{"id": keep, "metadata": unset}.write, older: table{"id": keep}.write, oldest: table{"id": keep}.write,
+		message: named("name", table{"id": drop, "metadata": unset}),
+	},
+	a2a.CreatePushConfig: {
+		newer: table{"taskId": keep, "pushNotificationConfig": spread(config10.write), "metadata": unset}.write,
+		older: createPush(keep, config03), oldest: createPush(as("id"), config01), message: createMessage03,
+	},
+	a2a.GetPushConfig: {
+		newer: configID10.write, older: configID03.write, oldest: table{"taskId": as("id")}.write, message: namedPush,
+	},
+	a2a.DeletePushConfig: {newer: configID10.write, older: configID03.write, message: namedPush},
+	a2a.ListPushConfigs: {
+		newer:   table{"id": as("taskId"), "metadata": unset}.write,
+		older:   table{"taskId": as("id"), "pageToken": unset}.write,
+		message: named("parent", table{"id": drop, "metadata": unset}),
+		query:   map[string]parameter{"pageSize": isNumber, "pageToken": isText},
+	},
+	a2a.GetExtendedCard: {newer: table{}.write, older: table{}.write, message: table{}.write},
 }
 
-// createPush03 writes the flat config of 1.0 with the task beside it.
-func createPush03(out *object, v a2a.Value) error {
-	var config object
-	t := table{"taskId": keep}
-	for name := range config03 {
-		if name != "taskId" {
-			t[name] = func(_ *object, name string, v a2a.Value) error { return config03[name](&config, name, v) }
+var (
+	idAndMetadata = keeping("id metadata", table{})
+	configID10    = table{"id": as("taskId"), "pushNotificationConfigId": as("id"), "metadata": unset}
+	configID03    = table{"taskId": as("id"), "id": as("pushNotificationConfigId")}
+)
+
+// queryOf returns the parameters that an operation has in the query. Before 1.0 only GetTask has any (A2A 0.3 §3.5.6).
+func queryOf(op a2a.Operation, d a2a.Dialect) map[string]parameter {
+	if !modern(d) && op != a2a.GetTask {
+		return nil
+	}
+	return forms[op].query
+}
+
+// createPush writes the flat config of 1.0 with the task next to it.
+func createPush(task member, config table) writer {
+	return func(out *object, v a2a.Value) error {
+		inner := out.inner()
+		t := table{}
+		for name, say := range config {
+			t[name] = func(_ *object, name string, v a2a.Value) error { return say(&inner, name, v) }
 		}
+		t["taskId"] = task
+		if err := t.write(out, v); err != nil {
+			return err
+		}
+		out.add("pushNotificationConfig", inner.json())
+		return nil
 	}
-	if err := t.write(out, v); err != nil {
-		return err
-	}
-	out.add("pushNotificationConfig", config.json())
-	return nil
 }
 
-// inDialect writes parameters of one dialect as another has them.
-func inDialect(op a2a.Operation, params a2a.Value, from, to a2a.Dialect) (a2a.Value, error) {
-	table := newer
+// inDialect converts parameters from one dialect to another.
+func inDialect(op a2a.Operation, params a2a.Value, from, to a2a.Dialect, lenient bool) (a2a.Value, error) {
+	write := forms[op].newer
 	switch {
 	case modern(from) == modern(to):
 		return params, nil
+	case to == a2a.V0_1:
+		write = forms[op].oldest
 	case modern(from):
-		table = older
+		write = forms[op].older
 	}
-	write, ok := table[op]
-	if !ok {
-		return params, fmt.Errorf("nothing there stands for %s", op)
+	return convert(op, params, write, lenient)
+}
+
+// convert converts the parameters of an operation.
+func convert(op a2a.Operation, params a2a.Value, write writer, lenient bool) (a2a.Value, error) {
+	if write == nil {
+		return params, fmt.Errorf("it has no %s", op)
 	}
-	var out object
+	out := object{lenient: lenient}
 	if err := write(&out, params); err != nil {
 		return params, err
 	}
@@ -80,7 +117,7 @@ func inDialect(op a2a.Operation, params a2a.Value, from, to a2a.Dialect) (a2a.Va
 
 func modern(d a2a.Dialect) bool { return d == a2a.V1_0 }
 
-// withoutTenant returns the parameters of 1.0 without the tenant, which each binding has in a place of its own.
+// withoutTenant returns the parameters of 1.0 without the tenant, whose place depends on the binding.
 func withoutTenant(params a2a.Value) a2a.Value {
 	if !params.Has("tenant") {
 		return params

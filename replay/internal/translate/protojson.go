@@ -7,33 +7,18 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// What the JSON of 0.2 and 0.3 says for that of their proto file, which some agents and clients speak over HTTP+JSON.
+// Translations to the JSON of 0.2 and 0.3 from the JSON of their proto file, which some agents and clients use over
+// HTTP+JSON.
 var (
-	messageProtoMembers = table{
-		"messageId":  keep,
-		"contextId":  keep,
-		"taskId":     keep,
-		"role":       role(a2a.V1_0, a2a.V0_3),
-		"content":    each("parts", partProto),
-		"extensions": keep,
-		"metadata":   keep,
-
-		"referenceTaskIds": keep,
-	}
-	configurationProto = table{
-		"acceptedOutputModes": keep,
-		"historyLength":       keep,
-		"blocking":            keep,
-		"pushNotification":    within("pushNotificationConfig", configProto.write),
-	}
-	configProto = table{
-		"id":    keep,
-		"url":   keep,
-		"token": keep,
-		"authentication": within("authentication", table{
-			"schemes": keep, "credentials": keep,
-		}.write),
-	}
+	messageProtoMembers = keeping(messageMembers, table{
+		"role": role(a2a.V1_0, a2a.V0_3), "content": each("parts", partProto),
+	})
+	configurationProto = keeping("acceptedOutputModes historyLength blocking", table{
+		"pushNotification": within("pushNotificationConfig", configProto.write),
+	})
+	configProto = keeping("id url token", table{
+		"authentication": within("authentication", keeping("schemes credentials", table{}).write),
+	})
 )
 
 // inProtoJSON reports whether the parameters of a send of 0.2 or 0.3 are in the JSON of the proto file.
@@ -83,10 +68,10 @@ func partProto(out *object, v a2a.Value) error {
 	return unknownPart(v)
 }
 
-// dataProto writes data, which the proto file has one level deeper.
+// dataProto writes data, which the proto file nests one level deeper.
 func dataProto(out *object, v a2a.Value) error {
 	if data := v.Get("data"); data.Kind() != a2a.Object {
-		return fmt.Errorf("%s is %s, and data are an object there", at(v), short(v))
+		return fmt.Errorf("%s is %s, and data must be an object there", at(v), short(v))
 	}
 	return table{"data": keep}.write(out, v)
 }

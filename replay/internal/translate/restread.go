@@ -4,14 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"a2atap/proxy/a2a"
 )
 
-// readREST returns the parameters of a call over HTTP+JSON as JSON-RPC has them in its dialect: ids from the path,
-// values from the query, and the members of the body (A2A 0.3 §3.5.6, 1.0 §11.3 and §11.5). The query that is no
-// parameter is returned as it is.
+// readREST returns the parameters of a call over HTTP+JSON in the JSON-RPC form of its dialect: ids from the path,
+// values from the query, and the members of the body (A2A 0.3 §3.5.6, 1.0 §11.3 and §11.5). It returns the rest of
+// the query unchanged.
 func readREST(
 	call *a2a.Call, d a2a.Dialect, carry func(name, value string) bool,
 ) (params a2a.Value, query string, err error) {
@@ -29,7 +30,7 @@ func readREST(
 		return a2a.Parse(out.json()).Root, query, err
 	}
 	addIDs(&out, call, d)
-	if query, err = readQuery(&out, call, queries[d][call.Operation], carry); err != nil {
+	if query, err = readQuery(&out, call, queryOf(call.Operation, d), carry); err != nil {
 		return params, "", err
 	}
 	body, err := parameters(call.Params)
@@ -44,25 +45,31 @@ func readREST(
 	return a2a.Parse(out.json()).Root, query, err
 }
 
+// idNames returns the names of the parameters that hold the ids in the route of an operation.
+func idNames(op a2a.Operation, d a2a.Dialect) (task, config string) {
+	switch {
+	case op == a2a.CreatePushConfig:
+		return "taskId", ""
+	case modern(d) && op.Push():
+		return "taskId", "id"
+	}
+	return "id", "pushNotificationConfigId"
+}
+
 // addIDs writes the ids of a path.
 func addIDs(out *object, call *a2a.Call, d a2a.Dialect) {
-	task, config := "id", "pushNotificationConfigId"
-	if modern(d) && call.Operation.Push() {
-		task, config = "taskId", "id"
+	task, config := idNames(call.Operation, d)
+	_, route := call.Operation.Route(d)
+	if strings.Contains(route, "{task}") {
+		out.addText(task, call.TaskID)
 	}
-	switch call.Operation {
-	case a2a.CreatePushConfig:
-		out.addText("taskId", call.TaskID)
-	case a2a.GetTask, a2a.CancelTask, a2a.SubscribeToTask, a2a.ListPushConfigs:
-		out.addText(task, call.TaskID)
-	case a2a.GetPushConfig, a2a.DeletePushConfig:
-		out.addText(task, call.TaskID)
+	if strings.Contains(route, "{config}") {
 		out.addText(config, call.ConfigID)
 	}
 }
 
-// bodyOf says what the members of a body are that is not of a message or a config: few have any, and ids in it repeat
-// the path.
+// bodyOf returns the table for bodies other than messages and configs: few have members, and ids in them repeat the
+// path.
 func bodyOf(call *a2a.Call, d a2a.Dialect) table {
 	t := table{}
 	if modern(d) {
@@ -81,27 +88,25 @@ func bodyOf(call *a2a.Call, d a2a.Dialect) table {
 func readConfig(out *object, call *a2a.Call, d a2a.Dialect, body a2a.Value) error {
 	repeated := only(call.TaskID)
 	if modern(d) {
-		t := table{"taskId": repeated, "tenant": only(call.Tenant)}
-		for _, name := range []string{"id", "url", "token", "authentication"} {
-			t[name] = keep
-		}
-		return t.write(out, body)
+		return keeping("id url token authentication", table{
+			"taskId": repeated, "tenant": only(call.Tenant),
+		}).write(out, body)
 	}
 	container := body
 	if config := body.Get("config"); config.Exists() {
 		if body.Len() > 1 {
-			return errors.New("its body has more than the member config")
+			return errors.New("its body has other members than config")
 		}
 		container = config
 	}
-	name := only("tasks/" + call.TaskID)
+	name := "tasks/" + call.TaskID
 	if id := call.ConfigID; id != "" {
-		name = only("tasks/" + call.TaskID + "/pushNotificationConfigs/" + id)
+		name = configName(name, id)
 	}
-	return table{"taskId": repeated, "name": name, "pushNotificationConfig": keep, "metadata": keep}.write(out, container)
+	return table{"taskId": repeated, "name": only(name), "pushNotificationConfig": keep, "metadata": keep}.write(out, container)
 }
 
-// A parameter says how a value of a query is written in JSON.
+// A parameter converts a query value to JSON.
 type parameter func(text string) (json []byte, ok bool)
 
 func isText(text string) ([]byte, bool) { return quote(text), utf8.ValidString(text) }
@@ -113,21 +118,7 @@ func isNumber(text string) ([]byte, bool) {
 
 func isBool(text string) ([]byte, bool) { return []byte(text), text == "true" || text == "false" }
 
-// queries has the parameters that stand in the query (A2A 0.3 §3.5.6, 1.0 §11.5).
-var queries = map[a2a.Dialect]map[a2a.Operation]map[string]parameter{
-	a2a.V0_2: {a2a.GetTask: {"historyLength": isNumber}},
-	a2a.V0_3: {a2a.GetTask: {"historyLength": isNumber}},
-	a2a.V1_0: {
-		a2a.GetTask: {"historyLength": isNumber},
-		a2a.ListTasks: {
-			"contextId": isText, "status": isText, "pageSize": isNumber, "pageToken": isText, "historyLength": isNumber,
-			"statusTimestampAfter": isText, "includeArtifacts": isBool,
-		},
-		a2a.ListPushConfigs: {"pageSize": isNumber, "pageToken": isText},
-	},
-}
-
-// readQuery writes the parameters in a query as members. It returns those that go along as they are.
+// readQuery writes the parameters in a query as members. It returns those that are passed on unchanged.
 func readQuery(
 	out *object, call *a2a.Call, known map[string]parameter, carry func(name, value string) bool,
 ) (rest string, err error) {
@@ -141,9 +132,9 @@ func readQuery(
 			rest = addQuery(rest, name, value)
 			continue
 		case read == nil:
-			return "", fmt.Errorf("nothing there stands for the query parameter %s", name)
+			return "", fmt.Errorf("it has no equivalent of the query parameter %s", name)
 		case seen[name]:
-			return "", fmt.Errorf("the query parameter %s is there twice", name)
+			return "", fmt.Errorf("the query parameter %s is repeated", name)
 		}
 		seen[name] = true
 		json, ok := read(value)

@@ -10,31 +10,29 @@ import (
 )
 
 // writeREST writes a call over HTTP+JSON from the parameters of its dialect.
-func writeREST(op a2a.Operation, d a2a.Dialect, params a2a.Value, tenant string) (Request, error) {
-	w := restWriter{op: op, dialect: d, params: params, rest: map[string]a2a.Value{}}
+func writeREST(op a2a.Operation, d a2a.Dialect, params a2a.Value, m manner) (Request, error) {
+	w := restWriter{manner: m, op: op, dialect: d, params: params, rest: map[string]a2a.Value{}}
 	for name, v := range params.Members() {
 		if !v.IsNull() {
 			w.rest[name] = v
 		}
 	}
 	r := w.write()
-	if w.err == nil {
+	if w.err == nil && !w.lenient {
 		w.err = w.leftover()
 	}
 	if w.err != nil {
 		return Request{}, w.err
 	}
-	switch {
-	case !modern(d):
-		r.Path = "/v1" + r.Path
-	case tenant != "":
-		r.Path = "/" + segment(tenant) + r.Path
+	if m.tenant != "" {
+		r.Path = "/" + segment(m.tenant) + r.Path
 	}
 	return r, nil
 }
 
-// A restWriter writes one call. What it has not written yet is in rest.
+// A restWriter writes one call. Its rest has the parameters that are not written yet.
 type restWriter struct {
+	manner
 	op      a2a.Operation
 	dialect a2a.Dialect
 	params  a2a.Value
@@ -42,43 +40,28 @@ type restWriter struct {
 	err     error
 }
 
-func (w *restWriter) write() Request {
-	switch w.op {
-	case a2a.SendMessage:
-		return w.send("/message:send")
-	case a2a.SendStreamingMessage:
-		return w.send("/message:stream")
-	case a2a.GetTask:
-		return Request{Method: "GET", Path: w.task("id"), Query: w.query()}
-	case a2a.ListTasks:
-		return Request{Method: "GET", Path: "/tasks", Query: w.query()}
-	case a2a.CancelTask:
-		return Request{Method: "POST", Path: w.task("id") + ":cancel", Body: w.body()}
-	case a2a.SubscribeToTask:
-		return Request{Method: "POST", Path: w.task("id") + ":subscribe", Body: w.body()}
-	case a2a.GetExtendedCard:
-		if modern(w.dialect) {
-			return Request{Method: "GET", Path: "/extendedAgentCard"}
+func (w *restWriter) write() (r Request) {
+	r.Method, r.Path = w.op.Route(w.dialect)
+	task, config := idNames(w.op, w.dialect)
+	for _, id := range [...]struct{ in, name string }{{"{task}", task}, {"{config}", config}} {
+		if before, after, ok := strings.Cut(r.Path, id.in); ok {
+			r.Path = before + w.id(id.name) + after
 		}
-		return Request{Method: "GET", Path: "/card"}
-	case a2a.CreatePushConfig:
-		return Request{Method: "POST", Path: w.task("taskId") + configsRoute, Body: w.config()}
-	case a2a.ListPushConfigs:
-		task, _ := w.pushIDs()
-		return Request{Method: "GET", Path: w.task(task) + configsRoute, Query: w.query()}
-	case a2a.GetPushConfig, a2a.DeletePushConfig:
-		task, config := w.pushIDs()
-		method := "GET"
-		if w.op == a2a.DeletePushConfig {
-			method = "DELETE"
-		}
-		return Request{Method: method, Path: w.task(task) + configsRoute + "/" + w.id(config)}
 	}
-	w.fail("there is no %s", w.op)
-	return Request{}
+	switch {
+	case r.Method == "":
+		w.fail("it has no %s", w.op)
+	case w.op.Sends():
+		r.Body, w.rest = w.params.Raw(), nil
+	case w.op == a2a.CreatePushConfig:
+		r.Body = w.config()
+	case r.Method == "POST":
+		r.Body = w.body()
+	default:
+		r.Query = w.query()
+	}
+	return r
 }
-
-const configsRoute = "/pushNotificationConfigs"
 
 func (w *restWriter) fail(format string, args ...any) {
 	if w.err == nil {
@@ -86,39 +69,23 @@ func (w *restWriter) fail(format string, args ...any) {
 	}
 }
 
-// pushIDs names the members that hold the ids of the task and of the config.
-func (w *restWriter) pushIDs() (task, config string) {
-	if modern(w.dialect) {
-		return "taskId", "id"
-	}
-	return "id", "pushNotificationConfigId"
-}
-
 // id takes a parameter that is a segment of the path.
 func (w *restWriter) id(name string) string {
 	text := w.rest[name].Text()
-	if text == "" {
+	if text == "" && !w.lenient {
 		w.fail("the path needs the parameter %s", name)
 	}
 	delete(w.rest, name)
 	return segment(text)
 }
 
-func (w *restWriter) task(name string) string { return "/tasks/" + w.id(name) }
-
-// segment escapes an id for a path. A colon of its own must not be taken for the one before a verb.
+// segment escapes an id for a path, including its colons, since a colon precedes a verb.
 func segment(id string) string { return strings.ReplaceAll(url.PathEscape(id), ":", "%3A") }
 
-// send takes all parameters for the body.
-func (w *restWriter) send(path string) Request {
-	w.rest = nil
-	return Request{Method: "POST", Path: path, Body: w.params.Raw()}
-}
-
-// query takes the parameters that stand in the query.
+// query takes the parameters that belong in the query.
 func (w *restWriter) query() string {
 	var q string
-	known := queries[w.dialect][w.op]
+	known := queryOf(w.op, w.dialect)
 	for name, v := range w.params.Members() {
 		is := known[name]
 		if _, left := w.rest[name]; !left || is == nil {
@@ -131,7 +98,7 @@ func (w *restWriter) query() string {
 		}
 		json, ok := is(text)
 		if !ok || (json[0] == '"') != (v.Kind() == a2a.String) { // of another type than what a query holds
-			w.fail("%s is %s, which a query cannot say", at(v), short(v))
+			w.fail("%s is %s, which a query cannot express", at(v), short(v))
 		}
 		q = addQuery(q, name, text)
 	}
@@ -150,10 +117,17 @@ func (w *restWriter) body() []byte {
 	return out.json()
 }
 
-// config takes the parameters of a push config: in 0.3 the container, in a member of its own.
+// config takes the parameters of a push config: in 0.3 the container, in a separate member.
 func (w *restWriter) config() []byte {
 	var out object
-	if !modern(w.dialect) {
+	switch {
+	case w.protoJSON:
+		config := w.params.Get("pushNotificationConfig")
+		out.addText("name", configName("tasks/"+w.params.Get("taskId").Text(), config.Get("id").Text()))
+		out.add("pushNotificationConfig", config.Raw())
+		w.rest = nil
+		return out.json()
+	case !modern(w.dialect):
 		out.add("config", w.params.Raw())
 		w.rest = nil
 		return out.json()
@@ -167,7 +141,7 @@ func (w *restWriter) config() []byte {
 	return out.json()
 }
 
-// leftover says what of the parameters was not written.
+// leftover returns an error about parameters that were not written.
 func (w *restWriter) leftover() error {
 	var names []string
 	for name, v := range w.rest {

@@ -24,19 +24,19 @@ var speakers = []speaker{
 	{protocol: client.REST03, proto: true},
 }
 
-// What is translated is, to the byte of each value, what a client of the other protocol sends for the same call.
+// A translation has, to the byte of each value, the form in which a client of the other protocol sends the same call.
 func TestCallIsWhatTheClientOfTheOtherProtocolSends(t *testing.T) {
 	for _, from := range speakers {
 		for _, to := range speakers {
 			if to.proto {
-				continue // it is read and not written
+				continue // it is only read, never written
 			}
 			for _, r := range requests {
 				name := fmt.Sprintf("%s from %s to %s", r.name, from, to)
 				is := from.ask(t, func(c *client.Client) { r.call(t.Context(), c) })
 				want := to.ask(t, func(c *client.Client) { r.call(t.Context(), c) })
 				if is == nil || unsayable(r.name, to, from) {
-					continue // this protocol cannot say it
+					continue // this protocol has no form for it
 				}
 				call := decode(from.to(), "", is)
 				got, err := say(&call, is.header, to.to(), "")
@@ -56,7 +56,7 @@ func TestCallIsWhatTheClientOfTheOtherProtocolSends(t *testing.T) {
 	}
 }
 
-// unsayable reports whether the other protocol lacks what a request asks, though its client sends something.
+// unsayable reports whether the other protocol has no form for a request, though its client sends something.
 func unsayable(request string, from, to speaker) bool {
 	switch {
 	case to.protocol == client.GRPC03: // tasks are named by paths there, zeros are not sent, and cancellations have no metadata
@@ -82,7 +82,7 @@ func compareSent(t *testing.T, name string, got, want *sent) {
 	}
 }
 
-// There and back again is the same call.
+// A translation and its reverse yield the same call.
 func TestThereAndBack(t *testing.T) {
 	for _, from := range speakers {
 		for _, to := range speakers {
@@ -94,7 +94,7 @@ func TestThereAndBack(t *testing.T) {
 				call := decode(from.to(), "", is)
 				there, err := say(&call, is.header, to.to(), "")
 				if err != nil {
-					continue // TestCallIsWhatTheClientOfTheOtherProtocolSends knows which
+					continue // TestCallIsWhatTheClientOfTheOtherProtocolSends covers this
 				}
 				back, err := say(new(decode(to.to(), "", there)), there.header, from.to(), "")
 				if err != nil {
@@ -110,7 +110,7 @@ func TestThereAndBack(t *testing.T) {
 	}
 }
 
-// The tenant of the interface is named where a client names none, and that of the call stays.
+// The request names the interface's tenant if the client names none, and keeps the call's tenant.
 func TestTenants(t *testing.T) {
 	for _, from := range []speaker{{protocol: client.JSONRPC10}, {protocol: client.REST10}, {protocol: client.GRPC10}} {
 		for _, to := range []speaker{{protocol: client.JSONRPC10}, {protocol: client.REST10}, {protocol: client.GRPC10}} {
@@ -136,7 +136,7 @@ func TestTenants(t *testing.T) {
 	}
 }
 
-// Each dialect and binding of a call is what it is decoded to on the other side.
+// The translation of a call decodes to the same call, for each dialect and binding.
 func TestDecodedCallIsTheSame(t *testing.T) {
 	for _, from := range speakers {
 		for _, to := range speakers {
@@ -163,7 +163,7 @@ func TestDecodedCallIsTheSame(t *testing.T) {
 	}
 }
 
-// meaning describes what a call asks, whatever its protocol.
+// meaning describes the contents of a call, regardless of its protocol.
 func meaning(c *a2a.Call) string {
 	var parts []string
 	for _, p := range (a2a.Message{Value: c.Message}).Parts().All() {
@@ -186,7 +186,7 @@ var (
 	grpc03 = translate.Protocol{Binding: a2a.GRPC, Dialect: a2a.V0_3}
 )
 
-// What cannot be said is refused, with the reason.
+// Requests without a translation are rejected, with the reason.
 func TestReasons(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -210,12 +210,12 @@ func TestReasons(t *testing.T) {
 		},
 		{
 			"another version of JSON-RPC", rpc10, rest10, "POST", "/a2a",
-			`{"jsonrpc":"1.0","id":1,"method":"GetTask","params":{"id":"t"}}`, "does not say JSON-RPC 2.0",
+			`{"jsonrpc":"1.0","id":1,"method":"GetTask","params":{"id":"t"}}`, "is not JSON-RPC 2.0",
 		},
 		{"no JSON", rpc10, rest10, "POST", "/a2a", `{"jsonrpc":"2.0","id":1,"method":"GetTask","par`, "not JSON"},
 		{
 			"an unknown method", rpc10, rest10, "POST", "/a2a",
-			`{"jsonrpc":"2.0","id":1,"method":"GetTusk","params":{"id":"t"}}`, "nothing that A2A has",
+			`{"jsonrpc":"2.0","id":1,"method":"GetTusk","params":{"id":"t"}}`, "not an operation of A2A",
 		},
 		{
 			"a member twice", rpc10, rest10, "POST", "/a2a",
@@ -235,15 +235,15 @@ func TestReasons(t *testing.T) {
 		},
 		{
 			"a text where a number belongs", rpc10, rest10, "POST", "/a2a",
-			`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t","historyLength":"1"}}`, "a query cannot say",
+			`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t","historyLength":"1"}}`, "a query cannot express",
 		},
 		{"a query that holds no number", rest10, rpc10, "GET", "/a2a/tasks/t?historyLength=x", "", `historyLength is "x"`},
 		{"an unknown query", rest10, rpc10, "GET", "/a2a/tasks/t?history_length=1", "", "query parameter history_length"},
-		{"a list over JSON-RPC of 0.3", rest10, rpc03, "GET", "/a2a/tasks", "", "there is no ListTasks"},
+		{"a list over JSON-RPC of 0.3", rest10, rpc03, "GET", "/a2a/tasks", "", "it has no ListTasks"},
 		{"a filtered list in 0.3", rest10, rest03, "GET", "/a2a/tasks?pageSize=3", "", "member /pageSize"},
 		{
 			"an unknown member in another dialect", rpc03, rpc10, "POST", "/a2a",
-			send03(`{"kind":"text","text":"x"}`, `"foo":1`), "nothing there stands for the member /params/message/foo",
+			send03(`{"kind":"text","text":"x"}`, `"foo":1`), "it has no equivalent of the member /params/message/foo",
 		},
 		{
 			"a part without kind", rpc03, rpc10, "POST", "/a2a", send03(`{"text":"x"}`, `"taskId":"t"`),
@@ -253,13 +253,13 @@ func TestReasons(t *testing.T) {
 			"several schemes", rpc03, rpc10, "POST", "/a2a",
 			`{"jsonrpc":"2.0","id":1,"method":"tasks/pushNotificationConfig/set","params":{"taskId":"t",` +
 				`"pushNotificationConfig":{"url":"https://x","authentication":{"schemes":["Basic","Bearer"]}}}}`,
-			"where 1.0 has one scheme",
+			"but 1.0 allows only one scheme",
 		},
 		{
 			"a text of another media type", rpc10, rpc03, "POST", "/a2a",
 			send10(`{"text":"<b>","mediaType":"text/html"}`), `"text/html"`,
 		},
-		{"data that are a list", rpc10, rpc03, "POST", "/a2a", send10(`{"data":[1]}`), "data are an object there"},
+		{"data that are a list", rpc10, rpc03, "POST", "/a2a", send10(`{"data":[1]}`), "data must be an object there"},
 		{"a part with two contents", rpc10, rpc03, "POST", "/a2a", send10(`{"text":"x","url":"https://x"}`), "not a part"},
 		{
 			"a role of another dialect", rpc10, rpc03, "POST", "/a2a",
@@ -271,14 +271,14 @@ func TestReasons(t *testing.T) {
 		},
 		{
 			"the extended card in 0.2", rpc10, rpc02, "POST", "/a2a",
-			`{"jsonrpc":"2.0","id":1,"method":"GetExtendedAgentCard"}`, "there is no GetExtendedAgentCard",
+			`{"jsonrpc":"2.0","id":1,"method":"GetExtendedAgentCard"}`, "it has no GetExtendedAgentCard",
 		},
 		{
 			"0.1",
 			translate.Protocol{Binding: a2a.JSONRPC, Dialect: a2a.V0_1},
 			rpc10, "POST", "/a2a",
 			`{"jsonrpc":"2.0","id":1,"method":"tasks/send","params":{"id":"t","message":{"role":"user","parts":[]}}}`,
-			"clients make the ids of tasks",
+			"clients create the ids of tasks",
 		},
 		{
 			"config without an id, which the messages of 0.3 need", rpc10, grpc03, "POST", "/a2a",
@@ -287,11 +287,11 @@ func TestReasons(t *testing.T) {
 		},
 		{
 			"task whose id is no segment of a path", rpc10, grpc03, "POST", "/a2a",
-			`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"a/b"}}`, `its id "a/b" cannot stand`,
+			`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"a/b"}}`, `cannot contain its id "a/b"`,
 		},
 		{
 			"no history", rpc10, grpc03, "POST", "/a2a",
-			`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t","historyLength":0}}`, "cannot say that",
+			`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t","historyLength":0}}`, "cannot express that",
 		},
 	} {
 		call := decode(c.from, "", &sent{method: c.method, target: c.target, header: http.Header{}, body: []byte(c.body)})
@@ -305,7 +305,8 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// A version that the call is not in was recorded on purpose: another dialect has nothing for it, another binding has.
+// A recorded version other than the call's own was deliberate: it translates to another binding, but not to another
+// dialect.
 func TestVersionIsItsOwn(t *testing.T) {
 	is := &sent{method: "GET", target: "/a2a/tasks/t?A2A-Version=99.9", header: http.Header{}}
 	call := decode(rest10, "", is)
@@ -314,7 +315,7 @@ func TestVersionIsItsOwn(t *testing.T) {
 	expect.ErrorHas(t, "in the other dialect it is", `version "99.9"`, expect.Err(say(&call, is.header, rpc03, "")))
 }
 
-// Fields that have other names in the other dialect get them, and all else stays in its order.
+// Fields with other names in the other dialect are renamed, and all others stay in order.
 func TestFields(t *testing.T) {
 	is := &sent{
 		method: "POST", target: "/a2a", header: http.Header{},
@@ -332,7 +333,7 @@ func TestFields(t *testing.T) {
 	expect.Equal(t, "", want, fmt.Sprint(r.Fields))
 }
 
-// What no protocol names goes along where its client says so.
+// Parameters that no protocol defines are passed on if the client says that they are its own.
 func TestQueryIsCarried(t *testing.T) {
 	is := &sent{
 		method: "POST", target: "/a2a?api_key=a%26b", header: http.Header{},

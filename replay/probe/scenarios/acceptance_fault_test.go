@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/internal/agenttest"
@@ -30,12 +31,12 @@ var (
 	nobodys   = "00000000-0000-0000-0000-000000000000"
 )
 
-// An acceptanceFault says which tests of the suite fail because of something; no other one does.
+// An acceptanceFault lists the tests of the suite that fail because of a fault; all others pass.
 type acceptanceFault struct {
 	name  string
 	opts  refagent.Options
-	by    agenttest.Breaker // nil if the agents themselves are at fault
-	wait  time.Duration     // as timeout, where something hangs
+	by    agenttest.Breaker // nil if the agents themselves are faulty
+	wait  time.Duration     // timeout, for faults that make a request hang
 	fails string            // names of cases; both/ID stands for both bindings of 1.0
 }
 
@@ -52,14 +53,14 @@ var acceptanceFaults = []acceptanceFault{
 		fails: "both/agent-card-echo",
 	},
 	{
-		name: "F3 a subscription to nobody's task is an empty stream",
+		name: "F3 a subscription to an unknown task is an empty stream",
 		by: agenttest.Answering(agenttest.Path("POST", nobodys+":subscribe$"), func(w http.ResponseWriter, _ *http.Request, _ string) {
 			w.Header().Set("Content-Type", "text/event-stream")
 		}),
 		fails: "rest/error-subscribe-not-found",
 	},
 	{
-		name: "F3 a subscription to nobody's task hangs", wait: 4 * time.Second,
+		name: "F3 a subscription to an unknown task hangs", wait: 4 * time.Second,
 		by: agenttest.Answering(agenttest.Path("POST", nobodys+":subscribe$"), func(_ http.ResponseWriter, r *http.Request, _ string) {
 			<-r.Context().Done()
 		}),
@@ -146,7 +147,7 @@ var acceptanceFaults = []acceptanceFault{
 		},
 	},
 	{
-		name: "F27 a subscription to nobody's task is an internal error", by: agenttest.Changing(joinsRPC, `-32001`, `-32603`),
+		name: "F27 a subscription to an unknown task is an internal error", by: agenttest.Changing(joinsRPC, `-32001`, `-32603`),
 		fails: "jsonrpc/error-subscribe-not-found",
 	},
 	{
@@ -158,7 +159,7 @@ var acceptanceFaults = []acceptanceFault{
 		fails: "v03/spec03-streaming-final",
 	},
 
-	// More faults, until each test has one.
+	// More faults, so that each test fails at least once.
 	{name: "a card without version", opts: faulty("card-required-fields"), fails: "both/agent-card-echo"},
 	{name: "a skill without name", opts: faulty("card-required-nested"), fails: "both/agent-card-spec"},
 	{
@@ -253,7 +254,7 @@ var acceptanceFaults = []acceptanceFault{
 			jsonrpc/error-invalid-json`,
 	},
 	{
-		name: "a message to nobody's task that makes one", by: agenttest.Asking(sends, `,"taskId":"`+nobodys+`"`, ``),
+		name: "a message to an unknown task that makes one", by: agenttest.Asking(sends, `,"taskId":"`+nobodys+`"`, ``),
 		fails: "both/error-send-invalid-task",
 	},
 	{name: "errors without reason", opts: faulty("rest-errorinfo-present"), fails: "rest/error-task-not-found"},
@@ -277,19 +278,19 @@ var acceptanceFaults = []acceptanceFault{
 	{name: "tasks of 0.3 of another kind", opts: faulty("task-kind"), fails: "v03/v03-get-task"},
 }
 
-// failedCases are the names of the cases that failed.
+// failedCases returns the names of the failed cases.
 func failedCases(report *probe.Report) []string {
 	var names []string
 	for _, r := range report.Results {
 		if r.Bad() {
-			names = append(names, r.Test)
+			names = append(names, r.Name)
 		}
 	}
 	slices.Sort(names)
 	return names
 }
 
-// The runs mostly wait, so many go on at the same time.
+// The runs mostly wait, so many run in parallel.
 func TestAcceptanceFaults(t *testing.T) {
 	t.Parallel()
 	faults := acceptanceFaults
@@ -313,11 +314,18 @@ func TestAcceptanceFaults(t *testing.T) {
 	runs.Wait()
 	must.Do(t, errors.Join(errs...))
 	for i, tt := range faults {
-		t.Run(tt.name, func(t *testing.T) { judgeFault(t, reports[i], tt.fails) })
+		t.Run(tt.name, func(t *testing.T) {
+			judgeFault(t, reports[i], tt.fails)
+			for _, r := range reports[i].Results {
+				if r.Bad() && slices.Contains(r.Scenario.Tags, "S3-12") { // a failure of these makes the exit status 1
+					expect.Equal(t, r.Name, analysis.Error, r.Severity())
+				}
+			}
+		})
 	}
 }
 
-// acceptanceCases returns the suite, or of it the cases that are to fail and one in ten of those that are not.
+// acceptanceCases returns the suite, or only the cases that should fail and one in ten of the others.
 func acceptanceCases(t *testing.T, fails string) []*probe.Scenario {
 	t.Helper()
 	named := make(map[string]bool)
@@ -328,8 +336,7 @@ func acceptanceCases(t *testing.T, fails string) []*probe.Scenario {
 	return fewer(suite(t, scenarios.AcceptanceSuite), 10, 1, func(s *probe.Scenario) bool { return named[s.ID] })
 }
 
-// fewer returns all scenarios, or those that are wanted and one in n of the others: which ones is another matter in each
-// turn.
+// fewer returns all scenarios, or the wanted ones and one in n of the others; turn selects which of those.
 func fewer(all []*probe.Scenario, n, turn int, wanted func(*probe.Scenario) bool) []*probe.Scenario {
 	if everyCase {
 		return all
@@ -344,14 +351,14 @@ func fewer(all []*probe.Scenario, n, turn int, wanted func(*probe.Scenario) bool
 	})
 }
 
-// judgeFault asserts which cases failed, and that none found the agent gone.
+// judgeFault checks which cases failed, and that the agent survived all of them.
 func judgeFault(t *testing.T, report *probe.Report, fails string) {
 	want := expand(fails)
 	slices.Sort(want)
 	expect.Same(t, "cases that fail", want, failedCases(report))
 	for _, r := range report.Results {
-		if r.Bad() && (r.Status != probe.Failed || !slices.Contains(want, r.Test)) {
-			t.Errorf("%s %s: %s\n%s\n%s", r.Status, r.Test, r.Message, r.Request, r.Answer)
+		if r.Bad() && (r.Status != probe.Failed || !slices.Contains(want, r.Name)) {
+			t.Errorf("%s %s: %s\n%s\n%s", r.Status, r.Name, r.Message, r.Request, r.Answer)
 		}
 	}
 }
@@ -373,7 +380,7 @@ func TestAcceptanceTestsCanFail(t *testing.T) {
 	}
 }
 
-// expand writes both/ID out as jsonrpc/ID and rest/ID.
+// expand expands both/ID to jsonrpc/ID and rest/ID.
 func expand(names string) []string {
 	var list []string
 	for _, name := range strings.Fields(names) {

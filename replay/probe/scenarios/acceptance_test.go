@@ -17,7 +17,7 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// cells is how many cells the acceptance suite has: 27 tests over two bindings, and four of 0.3.
+// cells is the number of cells in the acceptance suite: 27 tests over two bindings, and four of 0.3.
 const cells = 27*2 + 4
 
 // suite returns the scenarios of a suite.
@@ -26,7 +26,7 @@ func suite(t *testing.T, name string) []*probe.Scenario {
 	return must.Get(scenarios.Suite(name))(t)
 }
 
-// threeAgents serves the agents of the acceptance suite on one origin, behind what may break them, and returns its URL.
+// threeAgents serves the agents of the acceptance suite on one origin, behind a breaker, and returns its URL.
 func threeAgents(t *testing.T, o refagent.Options, broken func(http.Handler) http.Handler) string {
 	t.Helper()
 	if o.StepTime == 0 {
@@ -93,7 +93,7 @@ func TestAcceptance(t *testing.T) {
 			passed := 0
 			for _, r := range report.Results {
 				if r.Status != probe.Pass {
-					t.Errorf("%s %s: %s\n%s\n%s", r.Status, r.Test, r.Message, r.Request, r.Answer)
+					t.Errorf("%s %s: %s\n%s\n%s", r.Status, r.Name, r.Message, r.Request, r.Answer)
 				} else if isCell(&r) {
 					passed++
 				}
@@ -137,7 +137,7 @@ func TestSuites(t *testing.T) {
 	}
 }
 
-// Each of the 31 tests is there under its row, in its group, on the bindings that it is for.
+// Each of the 31 tests exists under its row, in its group, for its bindings.
 func TestAcceptanceRows(t *testing.T) {
 	groups := []string{
 		"discovery", "echo-agent", "spec-agent", "error-handling", "streaming", "multi-turn", "get-task",

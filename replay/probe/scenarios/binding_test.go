@@ -50,7 +50,7 @@ func TestBindingScenariosFail(t *testing.T) {
 	})
 }
 
-// An agent on another machine has no reason to take a webhook on its own.
+// An agent on another machine has no reason to accept a webhook on its own.
 func TestPrivateWebhook(t *testing.T) {
 	remote := push.PrivateWebhook(func(*probe.Session) bool { return true })
 	refuses := agenttest.Saying(func(_ *http.Request, body string) bool {
@@ -67,7 +67,7 @@ func TestPrivateWebhook(t *testing.T) {
 
 func TestPushScenariosFail(t *testing.T) {
 	here := slices.DeleteFunc(slices.Clone(push.Configs), func(s *probe.Scenario) bool {
-		return s.ID == "act-push-ssrf" // it is for agents on other machines
+		return s.ID == "act-push-ssrf" // tests agents on other machines
 	})
 	testWrong(t, here, []wrong{
 		{name: "configs break it", push: true, fails: []string{"act-push-not-found"}, twist: agenttest.Saying(

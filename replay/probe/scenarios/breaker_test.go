@@ -26,7 +26,7 @@ func cardWith(member string, value any) agenttest.Breaker {
 	return agenttest.OnCard(func(card map[string]any) { card[member] = value })
 }
 
-// openForGood keeps streams open after their end.
+// openForGood keeps streams open after their last event.
 func openForGood(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r)
@@ -37,7 +37,7 @@ func openForGood(next http.Handler) http.Handler {
 	})
 }
 
-// telling adds to each task that is read what all clients have said.
+// telling adds the messages of all clients to each task that is read.
 func telling(next http.Handler) http.Handler {
 	var mu sync.Mutex
 	var heard []string
@@ -64,7 +64,7 @@ func telling(next http.Handler) http.Handler {
 	)(next)
 }
 
-// forgetful does not know tasks whose streams were for a client that leaves.
+// forgetful forgets tasks whose streams belonged to a client that leaves.
 func forgetful(next http.Handler) http.Handler {
 	var mu sync.Mutex
 	forgotten := map[string]bool{}
@@ -76,14 +76,14 @@ func forgetful(next http.Handler) http.Handler {
 		json.Unmarshal([]byte(body), &call) // what is not JSON is not a call
 		mu.Lock()
 		defer mu.Unlock()
-		if call.Method == "tasks/sendSubscribe" && strings.Contains(body, "task-cancel") {
+		if call.Method == "tasks/sendSubscribe" && strings.Contains(body, "long-running") {
 			forgotten[call.Params.ID] = true
 		}
 		return call.Method == "tasks/get" && forgotten[call.Params.ID]
 	}, -32001)(next)
 }
 
-// falling answers sends with an internal error once it has been told nonsense.
+// falling answers sends with an internal error after its first invalid request.
 func falling(next http.Handler) http.Handler {
 	var mu sync.Mutex
 	fallen := false
@@ -95,21 +95,21 @@ func falling(next http.Handler) http.Handler {
 	}, http.StatusInternalServerError)(next)
 }
 
-// cardForMembers shows the card to nobody without credentials.
+// cardForMembers refuses the card to callers without credentials.
 func cardForMembers(next http.Handler) http.Handler {
 	return agenttest.Saying(func(r *http.Request, body string) bool {
 		return agenttest.Card(r, body) && r.Header.Get("Authorization") == ""
 	}, http.StatusUnauthorized, "")(next)
 }
 
-// boom makes the first example of the card one that the agent refuses.
+// boom makes the agent refuse the first example of its card.
 func boom(next http.Handler) http.Handler {
 	return agenttest.All(agenttest.Refusing(agenttest.Holding(`"boom"`), -32603), agenttest.OnCard(func(card map[string]any) {
 		card["skills"].([]any)[0].(map[string]any)["examples"] = []any{"boom"}
 	}))(next)
 }
 
-// asStream answers calls of a streaming method at an address of its own as another method at the agent's would.
+// asStream answers calls of a streaming method at a separate address like another method at the agent's address.
 func asStream(streaming, plain string) agenttest.Breaker {
 	return agenttest.OnRequest(func(r *http.Request, body string) string {
 		if !agenttest.RPC(streaming)(r, body) {
@@ -120,14 +120,14 @@ func asStream(streaming, plain string) agenttest.Breaker {
 	})
 }
 
-// firstUnnamed takes the name off the first event of a stream.
+// firstUnnamed removes the name of the first event of a stream.
 func firstUnnamed(_ *http.Request, _ string, a *httptest.ResponseRecorder) {
 	text := strings.Replace(a.Body.String(), "event: status\n", "", 1)
 	a.Body.Reset()
 	a.Body.WriteString(text)
 }
 
-// quiet takes the webhooks that come with messages, and answers the others' as if it had kept them.
+// quiet drops the webhooks of messages, and confirms other push configs without keeping them.
 func quiet(member string) agenttest.Breaker {
 	takes := func(_ *http.Request, body string) bool {
 		method, _ := a2a.Parse([]byte(body)).Root.Get("method").Str()
@@ -151,14 +151,14 @@ func quiet(member string) agenttest.Breaker {
 	)
 }
 
-// answersOnly says yes to calls of a method, and does nothing.
+// answersOnly confirms calls of a method without performing them.
 func answersOnly(name string) agenttest.Breaker {
 	return agenttest.Answering(agenttest.RPC(name), func(w http.ResponseWriter, _ *http.Request, body string) {
 		agenttest.RPCAnswer(w, body, "result", nil)
 	})
 }
 
-// onHead changes the heads of answers.
+// onHead edits the heads of answers.
 func onHead(edit func(http.Header)) agenttest.Breaker {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -178,5 +178,5 @@ func (e *headEditor) WriteHeader(status int) {
 	e.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap lets streams be flushed.
+// Unwrap lets a response controller flush streams.
 func (e *headEditor) Unwrap() http.ResponseWriter { return e.ResponseWriter }

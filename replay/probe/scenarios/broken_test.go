@@ -19,16 +19,16 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// brokenTests are agents that do one thing wrong, and the scenarios that find it: those and no others of S0.
+// brokenTests are agents with one fault each, and the S0 scenarios that find it: these fail, and no others.
 var brokenTests = []struct {
 	name   string
 	agent  string
 	fault  string            // of the agent
 	broken agenttest.Breaker // in front of it
-	agents refagent.Options  // how it is set up beside
+	agents refagent.Options  // further options
 	probes probe.Options
-	only   []string // scenarios to ask; empty for all of S0
-	want   string   // ids of those that fail
+	only   []string // scenarios to run; empty for all of S0
+	want   string   // ids of the scenarios that fail
 }{
 	{name: "no card", agent: "spec02", want: "card", broken: agenttest.Saying(agenttest.Card, http.StatusNotFound, "")},
 	{name: "another card each time", agent: "spec", fault: "card-stable", want: "card-read-again"},
@@ -97,8 +97,16 @@ var brokenTests = []struct {
 		broken: cardWith("capabilities", map[string]any{"streaming": 1}),
 	},
 	{
-		name: "card for members", agent: "legacy", broken: cardForMembers, want: "card-public",
+		name: "S4-6.3a: card for members", agent: "legacy", broken: cardForMembers, want: "card-public",
 		agents: refagent.Options{Auth: bearer}, probes: probe.Options{Client: client.Options{Token: bearer.Secret}},
+	},
+	{
+		name: "S0-4.6: the card is answered 401, and no credentials are known", agent: "legacy", want: "card-public",
+		broken: agenttest.Failing(agenttest.Card, http.StatusUnauthorized), only: []string{"card", "card-public", "send"},
+	},
+	{
+		name: "S0-4.6: the card is answered 403, and no credentials are known", agent: "spec01", want: "card-public",
+		broken: agenttest.Failing(agenttest.Card, http.StatusForbidden), only: []string{"card", "card-public", "send"},
 	},
 	{
 		name: "unknown state", agent: "spec", want: "send",
@@ -130,6 +138,29 @@ var brokenTests = []struct {
 	{
 		name: "cancellation is an internal error", agent: "spec03", want: "task-cancel cancel-completed-task",
 		broken: agenttest.Refusing(agenttest.RPC("tasks/cancel"), -32603), agents: refagent.Options{CancelWait: 100 * time.Millisecond},
+	},
+	{
+		name: "S0-4.4: HTTP 500 for the cancellation of a completed task", agent: "legacy", want: "cancel-completed-task",
+		only: []string{"cancel-completed-task"}, broken: agenttest.Failing(agenttest.RPC("tasks/cancel"), http.StatusInternalServerError),
+	},
+	{
+		name: "S0-4.4: HTTP 500 for the cancellation of a completed task in 0.1", agent: "spec01", want: "cancel-completed-task",
+		only: []string{"cancel-completed-task"}, broken: agenttest.Failing(agenttest.RPC("tasks/cancel"), http.StatusInternalServerError),
+	},
+	{
+		name: "S0-4.4: HTTP 500 for the cancellation of a completed task in 0.2", agent: "spec02", want: "cancel-completed-task",
+		only: []string{"cancel-completed-task"}, broken: agenttest.Failing(agenttest.RPC("tasks/cancel"), http.StatusInternalServerError),
+	},
+	{
+		name: "S0-4.4: HTTP 500 for the cancellation of a completed task in 0.3", agent: "spec03-rest", want: "cancel-completed-task",
+		only:   []string{"cancel-completed-task"},
+		broken: agenttest.Failing(agenttest.Path(http.MethodPost, ":cancel$"), http.StatusInternalServerError),
+	},
+	{
+		name: "S0-4.4: HTTP 500 for the cancellation of a completed task in 1.0", agent: "spec", want: "cancel-completed-task",
+		only: []string{"cancel-completed-task"},
+		broken: agenttest.Failing(agenttest.Either(agenttest.RPC("CancelTask"), agenttest.Path(http.MethodPost, ":cancel$")),
+			http.StatusInternalServerError),
 	},
 	{name: "another task", agent: "spec", fault: "id-task-continued", want: "multi-turn"},
 	{name: "another task in 0.3", agent: "spec03", fault: "id-task-continued", want: "multi-turn"},
@@ -298,13 +329,13 @@ func TestBrokenAgentsFail(t *testing.T) {
 				}
 				failed[r.Scenario.ID] = true
 				if !slices.Contains(want, r.Scenario.ID) {
-					t.Errorf("%s failed too: %s\n%s\n%s", r.Test, r.Message, r.Request, r.Answer)
+					t.Errorf("%s failed too: %s\n%s\n%s", r.Name, r.Message, r.Request, r.Answer)
 				}
 			}
 			for _, id := range want {
 				if !failed[id] {
 					for _, r := range report.Results {
-						t.Logf("%-12s %-40s %s", r.Status, r.Test, r.Message)
+						t.Logf("%-12s %-40s %s", r.Status, r.Name, r.Message)
 					}
 					t.Errorf("%s did not fail", id)
 				}
@@ -313,11 +344,11 @@ func TestBrokenAgentsFail(t *testing.T) {
 	}
 }
 
-// Each scenario of S0 can fail.
+// Each S0 scenario can fail.
 func TestEachScenarioCanFail(t *testing.T) {
 	for _, s := range scenarios.Basics() {
 		if s.ID == "push-token" {
-			continue // TestWebhooksOverTLS has an agent that forgets it
+			continue // TestWebhooksOverTLS has an agent with this fault
 		}
 		shown := false
 		for _, tt := range brokenTests {
@@ -329,7 +360,7 @@ func TestEachScenarioCanFail(t *testing.T) {
 	}
 }
 
-// Before 0.1 webhooks are on https: with a certificate that the agent trusts, all can be seen.
+// Before 0.1 webhooks require https: with a certificate that the agent trusts, everything is observed.
 func TestWebhooksOverTLS(t *testing.T) {
 	t.Parallel()
 	authority := must.Get(ca.Open(t.TempDir()))(t)
@@ -352,10 +383,10 @@ func TestWebhooksOverTLS(t *testing.T) {
 		for _, r := range report.Results {
 			wantFailure := forgets && r.Scenario.ID == "push-token"
 			if r.Bad() != wantFailure {
-				t.Errorf("%s: %s, %s", r.Test, r.Status, r.Message)
+				t.Errorf("%s: %s, %s", r.Name, r.Status, r.Message)
 			}
 			if r.Scenario.ID == "push-delivery" && r.Status != probe.Pass {
-				t.Errorf("%s: %s, %s", r.Test, r.Status, r.Message)
+				t.Errorf("%s: %s, %s", r.Name, r.Status, r.Message)
 			}
 		}
 		if level, reason := report.Level(); (level == probe.Full) == forgets {

@@ -23,8 +23,8 @@ import (
 
 var everyLimit = flag.Bool("limits", false, "ask agents that take any number of tasks from 1 to 100, and not only some")
 
-// A correct agent fails nothing: neither one that lets everybody in, nor one that is not given its credentials or wrong
-// ones, nor one that takes few tasks. What it keeps from being asked is told once.
+// A correct agent fails no case. This also holds if it requires no credentials, if it gets none or wrong ones, and if
+// it accepts few tasks. The cause that blocks cases is reported once.
 func TestCorrectAgentsFailNothing(t *testing.T) {
 	t.Parallel()
 	bearer := &refagent.Credentials{Scheme: refagent.BearerAuth, Secret: "let-me-in"}
@@ -35,8 +35,8 @@ func TestCorrectAgentsFailNothing(t *testing.T) {
 		name  string
 		agent refagent.Options
 		probe client.Options
-		oauth auth.OAuth // of the agent itself, in place of other credentials
-		shut  string     // what is told once, where nobody is let in
+		oauth auth.OAuth // of the agent itself; replaces other credentials
+		shut  string     // the one report, if the agent rejects the credentials
 	}
 	worlds := []world{
 		{name: "open"},
@@ -46,7 +46,7 @@ func TestCorrectAgentsFailNothing(t *testing.T) {
 		{name: "bearer, none given", agent: refagent.Options{Auth: bearer}, shut: "credentials are needed"},
 		{
 			name: "bearer, a wrong one given", agent: refagent.Options{Auth: bearer},
-			probe: client.Options{Authorize: auth.Bearer("wrong")}, shut: "the credentials do not let in",
+			probe: client.Options{Authorize: auth.Bearer("wrong")}, shut: "the credentials do not give access",
 		},
 		{name: "key", agent: refagent.Options{Auth: key}, probe: client.Options{Authorize: auth.Header("X-API-Key", "let-me-in")}},
 		{name: "key, none given", agent: refagent.Options{Auth: key}, shut: "credentials are needed"},
@@ -95,7 +95,7 @@ func TestCorrectAgentsFailNothing(t *testing.T) {
 				report, findings := askAll(t, name, agent, world.probe, world.oauth)
 				for _, r := range report.Results {
 					if r.Bad() {
-						t.Errorf("%s %s: %s\n%s\n%s", r.Status, r.Test, r.Message, r.Request, r.Answer)
+						t.Errorf("%s %s: %s\n%s\n%s", r.Status, r.Name, r.Message, r.Request, r.Answer)
 					}
 				}
 				for _, f := range findings {
@@ -123,7 +123,7 @@ func TestCorrectAgentsFailNothing(t *testing.T) {
 	}
 }
 
-// askAll asks a reference agent everything, and has the rules judge it.
+// askAll runs all scenarios against a reference agent, and checks the traffic with the rules.
 func askAll(
 	t *testing.T, name string, o refagent.Options, c client.Options, oauth auth.OAuth,
 ) (*probe.Report, []analysis.Finding) {

@@ -17,12 +17,12 @@ import (
 
 const earlyToken = "early-token"
 
-// askEarly asks an agent of the oldest dialect.
+// askEarly probes an agent of the oldest dialect.
 func askEarly(t *testing.T, s *earlyagent.Agent, asked []*probe.Scenario, timeout time.Duration) *probe.Report {
 	t.Helper()
 	o := probe.Options{
 		Scenarios: asked, Parallel: 16, Timeout: timeout, Protocols: []client.Protocol{client.Early},
-		Prompts: map[probe.Behavior]string{probe.WaitsForCancel: "wait"}, // nothing else ends before it is canceled, for sure
+		Prompts: map[probe.Behavior]string{probe.WaitsForCancel: "wait"}, // only its task surely can be canceled
 	}
 	if s.Token != "" {
 		o.Client = client.Options{Authorize: auth.Bearer(s.Token)}
@@ -30,7 +30,7 @@ func askEarly(t *testing.T, s *earlyagent.Agent, asked []*probe.Scenario, timeou
 	return must.Get(probe.Run(context.Background(), s.Start(t), o))(t)
 }
 
-// An agent that somebody else could have written from the same description passes, open and guarded.
+// A third-party agent written from the same description passes, with and without required credentials.
 func TestEarlyAgentPasses(t *testing.T) {
 	t.Parallel()
 	for _, token := range []string{"", earlyToken} {
@@ -43,17 +43,17 @@ func TestEarlyAgentPasses(t *testing.T) {
 				t.Errorf("only %d cases passed", n)
 			}
 			for _, r := range report.Results {
-				// Nobody says what to do with a part of a media type that nobody knows.
+				// The specification does not define how to handle a part of an unknown media type.
 				if r.Bad() || r.Status == probe.Unproved && r.Scenario.ID != "act-unknown-media-type" {
-					t.Errorf("%s %s: %s\n%s\n%s", r.Status, r.Test, r.Message, r.Request, r.Answer)
+					t.Errorf("%s %s: %s\n%s\n%s", r.Status, r.Name, r.Message, r.Request, r.Answer)
 				}
 			}
 		})
 	}
 }
 
-// earlyFaults are the agent's faults, each with the row that fails for it. What else then has to fail asks the same in
-// other words.
+// earlyFaults are the agent's faults, each with the row that fails. Further rows that then fail test the same
+// requirement differently.
 var earlyFaults = []struct {
 	fault, row string
 	also       []string
@@ -88,7 +88,7 @@ var earlyFaults = []struct {
 	{"guarded-card", "S0-4.6", nil},
 }
 
-// With each of its faults the row fails that the fault is about, and no other.
+// Each fault makes only the row fail that is about the fault.
 func TestEarlyAgentFaults(t *testing.T) {
 	t.Parallel()
 	for turn, f := range earlyFaults {
@@ -107,7 +107,7 @@ func TestEarlyAgentFaults(t *testing.T) {
 					continue
 				}
 				rows = append(rows, rowFor(r.Scenario, f.row))
-				t.Logf("%s: %s", r.Test, r.Message)
+				t.Logf("%s: %s", r.Name, r.Message)
 			}
 			slices.Sort(rows)
 			expect.Same(t, "rows that fail", append([]string{f.row}, f.also...), slices.Compact(rows))

@@ -2,6 +2,6 @@
 
 package scenarios_test
 
-// everyCase is whether a fault is shown to a whole suite, rather than to the cases that it makes fail and a few more, and
-// whether a correct agent is tried in all dialects, rather than in one.
+// everyCase runs the whole suite for each fault, instead of the cases that fail and a few others, and tests a correct
+// agent in all dialects, instead of one.
 const everyCase = true

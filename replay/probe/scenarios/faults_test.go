@@ -42,17 +42,17 @@ var (
 	allFaults = flag.Bool("faults", false, "ask the agents with every fault, and not only with some of them")
 )
 
-// overGRPC ends the names of agents that serve gRPC alone.
+// overGRPC is the suffix of the names of agents that serve only gRPC.
 const overGRPC = "-grpc"
 
-// A shown is what a run has against an agent: scenarios and rules, with how much it matters, and the scenario in whose
-// traffic each rule found something first.
+// A shown is the failed scenarios and broken rules of a run, with their severity, and the scenario in whose traffic
+// each rule first found something.
 type shown struct {
 	scenarios, rules map[string]analysis.Severity
 	in               map[string]string
 }
 
-// without returns what another run has not shown.
+// without returns the failures that another run does not have.
 func (s shown) without(t shown) shown {
 	for id := range t.scenarios {
 		delete(s.scenarios, id)
@@ -63,7 +63,7 @@ func (s shown) without(t shown) shown {
 	return s
 }
 
-// line writes it as the table of package scenarios has it: see [scenarios.Finds].
+// line formats it as the table of package scenarios does: see [scenarios.Finds].
 func (s shown) line(agent, fault string) string {
 	names := slices.Sorted(maps.Keys(s.scenarios))
 	worst, known := s.rules[fault]
@@ -88,17 +88,17 @@ func aboutPush(fault string) bool {
 		fault == "result-object" || fault == "auth-www-authenticate"
 }
 
-// aboutCredentials reports whether a fault of the agent legacy needs one that asks for credentials.
+// aboutCredentials reports whether a fault of the agent legacy requires an agent with credentials.
 func aboutCredentials(fault string) bool {
 	return slices.Contains([]string{"auth-401", "auth-error-code", "act-auth-challenge"}, fault)
 }
 
-// judge asks an agent with a fault all that is asked, and judges what was recorded.
+// judge runs all scenarios against an agent with a fault, and checks the recorded traffic.
 func judge(t *testing.T, name, fault string, push bool) shown {
 	t.Helper()
 	o := refagent.Options{Fault: fault, Push: push, StepTime: 2 * time.Millisecond}
 	var hook webhook.Options
-	if name == "legacy" && push { // its webhooks are on https
+	if name == "legacy" && push { // its webhooks require https
 		authority := must.Get(ca.Open(t.TempDir()))(t)
 		hook.Certificate = must.Get(authority.Leaf("127.0.0.1"))(t)
 		o.WebhookRoots = x509.NewCertPool()
@@ -147,7 +147,7 @@ func judge(t *testing.T, name, fault string, push bool) shown {
 		return shown{}
 	}
 	s := shown{map[string]analysis.Severity{}, map[string]analysis.Severity{}, map[string]string{}}
-	asked := map[uint64]string{} // which scenario an exchange belongs to
+	asked := map[uint64]string{} // scenarios by exchange
 	for _, id := range failedScenarios(report) {
 		s.scenarios[id] = 0
 	}
@@ -155,7 +155,7 @@ func judge(t *testing.T, name, fault string, push bool) shown {
 		for _, n := range r.Exchanges {
 			asked[n] = r.Scenario.ID
 		}
-		for _, id := range []string{r.Scenario.ID, r.Test} {
+		for _, id := range []string{r.Scenario.ID, r.Name} {
 			if worst, failed := s.scenarios[id]; failed && r.Bad() {
 				s.scenarios[id] = max(worst, r.Severity())
 			}
@@ -167,7 +167,7 @@ func judge(t *testing.T, name, fault string, push bool) shown {
 		}
 		for _, id := range append(slices.Clip(f.Also), f.Rule.ID) {
 			if _, known := s.in[id]; !known {
-				s.in[id] = cmp.Or(asked[f.Place.Exchange], "card") // the card is read before all else
+				s.in[id] = cmp.Or(asked[f.Place.Exchange], "card") // the card is read first
 			}
 			s.rules[id] = max(s.rules[id], f.Severity)
 		}
@@ -175,7 +175,7 @@ func judge(t *testing.T, name, fault string, push bool) shown {
 	return s
 }
 
-// reason says why nothing shows a fault of an agent; it is empty if something has to.
+// reason returns why nothing shows a fault of an agent; empty if the fault must be found.
 func reason(fault string) string {
 	for why, list := range unshown {
 		if slices.Contains(list, fault) {
@@ -185,9 +185,9 @@ func reason(fault string) string {
 	return ""
 }
 
-// Each fault of a reference agent is found: by a scenario, or in what one has asked by the rule that bears its name; and
-// at error where the text says MUST. The table of package scenarios says by which. Unless all are wanted, it is every
-// fifth that is asked for; -run TestWhatShowsEachFault/AGENT takes those of an agent.
+// Each fault of a reference agent is found: by a scenario, or in a scenario's traffic by the rule with the fault's
+// name. The severity is error if the specification says MUST. The table of package scenarios lists the finders. By
+// default every fifth fault is tested; -run TestWhatShowsEachFault/AGENT tests those of one agent.
 func TestWhatShowsEachFault(t *testing.T) {
 	const golden = "faults.txt"
 	written := must.Get(os.ReadFile(golden))(t)
@@ -219,8 +219,8 @@ const tableHead = "# Which scenarios find each fault of a reference agent, and h
 	"# Where a name ends with *, the rule of that name finds it in what the scenario asks.\n" +
 	"# Written by go test -tags peers ./replay/probe/scenarios -run TestWhatShowsEachFault -update.\n"
 
-// agree reports whether two lines of the table name the same severity and at least one common scenario. Which others fail
-// along with it may depend on the order in which the requests arrive.
+// agree reports whether two lines of the table name the same severity and at least one common scenario. The other
+// failing scenarios may depend on the order in which the requests arrive.
 func agree(want, got string) bool {
 	head, wanted, _ := strings.Cut(want, ": ")
 	other, found, _ := strings.Cut(got, ": ")
@@ -235,7 +235,7 @@ func agree(want, got string) bool {
 	return head == other && common
 }
 
-// showFaults asks an agent with its faults, one after another, and compares with the table; with -update it changes it.
+// showFaults probes an agent with each of its faults, and compares with the table; with -update it updates the table.
 func showFaults(t *testing.T, name string, found map[string]string) {
 	usual := map[bool]shown{}
 	for _, push := range []bool{false, true} {
@@ -281,7 +281,8 @@ func showFaults(t *testing.T, name string, found map[string]string) {
 	group.Wait()
 }
 
-// isMust reports whether the text says MUST about what a fault of an agent breaks: a rule, or a scenario.
+// isMust reports whether the specification says MUST about the requirement that a fault breaks: a rule, or a
+// scenario.
 func isMust(agent, fault string) bool {
 	for _, r := range rules.All {
 		if r.ID == fault {
@@ -297,7 +298,7 @@ func isMust(agent, fault string) bool {
 	return level == analysis.Must
 }
 
-// unshown are the faults that nothing finds in what is asked, or finds at less than an error although the text says
+// unshown are the faults that no scenario or rule finds, or finds below an error although the specification says
 // MUST, by the reason.
 var unshown = map[string][]string{
 	"whether this is production nobody can see":            {"echo card-url-https", "spec card-url-https", "spec03-grpc card-url-https"},

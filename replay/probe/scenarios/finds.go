@@ -7,13 +7,13 @@ import (
 	"sync"
 )
 
-// faults is the table of which scenarios find each fault of a reference agent; a test writes it.
+// faults is the table of the scenarios that find each fault of a reference agent; a test writes it.
 //
 //go:embed faults.txt
 var faults string
 
-// Finds returns the faults of reference agents that a scenario finds: it fails, or a rule finds the fault in what it
-// asks. They are in the order in which agents list them.
+// Finds returns the faults of reference agents that a scenario finds: the scenario fails, or a rule finds the fault
+// in its traffic. They are in the order in which agents list them.
 func Finds(scenario string) []string { return finds()[scenario] }
 
 var finds = sync.OnceValue(func() map[string][]string {

@@ -11,7 +11,7 @@ import (
 	"a2atap/replay/probe/scenarios"
 )
 
-// requirements are those of the A2A technology compatibility kit for 1.0.
+// requirements are the requirements of the A2A technology compatibility kit for 1.0.
 const requirements = `
 AUTH-INTASK-001 AUTH-INTASK-002 AUTH-INTASK-003 AUTH-INTASK-004 AUTH-INTASK-005 AUTH-INTASK-006
 AUTH-SCOPE-001 AUTH-SCOPE-002 AUTH-SCOPE-003 AUTH-SERVER-001 AUTH-SERVER-002 AUTH-TLS-001 AUTH-TLS-002
@@ -34,7 +34,7 @@ STREAM-ORDER-003 STREAM-ORDER-004 STREAM-SUB-001 STREAM-SUB-002 STREAM-SUB-003 S
 VER-CLIENT-002 VER-SERVER-001 VER-SERVER-002 VER-SERVER-003
 `
 
-// byRules are requirements that rules judge in whatever passes, and so in what the scenarios ask.
+// byRules are requirements that rules check in all traffic, including the traffic of scenarios.
 var byRules = map[string]string{
 	"CARD-PROTO-001":   "card-interfaces-nonempty",
 	"CARD-PROTO-002":   "card-required-nested",

@@ -1,6 +1,6 @@
-// Package scenarios is the list of what agents are asked, in reading order, and the suites that it falls into. A family
-// of scenarios is a package beneath this one, named after what it asks; each stands on package probe, which runs them,
-// and on package scenario, which has what several of them do.
+// Package scenarios lists the scenarios for agents, in reading order, and the suites. A family of scenarios is a
+// package below this one, named after its subject. Each uses package probe, which runs the scenarios, and package
+// scenario, which has common steps.
 package scenarios
 
 import (
@@ -23,15 +23,15 @@ import (
 
 // The names of the suites.
 const (
-	ProtocolSuite   = "protocol" // what any agent is asked
+	ProtocolSuite   = "protocol" // for any agent
 	AcceptanceSuite = "agentbin" // the acceptance tests, for three agents below one URL: echo, spec and spec03
 )
 
-// Suites returns the names of the suites, the usual one first.
+// Suites returns the names of the suites, the default first.
 func Suites() []string { return []string{ProtocolSuite, AcceptanceSuite} }
 
-// Suite returns the scenarios of a suite, in reading order; an empty name is that of the usual one. It fails if there
-// is not a suite of that name.
+// Suite returns the scenarios of a suite, in reading order; an empty name means the default suite. It fails if the
+// suite does not exist.
 func Suite(name string) ([]*probe.Scenario, error) {
 	name = cmp.Or(name, ProtocolSuite)
 	if !slices.Contains(Suites(), name) {
@@ -49,13 +49,13 @@ func Suite(name string) ([]*probe.Scenario, error) {
 // All returns all scenarios, in reading order.
 func All() []*probe.Scenario { return slices.Concat(Basics(), further, acceptance.Scenarios) }
 
-// Basics returns what an agent of any dialect is asked: the card, the life of a task, streams, refusals and push
+// Basics returns the scenarios for agents of any dialect: the card, the life of a task, streams, refusals and push
 // notifications.
 func Basics() []*probe.Scenario {
 	return slices.Concat(card.Scenarios, lifecycle.Scenarios, streaming.Scenarios, refusals.Scenarios, push.Scenarios)
 }
 
-// further are what an agent is asked beside the basics.
+// further are the scenarios in addition to the basics.
 var further = slices.Concat(
 	refusals.JSONRPC, lifecycle.Contexts, lifecycle.Operations, lifecycle.Histories, lifecycle.Lists, streaming.Events,
 	streaming.Parallel, auth.Scenarios, version.Scenarios, binding.Scenarios, version.Extensions, refusals.Robustness,

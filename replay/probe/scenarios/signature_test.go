@@ -23,7 +23,7 @@ import (
 // A signing agent signs its card, and serves its key at /keys.
 type signing struct {
 	jku     string // of the signature; %s is the agent's origin
-	key     string // what /keys serves; empty for the key
+	key     string // replaces the key at /keys; empty serves the real key
 	changed bool   // the card is changed after it was signed
 	given   bool   // the prober is given the key
 }

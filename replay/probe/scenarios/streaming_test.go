@@ -68,7 +68,7 @@ func TestStreamScenariosFail(t *testing.T) {
 	})
 }
 
-// tied makes an agent whose streams end as soon as one of them is left, and which waits for that to cancel a task.
+// tied makes an agent whose streams all end when a client leaves one; the agent waits for that to cancel a task.
 func tied(next http.Handler) http.Handler {
 	var mu sync.Mutex
 	var open sync.WaitGroup
@@ -114,7 +114,7 @@ func TestParallelScenariosFail(t *testing.T) {
 	})
 }
 
-// late is an agent that takes up a request for the stream of a task only when the task has been canceled. Over HTTP it
+// late is an agent that reads a request for the stream of a task only after the task has been canceled. Over HTTP it
 // has begun to answer before.
 func late(next http.Handler) http.Handler {
 	canceled := make(chan struct{})
@@ -138,7 +138,7 @@ func late(next http.Handler) http.Handler {
 	})
 }
 
-// Whether a client that was refused had come before its task was canceled cannot be told.
+// The case cannot tell whether a refused subscription arrived before its task was canceled.
 func TestSubscribedTooLate(t *testing.T) {
 	t.Parallel()
 	for _, binding := range []string{"jsonrpc", "grpc"} {
@@ -150,8 +150,8 @@ func TestSubscribedTooLate(t *testing.T) {
 				Scenarios: slices.DeleteFunc(scenarios.Basics(), func(s *probe.Scenario) bool { return s.ID != "stream-resubscribe" }),
 			}))(t)
 			for _, r := range report.Results {
-				if r.Status != probe.Unproved || !strings.Contains(r.Message, "nothing had come for") {
-					t.Errorf("%s: %s, %s\n%s", r.Test, r.Status, r.Message, r.Answer)
+				if r.Status != probe.Unproved || !strings.Contains(r.Message, "no event had arrived for") {
+					t.Errorf("%s: %s, %s\n%s", r.Name, r.Status, r.Message, r.Answer)
 				}
 			}
 			if len(report.Results) != 1 {

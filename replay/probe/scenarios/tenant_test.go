@@ -52,7 +52,7 @@ func TestFaithfulAgentWithTenantsPasses(t *testing.T) {
 	passed := 0
 	for _, r := range report.Results {
 		if r.Bad() {
-			t.Errorf("%s: %s\n%s\n%s", r.Test, r.Message, r.Request, r.Answer)
+			t.Errorf("%s: %s\n%s\n%s", r.Name, r.Message, r.Request, r.Answer)
 		}
 		if r.Scenario.ID == "act-tenant" && r.Status == probe.Pass {
 			passed++

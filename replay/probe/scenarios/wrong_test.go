@@ -20,28 +20,28 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// A wrong is an agent that does something wrong, and the cases that show it.
+// A wrong is an agent with a fault, and the cases that find it.
 type wrong struct {
 	name  string // of a fault of the agent, unless twist is set
-	fault string // beside twist; may be empty
+	fault string // in addition to twist; may be empty
 	agent string // spec if empty
 	push  bool
-	// bindings are those that it serves; empty for its usual ones.
+	// bindings are the served bindings; empty for the agent's usual ones.
 	bindings []string
-	// tenants are those that the agent serves.
+	// tenants are the served tenants.
 	tenants []string
 	auth    *refagent.Credentials
 	client  client.Options
 	second  *client.Options
-	only    string // the one scenario that is run; empty for all
-	// patience is how long a task may take; 5 seconds if it is 0. A short one is for what fails when it is over.
+	only    string // the only scenario to run; empty for all
+	// patience is the timeout of a task; 5 seconds if it is 0. A short one is for faults that let it expire.
 	patience time.Duration
 	twist    func(next http.Handler) http.Handler
-	heard    func([]byte) []byte // changes what comes over connections, and not its length; may be nil
-	fails    []string            // all that fail and no other: a scenario by id if each case of it does
+	heard    func([]byte) []byte // changes data on connections, but not its length; may be nil
+	fails    []string            // all that fail: a scenario by id if each of its cases does
 }
 
-// testWrong runs scenarios against agents that are wrong. Each scenario must fail somewhere.
+// testWrong runs scenarios against faulty agents. Each scenario must fail at least once.
 func testWrong(t *testing.T, scenarios []*probe.Scenario, tests []wrong) {
 	t.Parallel()
 	var failed []string
@@ -65,7 +65,7 @@ func testWrong(t *testing.T, scenarios []*probe.Scenario, tests []wrong) {
 				t.Errorf("cases that fail (-want +got):\n%s", diff)
 				for _, r := range report.Results {
 					if r.Bad() {
-						t.Logf("%s: %s", r.Test, r.Message)
+						t.Logf("%s: %s", r.Name, r.Message)
 					}
 				}
 			}
@@ -73,8 +73,8 @@ func testWrong(t *testing.T, scenarios []*probe.Scenario, tests []wrong) {
 	}
 }
 
-// failedScenarios returns what has failed, sorted: the id of a scenario that has failed in each of its cases, else the
-// names of the cases.
+// failedScenarios returns the failures, sorted: the id of a scenario if all its cases failed, else the names of the
+// cases.
 func failedScenarios(report *probe.Report) []string {
 	var failed []string
 	all := map[string]bool{} // by scenario, whether all cases have failed
@@ -87,14 +87,14 @@ func failedScenarios(report *probe.Report) []string {
 		case all[r.Scenario.ID]:
 			failed = append(failed, r.Scenario.ID)
 		case r.Bad():
-			failed = append(failed, r.Test)
+			failed = append(failed, r.Name)
 		}
 	}
 	slices.Sort(failed)
 	return slices.Compact(failed)
 }
 
-// run asks an agent that is wrong.
+// run probes a faulty agent.
 func (tt *wrong) run(t *testing.T, scenarios []*probe.Scenario) *probe.Report {
 	t.Helper()
 	name := tt.agent
@@ -103,7 +103,7 @@ func (tt *wrong) run(t *testing.T, scenarios []*probe.Scenario) *probe.Report {
 	}
 	var ticks atomic.Int64
 	o := refagent.Options{Bindings: tt.bindings, Push: tt.push, Auth: tt.auth, Tenants: tt.tenants, StepTime: 5 * time.Millisecond, Now: func() time.Time {
-		return time.Now().Add(time.Duration(ticks.Add(1)) * time.Millisecond) // no two states at the same time
+		return time.Now().Add(time.Duration(ticks.Add(1)) * time.Millisecond) // each state has a different time
 	}}
 	if tt.twist == nil && tt.heard == nil {
 		o.Fault = tt.name
@@ -138,7 +138,7 @@ func (tt *wrong) run(t *testing.T, scenarios []*probe.Scenario) *probe.Report {
 	return report
 }
 
-// A listener changes what comes over its connections.
+// A listener changes the data of its connections.
 type listener struct {
 	net.Listener
 	heard func([]byte) []byte

@@ -23,9 +23,9 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 )
 
-// The file has one bucket. In it are the format, under that key, and a bucket for each owner; in that are its values by
-// their keys, each behind the CRC-32 (IEEE) of key and value, big-endian. The bucket's sequence says how many there
-// are.
+// The file has one bucket. It has the format, under that key, and a bucket for each owner. An owner's bucket has the
+// values by their keys, each prefixed with the CRC-32 (IEEE) of key and value, big-endian. The bucket's sequence is the
+// number of values.
 var (
 	tasksBucket = []byte("a2atap tasks")
 	formatKey   = []byte("format")
@@ -49,8 +49,8 @@ type File struct {
 	db *bbolt.DB
 }
 
-// Open opens a file of tasks, or makes it. A file that is there must hold tasks or nothing: otherwise it is left as it
-// is.
+// Open opens a file of tasks, or creates it. An existing file must have tasks or be empty: otherwise it stays
+// unchanged.
 func Open(name string) (*File, error) {
 	info, err := os.Stat(name)
 	fresh := err != nil || info.Size() == 0
@@ -83,7 +83,7 @@ func Open(name string) (*File, error) {
 	return f, nil
 }
 
-// begin writes into a new file what it is.
+// begin writes the format into a new file.
 func begin(tx *bbolt.Tx) error {
 	if tx.Bucket(tasksBucket) != nil {
 		return nil
@@ -95,7 +95,7 @@ func begin(tx *bbolt.Tx) error {
 	return b.Put(formatKey, []byte{format})
 }
 
-// inspect reads all of a file before anything is written to it: the database believes what stands there.
+// inspect reads the entire file before anything is written to it, since the database trusts the contents.
 func inspect(name string, size int64) error {
 	db, err := bbolt.Open(name, 0o600, &bbolt.Options{Timeout: lockPatience, ReadOnly: true})
 	switch err = reason(err); {
@@ -150,8 +150,8 @@ func reason(err error) error {
 	return err
 }
 
-// guarded turns the panics of the database about what it reads into ErrDamaged, and those of reading a file that has
-// become shorter.
+// guarded converts panics to ErrDamaged: the database's panics on invalid contents, and those of reading a truncated
+// file.
 func guarded(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -173,7 +173,7 @@ func sum(key, value []byte) uint32 {
 	return crc32.Update(crc32.ChecksumIEEE(key), crc32.IEEETable, value)
 }
 
-// open takes it off and compares it.
+// open removes and verifies the checksum.
 func open(key, sealed []byte) ([]byte, error) {
 	if len(sealed) < sumSize || binary.BigEndian.Uint32(sealed) != sum(key, sealed[sumSize:]) {
 		return nil, fmt.Errorf("%w (task %q has not its checksum)", ErrDamaged, key)
@@ -184,7 +184,7 @@ func open(key, sealed []byte) ([]byte, error) {
 // Each calls f for each value of an owner, in the order of their keys. The value is valid during the call.
 func (f *File) Each(owner string, each func(key string, value []byte) error) error {
 	return guarded(func() error {
-		// A copy, so that what is called may Put: in the database that would wait for this reader.
+		// A copy, so that the callback may call Put, which would otherwise wait for this reader.
 		type entry struct {
 			key   string
 			value []byte
@@ -213,7 +213,7 @@ func (f *File) Each(owner string, each func(key string, value []byte) error) err
 	})
 }
 
-// Put keeps a value in place of what the key had. Empty owners and keys are errors.
+// Put stores a value, replacing the key's previous value. Empty owners and keys are errors.
 func (f *File) Put(owner, key string, value []byte) error {
 	return f.update(func(tasks *bbolt.Bucket) error {
 		b, err := tasks.CreateBucketIfNotExists([]byte(owner))
@@ -229,7 +229,7 @@ func (f *File) Put(owner, key string, value []byte) error {
 	})
 }
 
-// Delete forgets a value, if it is there.
+// Delete removes a value, if it exists.
 func (f *File) Delete(owner, key string) error {
 	return f.update(func(tasks *bbolt.Bucket) error {
 		b := tasks.Bucket([]byte(owner))

@@ -34,7 +34,7 @@ func put(t testing.TB, f *filestore.File, owner, key, value string) {
 	must.Do(t, f.Put(owner, key, []byte(value)))
 }
 
-// all returns what an owner has, as lines.
+// all returns an owner's values, as lines.
 func all(t testing.TB, f *filestore.File, owner string) string {
 	t.Helper()
 	var lines []string
@@ -46,7 +46,7 @@ func all(t testing.TB, f *filestore.File, owner string) string {
 	return strings.Join(lines, " ")
 }
 
-// What was put is there when the file is opened again, for its owner alone, and for the user alone.
+// Stored values exist after the file is reopened, only for their owner, and the file is readable only by the user.
 func TestFileKeeps(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "tasks.db")
 	f := open(t, name)
@@ -64,7 +64,7 @@ func TestFileKeeps(t *testing.T) {
 	expect.Equal(t, "", 0o600, must.Get(os.Stat(name))(t).Mode().Perm())
 }
 
-// What Each calls may put: an agent stores tasks that it fails while it takes them up.
+// The callback of Each may call Put: an agent stores tasks that it fails during a restore.
 func TestEachMayPut(t *testing.T) {
 	f := open(t, filepath.Join(t.TempDir(), "tasks.db"))
 	put(t, f, "spec", "a", "1")
@@ -86,7 +86,7 @@ func TestOneProcessHasTheFile(t *testing.T) {
 	}
 }
 
-// A file that holds something else is refused and left as it is.
+// A file with other contents is rejected and left unchanged.
 func TestForeignFiles(t *testing.T) {
 	database := func(change func(tx *bbolt.Tx) error) func(name string) error {
 		return func(name string) error {
@@ -136,7 +136,7 @@ func TestForeignFiles(t *testing.T) {
 		os.ErrNotExist, expect.Err(filestore.Open(filepath.Join(t.TempDir(), "no", "tasks.db"))))
 }
 
-// An empty file is as good as none.
+// An empty file counts as a new one.
 func TestEmptyFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "tasks.db")
 	must.Do(t, os.WriteFile(name, nil, 0o600))
@@ -154,7 +154,7 @@ func filled(t *testing.T) []byte {
 	return must.Get(os.ReadFile(name))(t)
 }
 
-// A file that was cut is refused, wherever it was, unless nothing of it is missing.
+// A truncated file is rejected, wherever it was cut, unless no data is missing.
 func TestCutFiles(t *testing.T) {
 	whole := filled(t)
 	name := filepath.Join(t.TempDir(), "tasks.db")
@@ -178,7 +178,7 @@ func TestCutFiles(t *testing.T) {
 	}
 }
 
-// A byte that has changed is found, or is nowhere where anybody looks.
+// A changed byte is detected, or lies in an unused part.
 func TestChangedBytes(t *testing.T) {
 	whole := filled(t)
 	name := filepath.Join(t.TempDir(), "tasks.db")

@@ -14,7 +14,7 @@ import (
 	"a2atap/proxy/must"
 )
 
-// Where the file can grow no more, putting fails, and what was there stays; when there is room again, it goes on.
+// If the file cannot grow, Put fails, and existing values stay. Once there is room again, Put works again.
 func TestFullDisk(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "tasks.db")
 	f := open(t, name)

@@ -1,5 +1,5 @@
-// Package hostile plays agents that cost their readers as much time and memory as they can. Each has a name and does one thing,
-// whatever it is asked. Behaviors lists them; what is added there is tried on every command that the tests name.
+// Package hostile has agents that cost their clients as much time and memory as possible. Each has a name and one
+// behavior, regardless of the request. Behaviors lists them; the tests try each one on all commands that they name.
 package hostile
 
 import (
@@ -17,13 +17,13 @@ import (
 // Name is the name of the hostile agent among the reference agents.
 const Name = "hostile"
 
-// A Behavior is what a hostile agent does.
+// A Behavior is the behavior of a hostile agent.
 type Behavior struct {
 	Name        string // such as "grpc-parts-packed"
 	Description string // one sentence
 	GRPC        bool   // its card offers gRPC; otherwise JSON-RPC and HTTP+JSON
-	Card        bool   // it answers requests for its card as well; otherwise its card is in order
-	Ends        bool   // its answers come to an end
+	Card        bool   // it also answers requests for its card in that way; otherwise its card is valid
+	Ends        bool   // its answers end
 
 	answer func(*Agent, http.ResponseWriter, *http.Request)
 	frames func(net.Conn) // speaks HTTP/2 instead of answer; nil for HTTP/1.1
@@ -32,7 +32,7 @@ type Behavior struct {
 // An Agent is a hostile agent, whose calls are all at the root of its address. It is safe for concurrent use.
 type Agent struct {
 	Behavior
-	Attacked chan struct{} // gets a value with each attack that begins, if there is room for one
+	Attacked chan struct{} // receives a value when an attack begins, if there is room
 
 	ctx  context.Context // ends when the agent is closed
 	end  context.CancelFunc
@@ -46,14 +46,14 @@ func New(b Behavior) *Agent {
 	return a
 }
 
-// Close ends all that the agent does.
+// Close ends all work of the agent.
 func (a *Agent) Close() {
 	a.end()
 	a.work.Wait()
 }
 
-// Protocols are those that a server of the agent has to speak: HTTP/1.1 alone if HTTP/2 is to come as the request PRI,
-// which the agent takes over.
+// Protocols are the protocols that the agent's server must support: only HTTP/1.1 if HTTP/2 must arrive as the request
+// PRI, which the agent takes over.
 func (a *Agent) Protocols() *http.Protocols {
 	p := new(http.Protocols)
 	p.SetHTTP1(true)
@@ -84,7 +84,7 @@ func (a *Agent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveCard answers with a card with so many skills.
+// serveCard answers with a card that has the given number of skills.
 func (a *Agent) serveCard(w http.ResponseWriter, r *http.Request, skills int) {
 	type object = map[string]any
 	at := object{"url": "http://" + r.Host, "protocolVersion": "1.0", "protocolBinding": "JSONRPC"}
@@ -103,7 +103,7 @@ func (a *Agent) serveCard(w http.ResponseWriter, r *http.Request, skills int) {
 	})
 }
 
-// takeOver returns the connection of a request, and what ends it; nil over HTTP/2.
+// takeOver returns the connection of a request, and a context for its end; nil over HTTP/2.
 func (a *Agent) takeOver(w http.ResponseWriter) (conn net.Conn, done func()) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -114,7 +114,7 @@ func (a *Agent) takeOver(w http.ResponseWriter) (conn net.Conn, done func()) {
 	return conn, func() { stop(); conn.Close() }
 }
 
-// until returns what ends when the client leaves, or the agent is closed.
+// until returns a context that ends when the client leaves, or the agent is closed.
 func (a *Agent) until(r *http.Request) (context.Context, context.CancelFunc) {
 	io.Copy(io.Discard, io.LimitReader(r.Body, 1<<20)) //nolint:errcheck // it answers all the same, and sees who leaves
 	ctx, cancel := context.WithCancel(r.Context())

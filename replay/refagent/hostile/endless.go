@@ -23,7 +23,7 @@ import (
 
 const event = `data: {"jsonrpc":"2.0","id":1,"result":{"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}}}` + "\n\n"
 
-// chunk is how much an endless answer sends at a time.
+// chunk is the size of the pieces of an endless answer.
 const chunk = 64 << 10
 
 // silent waits until the client leaves.
@@ -75,7 +75,7 @@ func raw(begin, again string) func(*Agent, http.ResponseWriter, *http.Request) {
 	}
 }
 
-// repeat writes a text without end, or waits if that is empty.
+// repeat writes a text, and then another one without end. If the other one is empty, it waits instead.
 func repeat(ctx context.Context, w io.Writer, begin, again string) {
 	_, err := io.WriteString(w, begin)
 	if again == "" {
@@ -88,7 +88,7 @@ func repeat(ctx context.Context, w io.Writer, begin, again string) {
 	}
 }
 
-// endless answers with a text without end.
+// endless answers with a text that never ends.
 func endless(media, begin, again string) func(*Agent, http.ResponseWriter, *http.Request) {
 	return func(a *Agent, w http.ResponseWriter, r *http.Request) {
 		ctx, done := a.until(r)
@@ -99,7 +99,7 @@ func endless(media, begin, again string) func(*Agent, http.ResponseWriter, *http
 	}
 }
 
-// packedEndless is endless, in gzip.
+// packedEndless is endless, compressed with gzip.
 func packedEndless(media, again string) func(*Agent, http.ResponseWriter, *http.Request) {
 	return func(a *Agent, w http.ResponseWriter, r *http.Request) {
 		ctx, done := a.until(r)
@@ -139,7 +139,7 @@ func pages(_ *Agent, w http.ResponseWriter, r *http.Request) {
 	answerCall(w, r, map[string]any{"tasks": []any{}, "nextPageToken": rand.Text(), "pageSize": 1, "totalSize": 1 << 30})
 }
 
-// answerCall answers a call over JSON-RPC or HTTP+JSON, and returns what was asked.
+// answerCall answers a call over JSON-RPC or HTTP+JSON, and returns the request.
 func answerCall(w http.ResponseWriter, r *http.Request, result any) (asked []byte) {
 	var call struct{ ID, Method json.RawMessage }
 	asked, _ = io.ReadAll(io.LimitReader(r.Body, 1<<20))
@@ -152,7 +152,7 @@ func answerCall(w http.ResponseWriter, r *http.Request, result any) (asked []byt
 	return asked
 }
 
-// flood answers with a task that works, and floods the webhook that comes with the call. It spares other machines.
+// flood answers with a working task, and floods the webhook in the call. It skips webhooks on other machines.
 func flood(a *Agent, w http.ResponseWriter, r *http.Request) {
 	task := map[string]any{"id": "t", "contextId": "c", "status": map[string]any{"state": "TASK_STATE_WORKING"}}
 	asked := jsondoc.Parse(answerCall(w, r, map[string]any{"task": task, "id": "t", "contextId": "c", "status": task["status"]}))
@@ -192,7 +192,7 @@ func (a *Agent) notify(at, token string) {
 	}
 }
 
-// messages answers with so many messages of gRPC, and without a trailer; -1 is without end.
+// messages answers with the given number of gRPC messages, without a trailer; -1 means without end.
 func messages(n int) func(*Agent, http.ResponseWriter, *http.Request) {
 	frame := grpc.AppendFrame(nil, Text(answer(), 1))
 	return func(a *Agent, w http.ResponseWriter, r *http.Request) {
@@ -204,10 +204,10 @@ func messages(n int) func(*Agent, http.ResponseWriter, *http.Request) {
 	}
 }
 
-// preface is what is left of the preface of HTTP/2 when net/http has taken it for a request.
+// preface is the rest of the HTTP/2 preface after net/http has read its start as a request.
 const preface = "SM\r\n\r\n"
 
-// noWindow grants no byte of what the client sends.
+// noWindow grants the client no window to send in.
 func noWindow(conn net.Conn) {
 	serveFrames(conn, func(*http2.Framer, http2.Frame) {}, http2.Setting{ID: http2.SettingInitialWindowSize})
 }
@@ -230,7 +230,7 @@ func headerBlock(conn net.Conn) {
 	})
 }
 
-// serveFrames speaks HTTP/2 with settings, and hands on each frame until the connection ends.
+// serveFrames speaks HTTP/2 with settings, and passes each frame to on until the connection ends.
 func serveFrames(conn net.Conn, on func(*http2.Framer, http2.Frame), settings ...http2.Setting) {
 	if _, err := io.ReadFull(conn, make([]byte, len(preface))); err != nil {
 		return

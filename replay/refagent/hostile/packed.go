@@ -34,7 +34,7 @@ func message(encoding string, frame func() []byte) func(*Agent, http.ResponseWri
 	}
 }
 
-// packed answers with a text that is repeated up to a length, in gzip.
+// packed answers with a text repeated up to a length, compressed with gzip.
 func packed(media, begin, again string, length int) func(*Agent, http.ResponseWriter, *http.Request) {
 	body := sync.OnceValue(func() []byte {
 		piece := strings.Repeat(again, 1<<20/len(again))
@@ -66,8 +66,8 @@ func Packed(message []byte) []byte {
 	return frame
 }
 
-// Parts returns a message of a type that has a member message, as requests that send and their answers have, with so many
-// empty parts.
+// Parts returns a message with the given number of empty parts. Its type must have a member message, as requests that
+// send and their answers have.
 func Parts(of *grpc.Type, n int) []byte {
 	return within(of, func(parts protowire.Number) []byte {
 		empty := append(protowire.AppendTag(nil, parts, protowire.BytesType), 0)
@@ -83,7 +83,7 @@ func Text(of *grpc.Type, n int) []byte {
 	})
 }
 
-// within returns a message whose last field is replaced by other parts.
+// within returns a message whose last field has other parts.
 func within(of *grpc.Type, parts func(protowire.Number) []byte) []byte {
 	small, err := of.FromJSON(jsondoc.Parse([]byte(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}]}}`)).Root)
 	if err != nil {

@@ -1,7 +1,8 @@
-// Package assembly puts together what an answer brings in pieces: each artifact from its chunks and, in their order
-// between them, what statuses, messages and errors say. It takes what package a2a decodes, in every dialect.
+// Package assembly assembles the contents of an answer that arrives in pieces: each artifact from its chunks, and
+// between them, in order, the texts of statuses, messages and errors. It accepts the results of package a2a, in every
+// dialect.
 //
-// What is kept is bounded. What comes after a bound is counted by the caller, who knows how much there is.
+// The stored contents are bounded. The caller, who knows the total, counts the rest.
 package assembly
 
 import (
@@ -13,20 +14,20 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A Kind is what a block is.
+// A Kind is the kind of a block.
 type Kind uint8
 
 // The kinds of blocks.
 const (
 	Artifact Kind = iota
-	Status        // a state of the task, and what was said with it
+	Status        // a state of the task, with its message
 	Message
-	Failure // an error in place of a payload
+	Failure // an error instead of a payload
 	Other   // something else than an object of a stream
 )
 
-// A Block is something to read: an artifact as far as it has come, or what was said between artifacts. A block has the
-// place of the first event that is about it.
+// A Block is text to show: an artifact as received so far, or the messages between two artifacts. Blocks are in the order
+// of their first events.
 type Block struct {
 	Kind   Kind
 	Task   string // id of the task it belongs to; empty if none is named
@@ -36,9 +37,9 @@ type Block struct {
 	First  int  // index of the first event that it is made of; -1 in an answer that is not a stream
 	Last   int  // index of the last one
 	Chunks int  // events that it is made of
-	Whole  bool // an artifact of which the last chunk came
+	Whole  bool // an artifact whose last chunk has arrived
 	Again  int  // how often an artifact was begun again, so that what came before was replaced
-	Middle bool // the first chunk of an artifact was to be appended to something that the stream has not shown
+	Middle bool // the first chunk of an artifact was to be appended to something missing from the stream
 }
 
 // An Event is one event of the stream.
@@ -50,23 +51,22 @@ type Event struct {
 	Replaced int           // index of the event that replaced what this one brought; -1 if none did
 }
 
-// An Assembly is what was put together so far. The zero Assembly is that of nothing. It is used by one goroutine at a
-// time.
+// An Assembly has the assembled contents so far. The zero value is empty. It is not safe for concurrent use.
 type Assembly struct {
 	Blocks []Block
 	Events []Event
-	Full   bool // a bound is reached: nothing more is taken
+	Full   bool // a bound is reached: nothing more is added
 
 	artifacts map[string]int // index of the block, by task and artifact
 	bytes     int
 	tasks     map[string]bool
-	lastTask  string // that was named last
+	lastTask  string // last named task
 }
 
-// Tasks returns how many tasks are named.
+// Tasks returns the number of named tasks.
 func (a *Assembly) Tasks() int { return len(a.tasks) }
 
-// AddEvent takes the next event of a stream. Blocks of comments are not events, and are left out.
+// AddEvent adds the next event of a stream. It ignores blocks of comments, which are not events.
 func (a *Assembly) AddEvent(call *a2a.Call, e *capture.Event) {
 	if a.Full || e.K == 0 {
 		return
@@ -86,7 +86,7 @@ func (a *Assembly) AddEvent(call *a2a.Call, e *capture.Event) {
 	a.Full = a.Full || len(a.Events) == MaxEvents
 }
 
-// AddAnswer takes an answer that is not a stream: a task with its history and artifacts, a message, or an error.
+// AddAnswer adds an answer that is not a stream: a task with its history and artifacts, a message, or an error.
 func (a *Assembly) AddAnswer(answer *a2a.Answer) {
 	switch v := answer.Payload.Value; {
 	case answer.Err != nil:
@@ -103,7 +103,7 @@ func (a *Assembly) AddAnswer(answer *a2a.Answer) {
 	a.add(-1, answer)
 }
 
-// add takes what an event or an answer holds, and says in a few words what that is.
+// add adds the contents of an event or an answer, and returns a short description of them.
 func (a *Assembly) add(event int, answer *a2a.Answer) string {
 	if answer.Err != nil {
 		return a.failure(event, answer.Err)
@@ -136,7 +136,7 @@ func (a *Assembly) failure(event int, e *a2a.Error) string {
 	return e.String()
 }
 
-// task takes a task as a whole: its artifacts replace what was known of them, unless they say the same.
+// task adds a complete task. Its artifacts replace their earlier versions, unless they have the same content.
 func (a *Assembly) task(event int, t a2a.Task) string {
 	for _, artifact := range t.Artifacts() {
 		a.artifact(event, t.ID(), artifact, manner{last: true, snapshot: true})
@@ -147,7 +147,7 @@ func (a *Assembly) task(event int, t a2a.Task) string {
 	return a.status(event, t.ID(), t.Status())
 }
 
-// status takes a status. Several that say the same, and nothing else, become one block.
+// status adds a status. Several statuses with the same text, and nothing else, become one block.
 func (a *Assembly) status(event int, task string, s a2a.Status) string {
 	state := s.State().String()
 	if !s.State().Known() {
@@ -185,15 +185,15 @@ func (a *Assembly) update(event int, u a2a.ArtifactUpdate) string {
 	return words
 }
 
-// A manner is how an event brings an artifact.
+// A manner is how an event delivers an artifact.
 type manner struct {
-	more     bool // it is to be appended
+	more     bool // append it to the existing content
 	last     bool // it is the last chunk
 	snapshot bool // it is part of a task
 }
 
-// artifact takes an artifact, or a chunk of one (A2A 1.0 §4.2.2, 0.3 §7.2.3), and returns its name. What is not
-// appended begins an artifact, or replaces the one that has its id; 0.1 has an index in place of the id.
+// artifact takes an artifact, or a chunk of one (A2A 1.0 §4.2.2, 0.3 §7.2.3), and returns its name. Without append, it
+// begins an artifact, or replaces the one with the same id; 0.1 has an index instead of the id.
 func (a *Assembly) artifact(event int, task string, artifact a2a.Artifact, how manner) string {
 	id := artifact.ID()
 	if id == "" {
@@ -234,7 +234,7 @@ func (a *Assembly) artifact(event int, task string, artifact a2a.Artifact, how m
 	return name
 }
 
-// replace empties an artifact that is begun again.
+// replace empties an artifact that starts again.
 func (a *Assembly) replace(b *Block, by int) {
 	for _, r := range b.Runs {
 		if r.Event >= 0 {
@@ -263,7 +263,7 @@ func (a *Assembly) put(b Block, event int, runs []Run) {
 	a.Blocks = append(a.Blocks, b)
 }
 
-// charged returns the runs that there is room for.
+// charged returns the runs that fit.
 func (a *Assembly) charged(runs []Run) []Run {
 	for i := range runs {
 		room := max(MaxBytes-a.bytes, 0)

@@ -239,7 +239,7 @@ func TestAnswers(t *testing.T) {
 			[]string{"message user |go", "artifact a |there (whole)", "status completed"},
 		},
 		{"an error", 404, `{"error":{"code":404,"message":"no such task"}}`, []string{
-			"failure an error of no known name (HTTP 404) |no such task",
+			"failure an unknown error (HTTP 404) |no such task",
 		}},
 		{"two tasks", 200, `{"tasks":[{"id":"t","artifacts":[{"artifactId":"a","parts":[{"text":"1"}]}]},` +
 			`{"id":"u","artifacts":[{"artifactId":"a","parts":[{"text":"2"}]}]}],"nextPageToken":""}`, []string{

@@ -5,9 +5,10 @@ import (
 	"strings"
 
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/safetext"
 )
 
-// Bounds of what is put together.
+// These constants bound the assembled contents.
 const (
 	MaxEvents = 20_000
 	MaxBytes  = 2 << 20 // of text, and of what keeps it
@@ -18,7 +19,7 @@ const (
 	runBytes   = 16
 )
 
-// A Run is a part, or a piece of one, as one event brought it.
+// A Run is a part, or a piece of one, as delivered by one event.
 type Run struct {
 	Event int          // index; -1 in an answer that is not a stream
 	Kind  a2a.PartKind //
@@ -47,7 +48,7 @@ func runsOf(event int, parts a2a.Parts) []Run {
 	return runs
 }
 
-// described says what a file is: its name, its media type, and where its content is.
+// described describes a file: its name, its media type, and the place of its content.
 func described(p a2a.Part, content string) string {
 	var words []string
 	for _, w := range []string{cut(p.Filename(), maxName), cut(p.MediaType(), maxName), content} {
@@ -68,14 +69,14 @@ func quoted(parts a2a.Parts) string {
 	return ""
 }
 
-// sameContent reports whether two lists of runs say the same, however their text is cut into parts.
+// sameContent reports whether two lists of runs have the same content, however their text is cut into parts.
 func sameContent(a, b []Run) bool {
 	text, others := joined(a)
 	text2, others2 := joined(b)
 	return text == text2 && others == others2
 }
 
-// joined returns the text of runs, and what they hold beside it.
+// joined returns the text of runs, and their other contents.
 func joined(runs []Run) (words, others string) {
 	var text, rest strings.Builder
 	for _, r := range runs {
@@ -89,10 +90,10 @@ func joined(runs []Run) (words, others string) {
 	return text.String(), rest.String()
 }
 
-// cut returns the beginning of a text, at most so many bytes, without half a character at its end.
+// cut returns a copy of the beginning of a text, at most n bytes.
 func cut(text string, bytes int) string {
 	if len(text) <= bytes {
 		return text
 	}
-	return strings.Clone(strings.ToValidUTF8(text[:bytes], ""))
+	return strings.Clone(safetext.Cut(text, bytes))
 }

@@ -1,5 +1,5 @@
-// Package chart draws what happened when: a Ladder, in which arrows go between the lifelines of clients and agents, and
-// the Scale of a waterfall, which says in which column a time stands. What is drawn is clean text of a known width.
+// Package chart draws timelines: a Ladder, with arrows between the lifelines of clients and agents, and the Scale of a
+// waterfall, which maps times to columns. The result is clean text of a known width.
 package chart
 
 import (
@@ -30,11 +30,11 @@ func MarkOf(a *sequence.Arrow, i int) (string, style.Style) {
 	return style.OfSeverity(a.Severities[i])
 }
 
-// A Ladder draws arrows between the lifelines of all clients and agents, in the order in which they first take part, at
-// most width columns wide if they fit.
+// A Ladder draws arrows between the lifelines of all clients and agents, in order of first appearance. It is at most
+// width columns wide, if they fit.
 type Ladder struct {
 	ends   []string
-	column int // from one lifeline to the next
+	column int // distance between lifelines
 }
 
 // NewLadder returns a ladder for arrows, at most width columns wide if they fit.
@@ -57,19 +57,19 @@ func NewLadder(arrows []sequence.Arrow, width int) *Ladder {
 func (l *Ladder) Header() string {
 	row := newRow(Margin + l.column*(len(l.ends)-1) + 24)
 	for i, end := range l.ends {
-		name := text.Clip(end, l.column-2)
+		name := text.ClipName(end, l.column-2)
 		row.put(max(l.at(i)-text.Width(name)/2, 0), name)
 	}
 	return row.String()
 }
 
-// Has reports whether somebody has a lifeline.
+// Has reports whether a participant has a lifeline.
 func (l *Ladder) Has(name string) bool { return slices.Contains(l.ends, name) }
 
 // at returns the column of a lifeline.
 func (l *Ladder) at(i int) int { return Margin + 4 + i*l.column }
 
-// Arrow draws an arrow, which stands so long after the first one.
+// Arrow draws an arrow, which is at the offset since from the first one.
 func (l *Ladder) Arrow(a sequence.Arrow, since time.Duration) string {
 	row := newRow(l.at(len(l.ends)-1) + 2)
 	row.put(0, fmt.Sprintf("%*s", timeWidth-1, fmt.Sprintf("%.3fs", since.Seconds())))
@@ -116,7 +116,7 @@ func newRow(width int) *row {
 	return r
 }
 
-// put writes text at a column; what does not fit is left out. A wide character takes two cells.
+// put writes text at a column, and cuts what does not fit. A wide character takes two cells.
 func (r *row) put(column int, words string) {
 	for cell, w := range text.Cells(text.Clean(words)) {
 		if column+w > len(r.cells) {

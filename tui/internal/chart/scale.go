@@ -8,9 +8,9 @@ import (
 	"a2atap/tui/internal/style"
 )
 
-// A Scale says which column of a strip stands for which time.
+// A Scale maps times to the columns of a strip.
 type Scale struct {
-	Total   time.Duration // that the columns stand for
+	Total   time.Duration // duration that the columns cover
 	Columns int
 }
 
@@ -23,7 +23,7 @@ func (s Scale) Column(at time.Duration) int {
 	return int(float64(at) / float64(s.Total) * float64(s.Columns-1))
 }
 
-// labelRoom is the least number of columns between two labels.
+// labelRoom is the minimum number of columns between two labels.
 const labelRoom = 10
 
 // step returns the time between two labels of the axis.
@@ -63,7 +63,7 @@ func (s Scale) Axis() (labels style.Strip, at []int) {
 	return labels, at
 }
 
-// axisLabel writes a time without what is zero in it.
+// axisLabel formats a time without its zero parts.
 func axisLabel(t time.Duration) string {
 	if t < time.Millisecond && t > 0 {
 		return fmt.Sprintf("%gms", float64(t)/float64(time.Millisecond))

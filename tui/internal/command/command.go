@@ -1,5 +1,5 @@
-// Package command is about lines that are typed as commands: what they consist of, how they are completed, and those
-// that were typed before. It knows nothing of what the commands do.
+// Package command handles typed command lines: their parts, their completion, and their history. It does not know what
+// the commands do.
 package command
 
 import (
@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Split returns the first word of a line and what stands behind it, without the blanks around them. Colons before the
-// first word are left out: they come of typing one more than is needed.
+// Split returns the first word of a line and the rest, both trimmed. It drops colons before the first word, which users
+// may type twice.
 func Split(line string) (verb, argument string) {
 	verb, argument, _ = strings.Cut(strings.TrimLeft(line, " :"), " ")
 	return verb, strings.TrimSpace(argument)
 }
 
-// Matches reports whether a text holds all words of a query, in any order and whatever their case. A query without
-// words matches every text.
+// Matches reports whether a text contains all words of a query, in any order and ignoring case. An empty query matches
+// every text.
 func Matches(query, text string) bool {
 	text = strings.ToLower(text)
 	for word := range strings.FieldsSeq(strings.ToLower(query)) {
@@ -26,17 +26,17 @@ func Matches(query, text string) bool {
 	return true
 }
 
-// maxHistory bounds the lines that a History keeps.
+// maxHistory is the maximum number of lines in a History.
 const maxHistory = 200
 
-// A History keeps the lines that were typed, and walks through them. The zero History is empty and ready for use.
+// A History stores typed lines, and walks through them. The zero value is empty and ready for use.
 type History struct {
 	lines []string
-	at    int    // of the line that is shown; len(lines) stands for the draft
-	draft string // what was typed before walking began
+	at    int    // index of the shown line; len(lines) means the draft
+	draft string // the typed text before the walk
 }
 
-// Add keeps a line as the newest one, and ends a walk. An empty line is not kept, and one that is there moves.
+// Add stores a line as the newest one, and ends a walk. It ignores an empty line, and moves an existing one.
 func (h *History) Add(line string) {
 	if line = strings.TrimSpace(line); line != "" {
 		h.lines = slices.DeleteFunc(h.lines, func(l string) bool { return l == line })
@@ -49,8 +49,8 @@ func (h *History) Add(line string) {
 // Rest ends a walk: the next one begins at the newest line.
 func (h *History) Rest() { h.at = len(h.lines) }
 
-// Older returns the line before the one that is shown, among those that begin with what was typed. It returns false if
-// there is none. now is the line as it is; the first step of a walk keeps it.
+// Older returns the previous line among those that begin with the typed text. It returns false without one. now is the
+// current line; the first step of a walk saves it.
 func (h *History) Older(now string) (string, bool) {
 	if h.at >= len(h.lines) {
 		h.at, h.draft = len(h.lines), now
@@ -64,7 +64,7 @@ func (h *History) Older(now string) (string, bool) {
 	return "", false
 }
 
-// Newer is Older in the other direction. After the newest line comes what was typed.
+// Newer is Older in the other direction. After the newest line, it returns the typed text.
 func (h *History) Newer() (string, bool) {
 	if h.at >= len(h.lines) {
 		return "", false
@@ -77,16 +77,16 @@ func (h *History) Newer() (string, bool) {
 	return h.draft, true
 }
 
-// A Completion has the words that may stand at the end of a line. The zero Completion has none.
+// A Completion has the possible words at the end of a line. The zero Completion has none.
 type Completion struct {
 	Words  []string
-	before string // what stands before them
-	begun  string // what was typed of the word
+	before string // text before them
+	begun  string // the typed part of the word
 	chosen int    // index and one; 0 if none is
 }
 
-// Complete returns the completion of a line that ends with a word that was begun, which may be empty: those of the words
-// that begin with it, whatever their case, in the order given and each once.
+// Complete returns the completion of a line that ends with an incomplete word, which may be empty: the words that begin
+// with it, ignoring case, in the given order and without duplicates.
 func Complete(before, begun string, words []string) Completion {
 	c := Completion{before: before, begun: begun}
 	for _, w := range words {
@@ -100,8 +100,8 @@ func Complete(before, begun string, words []string) Completion {
 // Chosen returns the index of the word that is in the line, or -1.
 func (c *Completion) Chosen() int { return c.chosen - 1 }
 
-// Next puts the next word into the line, or the previous one if step is -1, and returns the line. After the last word
-// comes what was typed, and then the first. It returns false if there are no words.
+// Next inserts the next word into the line, or the previous one if step is -1, and returns the line. After the last
+// word, it returns the typed text, and then the first word again. It returns false if there are no words.
 func (c *Completion) Next(step int) (line string, ok bool) {
 	if len(c.Words) == 0 {
 		return "", false

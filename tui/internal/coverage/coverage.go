@@ -1,5 +1,5 @@
-// Package coverage is the panel that shows the verdict on the capture so far, and for each link which rules were
-// observed and broken there, and which never were.
+// Package coverage is the panel with the verdict on the capture so far. For each link, it shows which rules were
+// observed, broken, or never observed.
 package coverage
 
 import (
@@ -19,8 +19,8 @@ import (
 	"a2atap/tui/text"
 )
 
-// A Panel shows the verdict on the capture so far, and for each link which rules were observed and broken
-// there, and which never were: in the categories of reports.
+// A Panel shows the verdict on the capture so far. For each link, it shows which rules were observed, broken, or never
+// observed, in the categories of reports.
 type Panel struct {
 	shared  *panel.Shared
 	outline panel.Outline
@@ -44,7 +44,7 @@ type coverageLine struct {
 	on     judgment.Coverage
 }
 
-// New returns the panel of what was observed. Begin reads it.
+// New returns the coverage panel. Begin reads the coverage.
 func New(s *panel.Shared) *Panel { return &Panel{shared: s} }
 
 func (c *Panel) Scope() keys.Scope { return keys.InCoverage }
@@ -53,7 +53,7 @@ func (c *Panel) Title() string { return "coverage" }
 
 func (c *Panel) Target() analysis.Place { return analysis.Place{} }
 
-// Begin returns the command that reads what was observed. What takes long is read less often.
+// Begin returns the command that reads the coverage. Slow reads are less frequent.
 func (c *Panel) Begin() tea.Cmd {
 	pause := time.Duration(0)
 	if c.ready {
@@ -112,7 +112,7 @@ func (c *Panel) set(msg coverage) tea.Cmd {
 	return nil
 }
 
-// rebuild lists what was observed. The cursor stays at its line.
+// rebuild lists the coverage. The cursor stays at its line.
 func (c *Panel) rebuild() {
 	key := ""
 	var rule *analysis.Rule
@@ -168,7 +168,7 @@ func (c *Panel) keyAbove(line int) string {
 	return ""
 }
 
-// addCategories lists rules by category, broken ones first, then those that were observed.
+// addCategories lists rules by category: broken ones first, then observed ones.
 func (c *Panel) addCategories(
 	add func(panel.OutlineLine, coverageLine), under string, on map[*analysis.Rule]judgment.Coverage, rules []*analysis.Rule,
 ) {
@@ -225,7 +225,7 @@ func (c *Panel) Status() string {
 	return words
 }
 
-// Fold folds or unfolds the heading under the cursor. It returns false if none is there.
+// Fold folds or unfolds the heading under the cursor. It returns false if the cursor is not on a heading.
 func (c *Panel) Fold() (tea.Cmd, bool) { return nil, c.outline.Fold() }
 
 // Rule returns the rule under the cursor, or nil.
@@ -236,7 +236,7 @@ func (c *Panel) Rule() *analysis.Rule {
 	return nil
 }
 
-// verdictLines are the sum of all, in the words of check.
+// verdictLines returns the totals, in the terms of check.
 func (c *Panel) verdictLines() []style.Line {
 	if !c.ready || c.height < 6 {
 		return nil
@@ -253,7 +253,7 @@ func (c *Panel) View() []style.Line {
 	case c.err != nil:
 		return panel.Failure(c.err, c.width)
 	case !c.ready:
-		return []style.Line{style.Text(style.Dim, "  reading what was observed …")}
+		return []style.Line{style.Text(style.Dim, "  reading the coverage …")}
 	}
 	lines := c.verdictLines()
 	for i := c.outline.Top; i < c.outline.Bottom(); i++ {
@@ -294,19 +294,20 @@ func (c *Panel) ruleLine(row style.Line, what *coverageLine, times string) style
 type coverage struct {
 	ticket uint64
 	result *judgment.Result
-	whole  bool // it counts all findings there are
+	whole  bool // it counts all findings
 	on     []report.Observed
 	took   time.Duration
 	err    error
 }
 
-// readCoverage reads what was observed so far, after a pause.
+// readCoverage reads the coverage so far, after a pause.
 func readCoverage(l *load.Loader, ticket uint64, pause time.Duration) tea.Cmd {
 	return func() tea.Msg {
 		l.Pause(pause)
 		begin := time.Now()
 		info, err := l.Source.Info(l.Context)
-		answer := coverage{ticket: ticket, whole: l.Observed.FoundAll(), result: l.Observed.Result(), err: err}
+		answer := coverage{ticket: ticket, err: err}
+		answer.result, answer.whole = l.Observed()
 		answer.result.Note(info)
 		answer.on = report.ObservedOn(answer.result, l.Rules)
 		answer.took = time.Since(begin)

@@ -16,26 +16,26 @@ import (
 // maxOpen bounds the events whose content is shown at once.
 const maxOpen = 100
 
-// A content is what is shown of an exchange: how it is laid out, and from what.
+// A content is the displayed exchange: its layout, and the data for it.
 type content struct {
 	Layout
 	shared   *panel.Shared
 	Seq      uint64
-	ctx      context.Context // ends when the view is left
+	ctx      context.Context // canceled when the user leaves the panel
 	width    int
 	mode     document.View
-	limit    int // bytes of a body that are shown
+	limit    int // maximum bytes of a body that are shown
 	folding  document.Folding
-	pattern  *find.Pattern      // nil if nothing is searched for
-	opened   int                // the event that was opened for a match, -1 if none was
-	kept     []analysis.Finding // as a reading says
-	building uint64             // ticket of the document under way
+	pattern  *find.Pattern      // nil without a search
+	opened   int                // the event opened for a match, or -1
+	kept     []analysis.Finding // findings from the reading
+	building uint64             // ticket of the document being built
 	goal     analysis.Place     // where to move when the document is ready
 	sought   bool               // the cursor is at the goal, or the user has moved it
 	Err      error
 }
 
-// build returns the command that lays the exchange out again.
+// build returns the command that lays out the exchange again.
 func (c *content) build() tea.Cmd {
 	if c.Exchange == nil {
 		return nil
@@ -50,7 +50,7 @@ func (c *content) build() tea.Cmd {
 	return document.Build(c.shared.Load, c.building, source)
 }
 
-// source returns what the exchange is laid out from.
+// source returns the input of the layout.
 func (c *content) source() document.Source {
 	return document.Source{
 		Context: c.ctx, Excerpt: c.Excerpt, Findings: c.findings(), View: c.mode, Width: max(c.width, 8),
@@ -58,7 +58,7 @@ func (c *content) source() document.Source {
 	}
 }
 
-// findings returns the findings of the exchange, which a reading may have told before they were listed.
+// findings returns the findings of the exchange. The reading may have them before the list of findings does.
 func (c *content) findings() []analysis.Finding {
 	if found := c.shared.Found.Of(c.Seq); found != nil {
 		return found
@@ -66,7 +66,7 @@ func (c *content) findings() []analysis.Finding {
 	return c.kept
 }
 
-// openFor opens an event to show a match in it, and closes the one that was opened for the match before.
+// openFor opens an event to show a match in it, and closes the event opened for the previous match.
 func (c *content) openFor(index int) tea.Cmd {
 	at := c.spot()
 	open := make(map[int][]document.Line, len(c.doc.Open)+1)

@@ -1,9 +1,9 @@
-// Package detail is the panel of one exchange: its request, its response, the events of its stream, and the findings
-// where they stand. Package document lays it out, in a command; the rows of events are read when they are seen, since
-// there may be a great many. A text is searched in all of it, also where it is folded or not on the screen.
+// Package detail is the panel of one exchange: its request, its response, the events of its stream, and the findings at
+// their places. Package document lays it out, in a command. Rows of events are read when they become visible, since
+// there may be a great many. A search covers everything, including folded and invisible parts.
 //
-// A Panel is made of its content, which is laid out and has the cursor, and of what reads it and moves in it: the rows of
-// events, the folds, and the search.
+// A Panel is made of its content, which has the layout and the cursor, and of parts that read the content and move in
+// it: the rows of events, the folds, and the search.
 package detail
 
 import (
@@ -32,22 +32,22 @@ type Panel struct {
 	folds       folds
 	search      search
 	leave       context.CancelFunc
-	loading     uint64        // ticket of the exchange under way
+	loading     uint64        // ticket of the exchange being loaded
 	reloadAgain bool          // the exchange has changed since it was loaded
-	took        time.Duration // how long loading took the last time
-	pendingKeys []keys.Action // keys that were pressed before the document was there; the inspector performs them then
+	took        time.Duration // duration of the last load
+	pendingKeys []keys.Action // keys pressed before the document was ready; the inspector performs them then
 }
 
 // loaded is the message of readOn.
 type loaded struct {
 	load.Excerpt
-	found  []analysis.Finding // as a reading says
+	found  []analysis.Finding // from the reading
 	ticket uint64
 	took   time.Duration
 	err    error
 }
 
-// New returns the detail of an exchange, at a place of it. Begin reads it.
+// New returns the detail of an exchange, with the cursor at a place of it. Begin reads the exchange.
 func New(s *panel.Shared, goal analysis.Place) *Panel {
 	d := &Panel{content: content{
 		shared: s, Seq: goal.Exchange, goal: goal, limit: document.FirstShown, pattern: s.Pattern, opened: -1,
@@ -58,7 +58,7 @@ func New(s *panel.Shared, goal analysis.Place) *Panel {
 	if s.Pattern != nil {
 		d.limit = document.MaxShown
 	}
-	if s.Pattern != nil && goal.Part == "" && !goal.Response { // nothing else is asked for
+	if s.Pattern != nil && goal.Part == "" && !goal.Response { // the caller wants no specific place
 		d.search.step = 1
 	}
 	d.ctx, d.leave = context.WithCancel(s.Load.Context)
@@ -67,7 +67,7 @@ func New(s *panel.Shared, goal analysis.Place) *Panel {
 
 func (d *Panel) Scope() keys.Scope { return keys.InDetail }
 
-// ShowAs takes over how another detail shows its exchange.
+// ShowAs copies the display settings of another detail.
 func (d *Panel) ShowAs(other *Panel) { d.mode, d.folding.All = other.mode, other.folding.All }
 
 // SetMode changes how bodies and events are shown.
@@ -76,7 +76,7 @@ func (d *Panel) SetMode(v document.View) tea.Cmd {
 	return d.build()
 }
 
-// TakeKeys returns the keys that were pressed before there was something to show, once there is.
+// TakeKeys returns the keys pressed before the document was ready, once it is.
 func (d *Panel) TakeKeys() (pressed []keys.Action) {
 	if d.Ready {
 		pressed, d.pendingKeys = d.pendingKeys, nil
@@ -84,7 +84,7 @@ func (d *Panel) TakeKeys() (pressed []keys.Action) {
 	return pressed
 }
 
-// Leave ends what is under way, since the panel goes.
+// Leave cancels running work. Call it when the panel closes.
 func (d *Panel) Leave() { d.leave() }
 
 // Begin returns the command that loads the exchange.
@@ -94,7 +94,7 @@ func (d *Panel) Begin() tea.Cmd {
 	return d.readOn(0)
 }
 
-// readOn returns the command that reads on, after a pause.
+// readOn returns the command that continues reading, after a pause.
 func (d *Panel) readOn(pause time.Duration) tea.Cmd {
 	ctx, load, ticket, seq, sofar := d.ctx, d.shared.Load, d.loading, d.Seq, d.Excerpt
 	return func() tea.Msg {
@@ -160,7 +160,7 @@ func (d *Panel) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// reload reads on in an exchange that goes on. What takes long is done less often.
+// reload continues to read a growing exchange, less often if reading is slow.
 func (d *Panel) reload() tea.Cmd {
 	if d.loading != 0 {
 		d.reloadAgain = true
@@ -200,7 +200,7 @@ func (d *Panel) load(msg loaded) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// setDocument shows a document that was laid out.
+// setDocument shows a new document.
 func (d *Panel) setDocument(msg document.Built) tea.Cmd {
 	if msg.Ticket != d.building {
 		return nil
@@ -211,10 +211,10 @@ func (d *Panel) setDocument(msg document.Built) tea.Cmd {
 	return tea.Batch(d.seekGoal(), d.search.searchOn(), d.search.toMatch(), d.search.advance(), d.rows.read())
 }
 
-// AtRest reports whether all is shown that was read, and nothing is being read but the exchange itself.
+// AtRest reports whether everything read is shown, and nothing is being loaded except the exchange itself.
 func (d *Panel) AtRest() bool { return d.Ready && d.rows.ticket == 0 && d.building == 0 }
 
-// seekGoal moves to the goal, once what it names was read.
+// seekGoal moves to the goal, once its content has been read.
 func (d *Panel) seekGoal() tea.Cmd {
 	if _, inEvent := d.goal.EventNumber(); d.sought || d.More && inEvent {
 		return nil
@@ -223,7 +223,7 @@ func (d *Panel) seekGoal() tea.Cmd {
 	return d.seek(d.goal)
 }
 
-// TurnTo moves to a place of the exchange. One that names the whole exchange leaves the cursor where it is.
+// TurnTo moves to a place of the exchange. A place that names the whole exchange does not move the cursor.
 func (d *Panel) TurnTo(at analysis.Place) tea.Cmd {
 	if at.Part == "" && !at.Response {
 		return nil
@@ -285,26 +285,26 @@ func (d *Panel) Why(a keys.Action) string {
 	case keys.LoadMore:
 		switch {
 		case !d.doc.Cut:
-			return "all of the exchange is shown"
+			return "the whole exchange is shown"
 		case d.limit >= document.MaxShown:
-			return "no more is shown here; a2atap show prints all of it"
+			return "the limit is reached; a2atap show prints all of it"
 		}
 	}
 	return ""
 }
 
-// LookFor searches the exchange for a pattern, and goes to the first match at or behind the cursor; nil ends the
-// search.
+// LookFor searches the exchange for a pattern, and moves to the first match at or after the cursor. A nil pattern ends
+// the search.
 func (d *Panel) LookFor(p *find.Pattern) tea.Cmd { return d.search.lookFor(p) }
 
-// Light is LookFor for a search that was begun in another panel.
+// Light is LookFor for a search that began in another panel.
 func (d *Panel) Light(p *find.Pattern) tea.Cmd {
 	cmd := d.LookFor(p)
 	d.search.quiet = true
 	return cmd
 }
 
-// CancelSearch stops a search that is under way, and reports whether one was.
+// CancelSearch stops a running search, and reports whether one was running.
 func (d *Panel) CancelSearch() bool { return d.search.cancel() }
 
 // toggle folds or unfolds the object or array, or opens or closes the event, under the cursor.
@@ -315,11 +315,11 @@ func (d *Panel) toggle() tea.Cmd {
 	return d.toggleEvent()
 }
 
-// Jump moves to the next finding in a direction, and reports whether there is one. One that is folded is unfolded.
+// Jump moves to the next finding in a direction, and reports whether there is one. It unfolds a folded one.
 func (d *Panel) Jump(step int) (tea.Cmd, bool) {
 	d.sought, d.toEnd = true, false
 	n := d.Window.Cursor
-	if l := d.CursorLine(); step < 0 || l == nil || len(l.Hidden) == 0 { // what is folded stands behind its line
+	if l := d.CursorLine(); step < 0 || l == nil || len(l.Hidden) == 0 { // folded findings belong to the line
 		n += step
 	}
 	for n >= 0 && n < d.Window.Length {
@@ -339,7 +339,8 @@ func (d *Panel) Jump(step int) (tea.Cmd, bool) {
 	return nil, false
 }
 
-// seek moves to a place: to its finding if there is one, else to the place itself. What it is folded in is unfolded.
+// seek moves to a place: to its finding if it has one, else to the place itself. It unfolds everything around the
+// place.
 func (d *Panel) seek(at analysis.Place) tea.Cmd {
 	d.Window.Move(0)
 	if at.Part == "" && !at.Response {
@@ -383,7 +384,7 @@ func (d *Panel) Status() string {
 		return ""
 	}
 	found := d.search.words()
-	if found != "" && d.width < 100 { // there is no room for all
+	if found != "" && d.width < 100 { // not everything fits
 		return found
 	}
 	words := d.Exchange.Client.Name + " → " + d.Exchange.Agent.Name + ", "
@@ -428,19 +429,20 @@ func (d *Panel) View() []style.Line {
 	return lines
 }
 
-// percent returns how much of the capture behind the beginning of the exchange was read.
+// percent returns how much of the capture after the start of the exchange has been read.
 func (d *Panel) percent() uint64 {
 	return min(100*d.Excerpt.Events.Next/max(d.shared.Info.Arrivals, 1), 99)
 }
 
-// An Other is the detail of an exchange of another capture. What concerns the capture that is looked at, such as its
-// marks and its findings, has no place here.
+// An Other is the detail of an exchange of another capture. It has no marks, findings or other data of the inspected
+// capture.
 type Other struct {
 	*Panel
 	file string
 }
 
-// NewOther returns the detail of an exchange of a capture that the shared state belongs to, and that is in a file.
+// NewOther returns the detail of an exchange of another capture, which is in a file. The shared state belongs to that
+// capture.
 func NewOther(s *panel.Shared, seq uint64, file string) *Other {
 	return &Other{New(s, analysis.Place{Exchange: seq}), file}
 }
@@ -451,7 +453,7 @@ func (e *Other) Title() string { return fmt.Sprintf("%d in %s", e.Seq, e.file) }
 
 func (e *Other) Target() analysis.Place { return analysis.Place{} }
 
-// Update keeps away what is said of the capture that is looked at.
+// Update drops messages about the inspected capture.
 func (e *Other) Update(msg tea.Msg) tea.Cmd {
 	switch msg.(type) {
 	case panel.ExchangesChanged, panel.FindingsChanged, panel.NotesChanged:

@@ -10,7 +10,7 @@ import (
 	"a2atap/tui/load"
 )
 
-// Lines and what stands in them are each other's inverse, wherever events have lines below them.
+// spotAt and lineOf are inverse functions, wherever events have lines below them.
 func TestSpotsAndLines(t *testing.T) {
 	d := &Layout{Excerpt: load.Excerpt{Events: load.Stream{Last: make([]int32, 50)}}}
 	d.doc.Before, d.doc.After = make([]document.Line, 7), make([]document.Line, 3)

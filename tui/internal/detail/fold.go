@@ -10,14 +10,14 @@ import (
 	"a2atap/tui/internal/keys"
 )
 
-// folds are the objects and arrays of JSON texts that are folded.
+// folds are the folded objects and arrays of JSON texts.
 type folds struct {
 	in     *content
-	near   spot           // where the cursor was when all was folded
-	nearTo analysis.Place // what it was at; none otherwise
+	near   spot           // where the cursor was when everything was folded
+	nearTo analysis.Place // the cursor's place after that; none otherwise
 }
 
-// underCursor says how the object or array that begins in the line under the cursor is shown.
+// underCursor returns the state of the object or array that begins in the line under the cursor.
 func (f *folds) underCursor() document.Node {
 	if l := f.in.CursorLine(); f.in.Ready && l != nil {
 		return l.Node
@@ -51,8 +51,8 @@ func (f *folds) toggleNode() tea.Cmd {
 	return f.in.build()
 }
 
-// foldAll folds what is below the first level, or unfolds all if that was done before. The cursor stays at its place
-// or, if that is folded then, goes to what is around it.
+// foldAll folds everything below the first level, or unfolds everything if it is folded. The cursor stays at its place,
+// or moves to the value around it if its place is folded.
 func (f *folds) foldAll() tea.Cmd {
 	f.in.folding = document.Folding{All: !f.in.folding.All}
 	s := f.in.spot()
@@ -62,7 +62,7 @@ func (f *folds) foldAll() tea.Cmd {
 	return f.in.build()
 }
 
-// seekNear moves to what is left of the place where the cursor was before foldAll.
+// seekNear moves as close as possible to where the cursor was before foldAll.
 func (f *folds) seekNear() {
 	at := f.nearTo
 	f.nearTo = analysis.Place{}
@@ -86,20 +86,20 @@ func (f *folds) seekNear() {
 	}
 }
 
-// reveal unfolds what a finding is in, and goes there.
+// reveal unfolds everything around a finding, and moves to the finding.
 func (f *folds) reveal(at analysis.Place) tea.Cmd {
 	f.in.folding.UnfoldAround(at)
 	f.in.goal, f.in.sought = at, false
 	return f.in.build()
 }
 
-// whyNot says why a key folds or unfolds nothing now, or "".
+// whyNot returns why a key cannot fold or unfold anything now, or "".
 func (f *folds) whyNot(a keys.Action) string {
 	switch {
 	case f.in.mode != document.JSON:
 		return "only JSON can be folded; v changes the view"
 	case a == keys.FoldNode && f.in.Ready && !f.can():
-		return "the selected line is in no object or array"
+		return "the selected line is not in an object or array"
 	case a == keys.UnfoldNode && f.in.Ready && f.underCursor() != document.NodeFolded:
 		return "the selected line is not folded"
 	}

@@ -14,27 +14,27 @@ import (
 type zone uint8
 
 const (
-	zoneBefore zone = iota // request, and head of the answer
+	zoneBefore zone = iota // request, and head of the response
 	zoneEvents             // rows of events, and lines below them
 	zoneAfter              // how it ended
 )
 
-// A spot identifies a line of the detail, also when lines are added or removed elsewhere.
+// A spot identifies a line of the detail, even when lines are added or removed elsewhere.
 type spot struct {
 	zone  zone
 	index int // of the line, or of the event
 	sub   int // of the line below the row of an event; -1 is the row
 }
 
-// A Layout is an exchange as it is laid out, and the cursor in it: the document's lines before the events, the row of each
-// event with the lines below it, and the lines after the events.
+// A Layout is a laid-out exchange with a cursor: the document's lines before the events, the row of each event with the
+// lines below it, and the lines after the events.
 type Layout struct {
 	load.Excerpt
 	Window panel.Window
-	Ready  bool // doc is there
+	Ready  bool // doc is set
 	doc    document.Document
 	extra  []int // indices of the events that have lines below their rows, in order
-	toEnd  bool  // the end was asked for before it was there
+	toEnd  bool  // the user asked for the end before it was ready
 }
 
 // set replaces the document, and keeps the cursor at the same content.
@@ -51,8 +51,7 @@ func (t *Layout) set(doc document.Document) {
 	t.Window.Move(0)
 }
 
-// grow takes events into account that were read, and keeps the cursor at the same content, or at the end if that was
-// asked for.
+// grow adds new events. It keeps the cursor at the same content, or at the end if the user asked for the end.
 func (t *Layout) grow(at spot) {
 	t.Window.Length = t.Length()
 	if t.toEnd {
@@ -63,7 +62,7 @@ func (t *Layout) grow(at spot) {
 	t.Window.Move(t.lineOf(at))
 }
 
-// index notes which events have lines below their rows.
+// index finds the events with lines below their rows.
 func (t *Layout) index() {
 	keys := make(map[int]bool)
 	for i := range t.doc.Marks {
@@ -119,7 +118,7 @@ func (t *Layout) nextSection() {
 	}
 }
 
-// below returns the lines below the row of an event: its content if it is open, what is wrong with it otherwise.
+// below returns the lines below the row of an event: its content if it is open, otherwise its findings.
 func (t *Layout) below(i int) []document.Line {
 	if lines, open := t.doc.Open[i]; open {
 		return lines
@@ -127,7 +126,7 @@ func (t *Layout) below(i int) []document.Line {
 	return t.doc.Marks[i]
 }
 
-// Length returns how many lines there are.
+// Length returns the number of lines.
 func (t *Layout) Length() int {
 	n := len(t.doc.Before) + t.Events.Length() + len(t.doc.After)
 	for _, i := range t.extra {
@@ -142,7 +141,7 @@ func (t *Layout) spotAt(n int) spot {
 		return spot{zoneBefore, n, -1}
 	}
 	n -= len(t.doc.Before)
-	lines := 0 // below the rows that were passed
+	lines := 0 // below the rows passed
 	for _, i := range t.extra {
 		if n <= i+lines {
 			break
@@ -197,8 +196,8 @@ func (t *Layout) lineAt(s spot) *document.Line {
 	return &lines[i]
 }
 
-// part returns the lines of the part of the detail that a spot is in, the line of the detail that is the first of them,
-// and the spot's index among them: -1 for the row of an event, which stands above its part.
+// part returns the lines of a spot's part of the detail, the detail line where the part begins, and the spot's index in
+// the part. The index is -1 for the row of an event, which is above its part.
 func (t *Layout) part(s spot) (lines []document.Line, first, index int) {
 	switch s.zone {
 	case zoneBefore:

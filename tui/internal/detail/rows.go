@@ -17,17 +17,17 @@ import (
 	"a2atap/tui/text"
 )
 
-// maxRows bounds the rows that are kept.
+// maxRows is the maximum number of cached rows.
 const maxRows = 10_000
 
-// eventRows are the rows of events that were read, those that are seen and some that were.
+// eventRows are the loaded rows of events: the visible ones and some that were visible.
 type eventRows struct {
 	in     *content
 	known  map[int]eventRow // by index of the event
-	ticket uint64           // of those that are being read; 0 if none are
+	ticket uint64           // of the rows being read; 0 for none
 }
 
-// An eventRow is what the row of an event shows.
+// An eventRow is the data in the row of an event.
 type eventRow struct {
 	at, before   time.Duration
 	size         int64
@@ -91,7 +91,7 @@ func (r *eventRows) read() tea.Cmd {
 	return readRows(r.in.ctx, r.in.shared.Load, r.ticket, r.in.Seq, r.in.Excerpt.Events, *r.in.call(), first, last)
 }
 
-// take takes rows that were read.
+// take stores loaded rows.
 func (r *eventRows) take(msg rowsRead) tea.Cmd {
 	if msg.ticket != r.ticket {
 		return nil
@@ -148,7 +148,7 @@ func (r *eventRows) draw(i int) style.Line {
 	return row.Add(style.Normal, words)
 }
 
-// bar draws the wait before an event, or before a block of comments, and when it came.
+// bar draws the wait before an event or a block of comments, and its time.
 func (e *eventRow) bar(s chart.Scale, event bool) style.Strip {
 	b := style.NewStrip(s.Columns)
 	if e.at < 0 {

@@ -15,45 +15,45 @@ import (
 	"a2atap/tui/text"
 )
 
-// A match is one place in the detail where the pattern occurs: the n-th, from 0, of those before the events, in one
-// event, or after the events.
+// A match is one place in the detail where the pattern occurs: the n-th, from 0, before the events, in one event, or
+// after the events.
 type match struct {
 	zone  zone
 	index int // of the event
 	n     int
 }
 
-// A search is the search in a detail. Matches before and after the events are counted with the document. Events are
-// read for it from the capture, from the first to the last, and of each that matches sixteen bytes are kept.
+// A search is the search in a detail. Matches before and after the events are counted with the document. The search
+// reads the events from the capture, from the first to the last, and stores sixteen bytes for each event with matches.
 type search struct {
 	in      *content
 	rows    *eventRows
-	ticket  uint64         // of the events that are being searched; 0 if none are
-	next    int            // events before this one were searched
-	arrival uint64         // where that one is looked for
+	ticket  uint64         // of the events being searched; 0 for none
+	next    int            // events before this one have been searched
+	arrival uint64         // where the search for that event begins
 	events  []eventMatches // in order
 	stopped bool           // by the user
 	err     error
-	quiet   bool   // nothing is said if there is no match, since the user has not asked here
-	step    int    // which match to go to as soon as it is known: 1 the next, -1 the previous, 0 none
-	goal    *match // where to go as soon as the document shows it
-	tries   int    // documents that did not show it
-	here    match  // the last one that was gone to
-	there   bool   // there is one
+	quiet   bool   // no message if there is no match, since the user did not search here
+	step    int    // which match to move to once it is known: 1 the next, -1 the previous, 0 none
+	goal    *match // the match to move to once the document shows it
+	tries   int    // number of documents that did not show it
+	here    match  // the current match
+	there   bool   // here is set
 }
 
-// An eventMatches says how many matches there are in the events up to one that has some.
+// An eventMatches has the number of matches in the events up to one with matches.
 type eventMatches struct{ index, upto int }
 
-// restart searches from the beginning, since something else is shown.
+// restart searches from the beginning, since the content has changed.
 func (f *search) restart() {
 	*f = search{in: f.in, rows: f.rows}
 }
 
-// stay takes back that a match is to be gone to.
+// stay cancels a pending move to a match.
 func (f *search) stay() { f.step, f.goal = 0, nil }
 
-// inEvents returns how many matches there are in the events before one, and in it.
+// inEvents returns the number of matches in the events before one, and in it.
 func (f *search) inEvents(index int) (before, in int) {
 	n, exact := slices.BinarySearchFunc(f.events, index, func(e eventMatches, i int) int { return e.index - i })
 	if n > 0 {
@@ -65,8 +65,8 @@ func (f *search) inEvents(index int) (before, in int) {
 	return before, in
 }
 
-// numberIn returns the number, in the part of the detail that a spot is in, of the match that was gone to; -1 if that
-// is elsewhere.
+// numberIn returns the number of the current match in the part of the detail that a spot is in; -1 if the match is
+// elsewhere.
 func (f *search) numberIn(s spot) int {
 	if f.there && f.here.zone == s.zone && (s.zone != zoneEvents || f.here.index == s.index) {
 		return f.here.n
@@ -74,7 +74,7 @@ func (f *search) numberIn(s spot) int {
 	return -1
 }
 
-// counts returns how many matches are known before the events, in them and after them.
+// counts returns the numbers of known matches before the events, in them and after them.
 func (f *search) counts() (before, in, after int) {
 	if n := len(f.events); n > 0 {
 		in = f.events[n-1].upto
@@ -82,12 +82,12 @@ func (f *search) counts() (before, in, after int) {
 	return document.MatchesIn(f.in.doc.Before), in, document.MatchesIn(f.in.doc.After)
 }
 
-// done reports whether everything was searched that is there.
+// done reports whether everything available has been searched.
 func (f *search) done() bool {
 	return f.stopped || f.err != nil || !f.in.More && f.next >= f.in.Events.Length()
 }
 
-// running reports whether the search is still under way.
+// running reports whether the search is incomplete.
 func (f *search) running() bool { return f.in.pattern != nil && f.in.Exchange != nil && !f.done() }
 
 // words describes the state of the search.
@@ -147,7 +147,7 @@ func (f *search) at(position int) match {
 	return match{zoneEvents, index, position - passed}
 }
 
-// lookFor searches for a pattern, and goes to the first match at or behind the cursor; nil ends the search.
+// lookFor searches for a pattern, and moves to the first match at or after the cursor. A nil pattern ends the search.
 func (f *search) lookFor(p *find.Pattern) tea.Cmd {
 	f.restart()
 	if f.in.pattern = p; p != nil {
@@ -157,9 +157,9 @@ func (f *search) lookFor(p *find.Pattern) tea.Cmd {
 	return f.in.build()
 }
 
-// goOn goes to the next match or the previous one, as soon as it is known.
+// goOn moves to the next or previous match, once it is known.
 func (f *search) goOn(step int) tea.Cmd {
-	if f.in.pattern != f.in.shared.Pattern { // it was changed elsewhere since
+	if f.in.pattern != f.in.shared.Pattern { // another panel has changed it since
 		cmd := f.lookFor(f.in.shared.Pattern)
 		f.step = step
 		return cmd
@@ -168,7 +168,7 @@ func (f *search) goOn(step int) tea.Cmd {
 	return tea.Batch(f.searchOn(), f.advance())
 }
 
-// cancel stops a search that is under way, and reports whether one was.
+// cancel stops a running search, and reports whether one was running.
 func (f *search) cancel() bool {
 	if !f.running() {
 		return false
@@ -178,7 +178,7 @@ func (f *search) cancel() bool {
 	return true
 }
 
-// searchOn returns the command that searches on in the events.
+// searchOn returns the command that continues the search in the events.
 func (f *search) searchOn() tea.Cmd {
 	if f.in.pattern == nil || f.ticket != 0 || f.stopped || f.err != nil || f.next >= f.in.Events.Length() || !f.in.Ready {
 		return nil
@@ -187,7 +187,7 @@ func (f *search) searchOn() tea.Cmd {
 	return searchEvents(f.in.shared.Load, f.ticket, f.in.source(), f.next, f.arrival)
 }
 
-// searched takes events that were searched.
+// searched handles the results of searched events.
 func (f *search) searched(msg eventsSearched) tea.Cmd {
 	if msg.ticket != f.ticket {
 		return nil
@@ -201,7 +201,7 @@ func (f *search) searched(msg eventsSearched) tea.Cmd {
 	return tea.Batch(f.searchOn(), f.advance())
 }
 
-// advance goes to the match that was asked for, if it is known by now.
+// advance moves to the requested match, if it is known by now.
 func (f *search) advance() tea.Cmd {
 	if f.step == 0 || !f.in.Ready || f.in.building != 0 || f.in.doc.Pattern != f.in.pattern {
 		return nil
@@ -227,15 +227,15 @@ func (f *search) advance() tea.Cmd {
 	m := f.at(to)
 	f.goal, f.tries = &m, 0
 	if wrapped && step > 0 {
-		f.in.shared.Message = "no match further down; the search goes on at the top"
+		f.in.shared.Message = "no match further down; the search continues at the top"
 	} else if wrapped {
-		f.in.shared.Message = "no match further up; the search goes on at the end"
+		f.in.shared.Message = "no match further up; the search continues at the end"
 	}
 	return f.toMatch()
 }
 
-// nextMatch returns the position of the match before or behind the cursor, which may not exist, and whether that is
-// sure although not all was searched yet.
+// nextMatch returns the position of the match before or after the cursor, which may not exist, and whether it is
+// certain although the search is incomplete.
 func (f *search) nextMatch(step int) (position int, sure bool) {
 	s := f.in.spot()
 	lines, _, i := f.in.part(s)
@@ -258,7 +258,7 @@ func (f *search) nextMatch(step int) (position int, sure bool) {
 	return to, to < before+in
 }
 
-// toMatch goes to the match that is the goal. If its event is closed or it is folded, that is opened first.
+// toMatch moves to the goal. If the goal's event is closed or the goal is folded, it first opens or unfolds that.
 func (f *search) toMatch() tea.Cmd {
 	if f.goal == nil || f.in.building != 0 || !f.in.Ready {
 		return nil
@@ -289,13 +289,14 @@ func (f *search) toMatch() tea.Cmd {
 // eventsSearched is the message of searchEvents.
 type eventsSearched struct {
 	ticket  uint64
-	next    int            // events before this one were searched
-	arrival uint64         // where it is looked for
-	found   []eventMatches // those that match; upto is how many matches the event itself has
+	next    int            // events before this one have been searched
+	arrival uint64         // where the search for it begins
+	found   []eventMatches // events with matches; upto is the number of matches in the event itself
 	err     error
 }
 
-// searchEvents searches the events of a stream from one on, which is looked for from an arrival number on, for a while.
+// searchEvents searches the events of a stream for a limited time, starting with event from. It searches for that event
+// from an arrival number on.
 func searchEvents(l *load.Loader, ticket uint64, s document.Source, from int, arrival uint64) tea.Cmd {
 	return func() tea.Msg {
 		end := time.Now().Add(load.PieceTime)
@@ -323,7 +324,7 @@ func searchEvents(l *load.Loader, ticket uint64, s document.Source, from int, ar
 			}
 		}
 		if answer.err = s.Context.Err(); answer.err == nil {
-			answer.err = fmt.Errorf("event %d of exchange %d is not in the capture any more",
+			answer.err = fmt.Errorf("event %d of exchange %d is no longer in the capture",
 				s.Events.Number(answer.next), s.Exchange.Seq)
 		}
 		return answer

@@ -10,6 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer/analysis"
+	inks "a2atap/analyzer/report"
 	"a2atap/replay/diff"
 	"a2atap/replay/report"
 	"a2atap/tui/internal/panel"
@@ -17,15 +18,15 @@ import (
 	"a2atap/tui/load"
 )
 
-// A Side is one of the two things that are compared: an exchange, or a task.
+// A Side is one side of a comparison: an exchange, or a task.
 type Side struct {
 	Seq    uint64          // the exchange, or one of the task
 	IsTask bool            // all that is about the same task
-	Other  *load.Selection // exchanges of another capture; nil if they are of the one that is shown
+	Other  *load.Selection // exchanges of another capture; nil for the shown capture
 	Name   string          // of the side where other is not nil
 }
 
-// Words names the side in short: an exchange by its number.
+// Words returns a short name of the side: an exchange by its number.
 func (s Side) Words() string {
 	switch {
 	case s.Other != nil:
@@ -36,7 +37,7 @@ func (s Side) Words() string {
 	return fmt.Sprint(s.Seq)
 }
 
-// name names the side where words stand around it.
+// name names the side for use in a sentence.
 func (s Side) name() string {
 	if s.Other == nil && !s.IsTask {
 		return fmt.Sprintf("exchange %d", s.Seq)
@@ -84,7 +85,7 @@ func compareSides(
 	}
 }
 
-// readSide reads what is to be compared, and names it.
+// readSide reads a side of a comparison, and names it.
 func readSide(ctx context.Context, l *load.Loader, s Side, found map[uint64][]analysis.Finding) (*load.Selection, string, error) {
 	if s.Other != nil {
 		return s.Other, s.Name, nil
@@ -103,43 +104,21 @@ func readSide(ctx context.Context, l *load.Loader, s Side, found map[uint64][]an
 	return p, name, err
 }
 
-// The beginnings of pieces of a report while it is cut into lines. No text of a report has them: it is made safe for a
-// terminal before.
-const (
-	inkBegins = '\x01'
-	inkEnds   = '\x02'
-)
-
-// ReportLines returns a report as lines of the screen: its verdict, then what differs.
+// ReportLines returns a report as lines of the screen: its verdict, then the differences.
 func ReportLines(r *report.Report) []style.Line {
-	var b strings.Builder
-	report.Painted(&b, r, func(ink report.Ink, words string) string { //nolint:errcheck // memory takes all
-		return string(inkBegins) + string(rune('0'+ink)) + words + string(inkEnds)
-	})
 	lines := []style.Line{style.Text(style.Title, r.Verdict()), {}}
-	for row := range strings.Lines(b.String()) {
-		lines = append(lines, paintedLine(strings.TrimSuffix(row, "\n")))
+	for _, row := range r.Rows() {
+		var l style.Line
+		for _, p := range row {
+			l = l.Add(inkStyles[p.Ink], p.Text)
+		}
+		lines = append(lines, l)
 	}
 	return lines
 }
 
-var inkStyles = map[report.Ink]style.Style{
-	report.Plain: style.Normal, report.Heading: style.Strong, report.Was: style.Error, report.Now: style.String,
-	report.Aside: style.Dim,
-}
-
-func paintedLine(row string) (l style.Line) {
-	for row != "" {
-		plain, rest, found := strings.Cut(row, string(inkBegins))
-		l = l.Add(style.Normal, plain)
-		if !found || rest == "" {
-			return l
-		}
-		words, after, _ := strings.Cut(rest[1:], string(inkEnds))
-		l = l.Add(inkStyles[report.Ink(rest[0]-'0')], words)
-		row = after
-	}
-	return l
+var inkStyles = map[inks.Ink]style.Style{
+	inks.Plain: style.Normal, inks.Heading: style.Strong, inks.Was: style.Error, inks.Now: style.String, inks.Aside: style.Dim,
 }
 
 // WrapReport fits a line of a report to a width.
@@ -149,8 +128,8 @@ func WrapReport(l style.Line, columns int) []style.Line {
 	return style.Text(style.Normal, " ").Join(l).WrapWords(max(columns-1, 8), indent)
 }
 
-// layBesides lays both sides out line by line: exchanges that were compared stand beside each other, ids are renamed by
-// where they appear first.
+// layBesides lays out both sides line by line. Compared exchanges are next to each other, and ids are renamed in order
+// of first appearance.
 func layBesides(ctx context.Context, l *load.Loader, a, b *load.Selection, r *report.Report) ([]row, error) {
 	was, now := newLaidOut(l), newLaidOut(l)
 	var rows []row
@@ -171,7 +150,7 @@ func layBesides(ctx context.Context, l *load.Loader, a, b *load.Selection, r *re
 	return rows, nil
 }
 
-// inOrder lays out two sides of one exchange each, whether or not they could be compared by meaning.
+// inOrder lays out two sides of one exchange each, whether or not their meanings could be compared.
 func inOrder(ctx context.Context, l *load.Loader, was, now *laidOut, a, b *load.Selection) ([]row, error) {
 	var texts [2][]style.Line
 	for i, side := range []*load.Selection{a, b} {

@@ -1,5 +1,6 @@
-// Package diff is the panel that compares two exchanges or two tasks: what differs in meaning, as a2atap diff prints it,
-// and both sides line by line, with ids renamed and times left out, so that only what matters differs.
+// Package diff is the panel that compares two exchanges or two tasks. It shows the differences in meaning, as a2atap
+// diff prints them. It also shows both sides line by line, with ids renamed and times omitted, so that only relevant
+// parts differ.
 package diff
 
 import (
@@ -21,7 +22,7 @@ import (
 type mode uint8
 
 const (
-	told         mode = iota // what differs, as a2atap diff prints it
+	told         mode = iota // differences, as a2atap diff prints them
 	changedLines             // the lines that differ, with some around them
 	allLines                 // all lines of both sides
 	modes
@@ -31,7 +32,7 @@ func (v mode) String() string {
 	return [...]string{"what differs", "lines that differ", "all lines"}[v]
 }
 
-// around is how many equal lines are shown before and after those that differ.
+// around is the number of equal lines shown before and after differing ones.
 const around = 3
 
 // A Panel compares two exchanges or two tasks.
@@ -44,13 +45,13 @@ type Panel struct {
 	compared compared
 	ready    bool
 	mode     mode
-	lines    []style.Line // in this mode, for this width
+	lines    []style.Line // for this mode and width
 	changes  []int        // of lines, those where differences begin
 	window   panel.Window
 	height   int
 }
 
-// New returns the comparison of two sides. Begin reads them.
+// New returns the comparison of two sides. Begin reads the sides.
 func New(s *panel.Shared, was, now Side) *Panel {
 	d := &Panel{shared: s, was: was, now: now}
 	d.ctx, d.leave = context.WithCancel(s.Load.Context)
@@ -73,7 +74,7 @@ func (d *Panel) Status() string {
 	return d.mode.String()
 }
 
-// Leave ends what is under way, since the panel goes.
+// Leave cancels running work. Call it when the panel closes.
 func (d *Panel) Leave() { d.leave() }
 
 func (d *Panel) Begin() tea.Cmd {
@@ -116,13 +117,13 @@ func (d *Panel) act(a keys.Action) {
 	}
 }
 
-// jump scrolls to the next difference in a direction, past the end too.
+// jump scrolls to the next difference in a direction, wrapping around at the end.
 func (d *Panel) jump(step int) {
 	if len(d.changes) == 0 {
 		return
 	}
 	last := max(d.window.Length-d.window.Height, 0)
-	tops := make([]int, len(d.changes)) // where the window stands at each
+	tops := make([]int, len(d.changes)) // the window's position at each
 	for i, at := range d.changes {
 		tops[i] = min(max(at-1, 0), last)
 	}
@@ -141,7 +142,7 @@ func (d *Panel) jump(step int) {
 	}
 }
 
-// lay makes the lines of the panel.
+// lay builds the lines of the panel.
 func (d *Panel) lay() {
 	d.lines, d.changes = nil, nil
 	if d.ready && d.mode == told {
@@ -160,7 +161,7 @@ func (d *Panel) lay() {
 	d.window.Scroll(keys.None)
 }
 
-// layRows makes lines of both sides.
+// layRows builds lines of both sides.
 func (d *Panel) layRows() {
 	rows := d.compared.rows
 	shown := make([]bool, len(rows))
@@ -187,7 +188,7 @@ func (d *Panel) layRows() {
 	}
 	d.leftOut(left)
 	if len(d.changes) == 0 {
-		d.lines = append([]style.Line{style.Text(style.Dim, " no line differs but for ids and times"), {}}, d.lines...)
+		d.lines = append([]style.Line{style.Text(style.Dim, " no line differs, except for ids and times"), {}}, d.lines...)
 	}
 }
 
@@ -197,7 +198,7 @@ func (d *Panel) leftOut(rows int) {
 	}
 }
 
-// row draws a row: both sides beside each other if there is room, else one above the other.
+// row draws a row: both sides next to each other if there is room, else one above the other.
 func (d *Panel) row(r *row) {
 	if half := (d.window.Width - 3) / 2; half >= 48 {
 		sign, look := " │ ", style.Dim
@@ -222,7 +223,7 @@ func (d *Panel) row(r *row) {
 	}
 }
 
-// heading names the sides where they stand beside each other.
+// heading names the sides if they are next to each other.
 func (d *Panel) heading() []style.Line {
 	half := (d.window.Width - 3) / 2
 	if !d.ready || d.mode == told || d.window.Height < 4 {

@@ -9,55 +9,54 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/safetext"
 	"a2atap/replay/compare"
 	"a2atap/tui/document"
-	"a2atap/tui/internal/align"
 	"a2atap/tui/internal/style"
 	"a2atap/tui/load"
 	"a2atap/tui/text"
 )
 
-// maxLines bounds the lines of one exchange that are laid out for a comparison.
+// maxLines is the maximum number of lines of an exchange in a comparison.
 const maxLines = 20_000
 
-// someTime stands for times, which differ from run to run as ids do.
+// someTime replaces times, which, like ids, differ from run to run.
 const someTime = "‹time›"
 
 // isTime matches a JSON string that holds a time (RFC 3339).
 var isTime = regexp.MustCompile(`^"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[0-9.]*(Z|[+-]\d\d:\d\d)"$`)
 
-// A row is a line of one side of a comparison beside that of the other.
+// A row pairs a line of one side of a comparison with a line of the other.
 type row struct {
 	was, now       style.Line
 	hasWas, hasNow bool
 	same           bool
 }
 
-// beside aligns two texts. Lines that only one of them has stand beside each other, where both have some.
+// beside aligns two texts. Unmatched lines of both are next to each other.
 func beside(was, now []style.Line) []row {
 	a, b := stringsOf(was), stringsOf(now)
+	pairs, _ := compare.Align(len(a), len(b), func(i, j int) bool { return a[i] == b[j] })
 	var rows []row
-	free := 0 // the first row since the last equal one that has room for a line of the other side
-	for _, r := range align.Lines(a, b) {
-		switch {
-		case r.Same():
-			rows = append(rows, row{was[r.A], now[r.B], true, true, true})
-			free = len(rows)
-		case r.A >= 0:
-			if free < len(rows) && rows[free].hasNow && !rows[free].hasWas {
-				rows[free].was, rows[free].hasWas = was[r.A], true
-				free++
-				continue
+	i, j := 0, 0
+	for _, p := range append(pairs, [2]int{len(a), len(b)}) {
+		for i < p[0] || j < p[1] {
+			var r row
+			if i < p[0] {
+				r.was, r.hasWas = was[i], true
+				i++
 			}
-			rows = append(rows, row{was: was[r.A], hasWas: true})
-		default:
-			if free < len(rows) && rows[free].hasWas && !rows[free].hasNow {
-				rows[free].now, rows[free].hasNow = now[r.B], true
-				free++
-				continue
+			if j < p[1] {
+				r.now, r.hasNow = now[j], true
+				j++
 			}
-			rows = append(rows, row{now: now[r.B], hasNow: true})
+			rows = append(rows, r)
 		}
+		if i < len(a) {
+			rows = append(rows, row{was[i], now[j], true, true, true})
+		}
+		i, j = i+1, j+1
 	}
 	return rows
 }
@@ -70,8 +69,8 @@ func stringsOf(lines []style.Line) []string {
 	return texts
 }
 
-// A laidOut lays the exchanges of one side of a comparison out, with its ids renamed in the order in which they appear,
-// and without times: two sides that differ in nothing else have the same lines.
+// A laidOut lays out the exchanges of one side of a comparison, without times, and with ids renamed in order of
+// appearance. Two sides without other differences have the same lines.
 type laidOut struct {
 	load  *load.Loader
 	names map[string]string
@@ -167,7 +166,7 @@ func (o *laidOut) answer(x *capture.Exchange) {
 	}
 }
 
-// message writes fields and body.
+// message writes the header fields and the body.
 func (o *laidOut) message(fields capture.Fields, b *capture.Body, head *capture.Head) {
 	for _, f := range fields {
 		if strings.EqualFold(f.Name, "Date") {
@@ -189,7 +188,7 @@ func (o *laidOut) message(fields capture.Fields, b *capture.Body, head *capture.
 func (o *laidOut) content(data []byte) {
 	switch {
 	case len(data) == 0:
-	case document.LooksJSON(data):
+	case jsondoc.Looks(data):
 		for _, l := range document.LayJSON(compare.RewriteJSON(data, o.call, o.rename)) {
 			for i := range l.Spans {
 				if isTime.MatchString(l.Spans[i].Text) {
@@ -203,7 +202,7 @@ func (o *laidOut) content(data []byte) {
 			o.put(style.Text(style.Normal, strings.TrimRight(row, "\r\n")))
 		}
 	default:
-		for _, row := range document.HexLines(data) {
+		for _, row := range safetext.Hex(data) {
 			o.put(style.Text(style.Normal, row))
 		}
 	}

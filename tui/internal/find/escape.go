@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// unescape returns a line of a JSON text with its escapes replaced by what they stand for, and for each byte of the
-// result, and its end, where in the line it comes from. Without an escape in it, the second result is nil.
+// unescape returns a line of a JSON text with its escapes decoded, and for each byte of the result, and its end, the
+// position in the line. Without escapes, the second result is nil.
 //
 // Source: RFC 8259 section 7.
 func unescape(line string) (string, []int) {
@@ -28,8 +28,8 @@ func unescape(line string) (string, []int) {
 	return plain.String(), append(at, len(line))
 }
 
-// character returns what the beginning of a line stands for, and its length there. What is not an escape of JSON
-// stands for itself.
+// character decodes the first character of a line, and returns its length there. Invalid escapes are returned
+// unchanged.
 func character(line string) (text string, size int) {
 	if line[0] != '\\' || len(line) < 2 {
 		return line[:1], 1

@@ -1,8 +1,8 @@
-// Package find is what the inspector searches for: a text or a regular expression, and where it occurs in a line.
+// Package find implements the inspector's search: a text or a regular expression, and where it occurs in a line.
 //
-// A text in lower case is found whatever its case; one with an upper-case letter is found as it is written. What stands
-// between two slashes is a regular expression (RE2, as package regexp reads it), of which the same holds. A JSON text
-// is searched both as it was sent and as its escapes mean it.
+// A search text in lower case ignores case; one with an uppercase letter respects it. Text between two slashes is a
+// regular expression (RE2, as in package regexp), with the same rule for case. JSON is searched both as sent and with
+// its escapes decoded.
 package find
 
 import (
@@ -16,21 +16,21 @@ import (
 	"unicode/utf8"
 )
 
-// A Pattern is what is searched for. It can be used by several goroutines at once.
+// A Pattern is a parsed search text. It is safe for concurrent use.
 type Pattern struct {
 	text  string
 	re    *regexp.Regexp
 	exact bool   // case matters
-	probe string // ASCII letters and digits that stand in every match, in lower case unless exact; empty if unknown
+	probe string // ASCII letters and digits that every match contains, in lower case unless exact; empty if unknown
 }
 
 // A Range is a part of a line, in bytes: from From up to, but not including, To.
 type Range struct{ From, To int }
 
-// Parse reads what was typed. An error says what is wrong with a regular expression.
+// Parse parses a search text. An error describes the problem in a regular expression.
 func Parse(text string) (*Pattern, error) {
 	if text == "" {
-		return nil, errors.New("there is nothing to search for")
+		return nil, errors.New("the search text is empty")
 	}
 	p := &Pattern{text: text}
 	expr, isExpr := expression(text)
@@ -46,17 +46,17 @@ func Parse(text string) (*Pattern, error) {
 		re, err = regexp.Compile("(?i)" + expr)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("this regular expression cannot be read: %s",
+		return nil, fmt.Errorf("invalid regular expression: %s",
 			strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
 	p.re = re
 	return p, nil
 }
 
-// String returns what was typed.
+// String returns the typed text.
 func (p *Pattern) String() string { return p.text }
 
-// expression returns what stands between the slashes of a regular expression.
+// expression returns the text between the slashes of a regular expression.
 func expression(text string) (string, bool) {
 	if len(text) > 2 && text[0] == '/' && text[len(text)-1] == '/' {
 		return text[1 : len(text)-1], true
@@ -122,8 +122,8 @@ func (p *Pattern) In(line string) []Range {
 	return found
 }
 
-// InJSON is In for a line of a JSON text. It also finds what the escapes in its strings stand for: ü where \u00fc was
-// sent, and the quote in \". Where both readings match and overlap, they are one match.
+// InJSON is In for a line of a JSON text. It also matches decoded escapes: ü for \u00fc, and the quote in \".
+// Overlapping matches of both readings are one match.
 func (p *Pattern) InJSON(line string) []Range {
 	found := p.In(line)
 	plain, at := unescape(line)
@@ -136,7 +136,7 @@ func (p *Pattern) InJSON(line string) []Range {
 	return merged(found)
 }
 
-// merged sorts ranges, and makes one of those that overlap.
+// merged sorts ranges, and merges overlapping ones.
 func merged(ranges []Range) []Range {
 	slices.SortFunc(ranges, func(a, b Range) int { return a.From - b.From })
 	var out []Range
@@ -150,8 +150,8 @@ func merged(ranges []Range) []Range {
 	return out
 }
 
-// Absent reports whether the pattern surely does not occur in what is shown of some bytes, as headers and JSON laid
-// out. It is quick, and may report false for bytes without a match.
+// Absent reports whether the pattern certainly does not occur in the display of some bytes, as headers or as formatted
+// JSON. It is fast, and may report false for bytes without a match.
 func (p *Pattern) Absent(raw []byte) bool {
 	if p.probe == "" {
 		return false
@@ -167,7 +167,7 @@ func (p *Pattern) Absent(raw []byte) bool {
 	return !containsFold(raw, p.probe)
 }
 
-// containsFold reports whether a word in lower case stands in a text, in any case.
+// containsFold reports whether a text contains a lowercase word, ignoring case.
 func containsFold(text []byte, word string) bool {
 	first := word[0]
 	upper := first

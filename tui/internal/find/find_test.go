@@ -70,9 +70,9 @@ func TestInJSON(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"":      "there is nothing to search for",
-		"/(a/":  "this regular expression cannot be read: missing closing ): `(a`",
-		`/a\8/`: "this regular expression cannot be read: invalid escape sequence: `\\8`",
+		"":      "the search text is empty",
+		"/(a/":  "invalid regular expression: missing closing ): `(a`",
+		`/a\8/`: "invalid regular expression: invalid escape sequence: `\\8`",
 	} {
 		_, err := find.Parse(text)
 		if err == nil {

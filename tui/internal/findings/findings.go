@@ -1,5 +1,5 @@
-// Package findings is the panel that lists what the rules have found, worse findings first, in groups if the user wants,
-// and explains the rule of the selected one.
+// Package findings is the panel that lists the findings, worse ones first and optionally in groups. It explains the
+// rule of the selected finding.
 package findings
 
 import (
@@ -16,8 +16,7 @@ import (
 	"a2atap/tui/text"
 )
 
-// A Panel lists the findings, worse ones first, in groups if the user wants, and explains the rule of the
-// selected one.
+// A Panel lists the findings, worse ones first and optionally in groups. It explains the rule of the selected finding.
 type Panel struct {
 	shared *panel.Shared
 	list   panel.Outline
@@ -47,7 +46,8 @@ func (f *Panel) Resize(width, height int) tea.Cmd {
 	return nil
 }
 
-// FitPanes divides the height between the list and the rule, by half if both need that much.
+// FitPanes divides the height between the list and the rule. From eight lines on, the list gets as many lines as it
+// has, at most two fifths of the height and at least three. On less height, the list gets all of it.
 func (f *Panel) FitPanes() {
 	f.list.Height = f.height
 	if f.height >= 8 {
@@ -59,7 +59,7 @@ func (f *Panel) FitPanes() {
 	f.rule.Move(f.rule.Cursor)
 }
 
-// First puts the cursor on the first finding of an exchange, if it has one.
+// First moves the cursor to the first finding of an exchange, if it has one.
 func (f *Panel) First(seq uint64) {
 	f.rebuild()
 	for i := range f.list.Lines {
@@ -72,7 +72,7 @@ func (f *Panel) First(seq uint64) {
 	f.hold()
 }
 
-// Selected returns the finding under the cursor, the first one under a heading, or nil.
+// Selected returns the finding under the cursor, or the first one under a heading, or nil.
 func (f *Panel) Selected() *analysis.Finding {
 	i := f.list.Under()
 	if i < 0 || f.list.Lines[i].Item >= len(f.shared.Found.List) {
@@ -120,14 +120,14 @@ func (f *Panel) act(a keys.Action) {
 	}
 }
 
-// moved explains the rule of what is under the cursor now.
+// moved explains the rule of the line now under the cursor.
 func (f *Panel) moved() {
 	f.hold()
 	f.rule = panel.Window{}
 	f.FitPanes()
 }
 
-// step moves to the next finding in a direction, past headings, which it unfolds, and past the end.
+// step moves to the next finding in a direction. It skips and unfolds headings, and wraps around at the end.
 func (f *Panel) step(step int) {
 	if f.list.Cursor >= len(f.list.Shown) {
 		return
@@ -142,7 +142,7 @@ func (f *Panel) step(step int) {
 	}
 }
 
-// Fold folds or unfolds the group under the cursor. It returns false if none is there.
+// Fold folds or unfolds the group under the cursor. It returns false if the cursor is not on a group.
 func (f *Panel) Fold() (tea.Cmd, bool) {
 	if f.inRule || !f.list.Fold() {
 		return nil, false
@@ -193,16 +193,16 @@ func (f *Panel) View() []style.Line {
 	return append(lines, explained[min(f.rule.Top, len(explained)):min(f.rule.Bottom(), len(explained))]...)
 }
 
-// nothing explains why there is no finding.
+// nothing explains why there are no findings.
 func (f *Panel) nothing() string {
 	counts := f.shared.Judged.Counts
 	switch {
 	case f.shared.Judged.Behind || !f.shared.Opened:
 		return "no finding so far; " + f.shared.Running()
 	case counts.Judged == 0:
-		return "no finding, but nothing was judged: no rule applies to any of the exchanges"
+		return "no finding, but nothing was checked: no rule applies to any of the exchanges"
 	}
-	words := fmt.Sprintf("no finding in %s judged", text.Plural(counts.Judged, "exchange"))
+	words := fmt.Sprintf("no finding in %s checked", text.Plural(counts.Judged, "exchange"))
 	if f.shared.Info.Live {
 		words += " so far"
 	}
@@ -210,7 +210,7 @@ func (f *Panel) nothing() string {
 		words += fmt.Sprintf("; %d of %s failed", counts.Failed, text.Plural(counts.Calls, "call"))
 	}
 	if counts.Unproved > 0 {
-		words += ", and a client got no call through"
+		words += ", and no call of one client succeeded"
 	}
 	return words
 }
@@ -253,7 +253,7 @@ func (f *Panel) explain() []style.Line {
 		strings.TrimSpace(found.Side.String()+" "+found.Program()),
 		found.Link.Client, found.Link.Agent, strings.Join(found.Sections(), ", ")))
 	if len(found.Also) > 0 {
-		paragraph(style.Normal, "", "reported in place of "+strings.Join(found.Also, ", "))
+		paragraph(style.Normal, "", "reported instead of "+strings.Join(found.Also, ", "))
 	}
 	paragraph(style.Normal, "Rule", found.Rule.ID+": "+found.Rule.Title)
 	for _, c := range page.RuleChapters(found.Rule) {
@@ -274,7 +274,7 @@ func (f *Panel) Why(a keys.Action) string {
 	return panel.Unless(a != keys.FoldAll || f.by != findingsFlat, panel.NothingGrouped)
 }
 
-// rebuild lists the findings as they are now. The cursor stays at its finding or heading.
+// rebuild lists the current findings. The cursor stays at its finding or heading.
 func (f *Panel) rebuild() {
 	list := f.shared.Found.List
 	groups := groupFindings(list, f.by)
@@ -301,13 +301,13 @@ func (f *Panel) rebuild() {
 	f.list.Set(lines, at)
 }
 
-// heldFinding is what the cursor stays at: a heading, by its key, or a finding.
+// heldFinding is the anchor of the cursor: a heading, by its key, or a finding.
 type heldFinding struct {
 	key     string
 	finding *analysis.Finding
 }
 
-// hold remembers what the cursor is at.
+// hold anchors the cursor to the line under it.
 func (f *Panel) hold() {
 	f.held = heldFinding{}
 	if l := f.list.At(f.list.Cursor); l != nil && l.Key != "" {
@@ -319,7 +319,7 @@ func (f *Panel) hold() {
 	}
 }
 
-// regroup groups the findings by the next, and keeps the cursor at its finding.
+// regroup switches to the next grouping, and keeps the cursor at its finding.
 func (f *Panel) regroup() {
 	f.by = (f.by + 1) % findingGroupings
 	f.held.key = ""
@@ -327,7 +327,8 @@ func (f *Panel) regroup() {
 	f.hold()
 }
 
-// nameOf says of a finding what its heading does not: its rule, or under a rule who broke it.
+// nameOf returns the part of a finding's name that its heading does not show: the rule, or, under a rule, the side at
+// fault.
 func (f *Panel) nameOf(found *analysis.Finding) string {
 	if f.by == findingsByRule {
 		return found.Link.Client + " → " + found.Link.Agent

@@ -8,7 +8,7 @@ import (
 	"a2atap/analyzer/analysis"
 )
 
-// A findingGrouping is what findings stand under.
+// A findingGrouping is how findings are grouped.
 type findingGrouping uint8
 
 const (
@@ -16,15 +16,15 @@ const (
 	findingsByRule
 	findingsByAgent
 	findingsBySeverity
-	findingGroupings // not a grouping: how many there are
+	findingGroupings // not a grouping: the number of groupings
 )
 
-// words says how findings are grouped, "" if they are not.
+// words describes the grouping; "" if findings are not grouped.
 func (g findingGrouping) words() string {
 	return [...]string{"", "by rule", "by agent", "by severity"}[g]
 }
 
-// of returns what a finding stands under.
+// of returns the group of a finding.
 func (g findingGrouping) of(f *analysis.Finding) string {
 	switch g {
 	case findingsByRule:
@@ -37,13 +37,13 @@ func (g findingGrouping) of(f *analysis.Finding) string {
 	return ""
 }
 
-// A findingGroup is a heading, and what the findings under it come to.
+// A findingGroup is a heading, with the totals of the findings under it.
 type findingGroup struct {
 	name      string
 	found     []int // indices of findings
 	counts    [analysis.Error + 1]int
 	exchanges int
-	title     string // of the rule that all have broken
+	title     string // title of the rule that they all break
 }
 
 // worst returns the worst severity of the findings.
@@ -56,8 +56,8 @@ func (g *findingGroup) worst() analysis.Severity {
 	return analysis.Note
 }
 
-// groupFindings sorts findings, worse ones first, and groups them: groups with worse findings, and then with more of
-// them, come first.
+// groupFindings sorts findings, worse ones first, and groups them. Groups with worse findings come first, and among
+// equals, larger groups.
 func groupFindings(list []analysis.Finding, by findingGrouping) []findingGroup {
 	order := make([]int, len(list))
 	for i := range order {

@@ -1,6 +1,6 @@
-// Package keys holds the keys of the inspector as data: the one table from which keys are read, and from which the help,
-// the last line of the screen and docs/keys.md are made. A row says in which panels the key works, which action it
-// stands for, and what has to be there so that it does something. Panels get keys as actions, and know no key by name.
+// Package keys has the inspector's keys as data. One table serves for reading keys, for the help, for the last line of
+// the screen and for docs/keys.md. A row has the panels in which the key works, its action, and its precondition.
+// Panels receive actions and do not know keys.
 package keys
 
 import (
@@ -10,7 +10,7 @@ import (
 	"a2atap/tui/internal/style"
 )
 
-// An Action is what a key does. Panels get keys as actions.
+// An Action is the effect of a key. Panels receive keys as actions.
 type Action uint8
 
 const (
@@ -32,7 +32,7 @@ const (
 	ToggleFollow
 	NextPane
 	PreviousPane
-	NextPart // what nextPane does where there is one pane
+	NextPart // nextPane's action if there is one pane
 	OnePane
 	NextFinding
 	PreviousFinding
@@ -73,7 +73,7 @@ const (
 	ShowHeld
 )
 
-// A Scope is a panel in which a key can work. Several make a set.
+// A Scope is a set of panels in which a key works.
 type Scope uint16
 
 const (
@@ -82,7 +82,7 @@ const (
 	InLadder
 	InFindings
 	InWorkflow
-	InPage // help, and what was copied
+	InPage // help, and copied text
 	InMenu
 	InDiff
 	InElsewhere // the detail of an exchange of another capture
@@ -95,7 +95,7 @@ const (
 	deeper   = ofOne&^InList | InPage | InMenu | InDiff | InElsewhere | InCoverage // opened from another panel
 )
 
-// A need is what has to be there so that a key does something.
+// A need is a precondition of a key.
 type need uint8
 
 const (
@@ -111,10 +111,10 @@ const (
 	AskPanel           // the panel knows
 )
 
-// A Key is a row of the one table from which keys are read, and from which the help, the status bar and docs/keys.md
-// are made.
+// A Key is a row of the table of keys. The table is the source for reading keys, the help, the status bar and
+// docs/keys.md.
 type Key struct {
-	Names  []string // as the terminal library calls them
+	Names  []string // names in the terminal library
 	Label  string   // as people read them
 	Words  string   // what it does
 	Short  string   // the same for the status bar; empty if it is not shown there
@@ -123,7 +123,7 @@ type Key struct {
 	Needs  need     // what has to be there
 }
 
-// Table is the table. Keys are those that users of mitmproxy and sngrep know, where they exist.
+// Table is the table of keys. It uses the keys of mitmproxy and sngrep, where they exist.
 var Table = []Key{
 	{[]string{"enter"}, "enter", "open the exchange; fold or unfold the group", "open", Open, InList, NeedSelection},
 	{[]string{"enter"}, "enter", "open the exchange at this arrow", "open", Open, InLadder, NeedSelection},
@@ -138,7 +138,7 @@ var Table = []Key{
 		"enter", "open or close the event, fold or unfold the object or array", "open", Open, InDetail, AskPanel,
 	},
 	{[]string{"enter"}, "enter", "open the selected event in the detail", "open", Open, InText, needNothing},
-	{[]string{"tab", "}"}, "tab }", "as a tree, as a waterfall, and as a ladder again", "tree", NextPane, InWorkflow, needNothing},
+	{[]string{"tab", "}"}, "tab }", "switch between tree, waterfall and ladder", "tree", NextPane, InWorkflow, needNothing},
 	{
 		[]string{"d"},
 		"d", "detail: request and response", "", ShowDetail,
@@ -157,15 +157,15 @@ var Table = []Key{
 	{[]string{"a"}, "a", "back from the text", "", Back, InText, needNothing},
 	{
 		[]string{"l"},
-		"l", "ladder: all exchanges of the same task and context", "ladder", ShowLadder,
+		"l", "ladder: all exchanges with the same task and context", "ladder", ShowLadder,
 		InList | InDetail | InWorkflow | InFindings | InText, NeedSelection,
 	},
 	{
 		[]string{"W"},
-		"W", "workflow: all that one request of a user has caused", "workflow", ShowWorkflow,
+		"W", "workflow: all exchanges caused by one request of a user", "workflow", ShowWorkflow,
 		InList | InDetail | InLadder | InFindings | InText, NeedSelection,
 	},
-	{[]string{"W"}, "W", "the workflow is shown already", "", ShowWorkflow, InWorkflow, AskPanel},
+	{[]string{"W"}, "W", "the workflow is already shown", "", ShowWorkflow, InWorkflow, AskPanel},
 	{
 		[]string{"e"},
 		"e", "findings, with their rules", "findings", ShowFindings,
@@ -173,34 +173,34 @@ var Table = []Key{
 	},
 	{
 		[]string{"n"},
-		"n", "to the next finding, in later exchanges too; with the filter is:failed to the next that failed", "next finding",
+		"n", "to the next finding, also in later exchanges; with the filter is:failed, to the next failure", "next finding",
 		NextFinding, InList | InDetail, NeedFindings,
 	},
 	{[]string{"N"}, "N", "to the previous one", "", PreviousFinding, InList | InDetail, NeedFindings},
 	{[]string{"n"}, "n", "to the next finding", "next finding", NextFinding, ofOne &^ (InList | InDetail), NeedFindings},
 	{[]string{"N"}, "N", "to the previous finding", "", PreviousFinding, ofOne &^ (InList | InDetail), NeedFindings},
-	{[]string{")"}, ")", "to the next exchange that failed; the filter is:failed finds all", "", NextFailed, InList | InDetail, NeedSelection},
-	{[]string{"("}, "(", "to the previous exchange that failed", "", PreviousFailed, InList | InDetail, NeedSelection},
+	{[]string{")"}, ")", "to the next failed exchange; the filter is:failed finds all", "", NextFailed, InList | InDetail, NeedSelection},
+	{[]string{"("}, "(", "to the previous failed exchange", "", PreviousFailed, InList | InDetail, NeedSelection},
 	{[]string{"/", "f"}, "/ f", "filter as you type; enter keeps it, esc cancels", "filter", EditFilter, InList, needNothing},
-	{[]string{"s"}, "s", "search all exchanges, and go to the next that has it", "search", SearchText, InList, needNothing},
+	{[]string{"s"}, "s", "search all exchanges, and go to the next match", "search", SearchText, InList, needNothing},
 	{
 		[]string{"s"},
-		"s", "search heads, bodies and all events: a text, or /an expression/", "search", SearchText, InDetail, needNothing,
+		"s", "search heads, bodies and all events: a text, or /a regular expression/", "search", SearchText, InDetail, needNothing,
 	},
 	{[]string{"."}, ".", "to the next match of the search", "", NextMatch, InList | InDetail, NeedPattern},
 	{[]string{","}, ",", "to the previous match of the search", "", PreviousMatch, InList | InDetail, NeedPattern},
 	{[]string{"-"}, "-", "fold the object or array", "", FoldNode, InDetail | InElsewhere, AskPanel},
 	{[]string{"="}, "=", "unfold it", "", UnfoldNode, InDetail | InElsewhere, AskPanel},
-	{[]string{"_"}, "_", "fold all below the first level, and unfold all", "", FoldAll, InDetail | InElsewhere, AskPanel},
+	{[]string{"_"}, "_", "fold everything below the first level, or unfold all", "", FoldAll, InDetail | InElsewhere, AskPanel},
 	{[]string{"u"}, "u", "group: by context and task, by workflow, not at all", "group", ChangeGrouping, InList, needNothing},
 	{[]string{"o"}, "o", "sort: by number, time, duration, size, worst finding", "sort", ChangeOrder, InList, needNothing},
-	{[]string{"O"}, "O", "the same order from its other end", "", ReverseOrder, InList, needNothing},
+	{[]string{"O"}, "O", "reverse the order", "", ReverseOrder, InList, needNothing},
 	{[]string{"c"}, "c", "coverage: which rules were observed on each link, and which never", "", ShowCoverage, ofOne, needNothing},
 	{[]string{"enter"}, "enter", "fold or unfold the group; explain the rule", "open", Open, InCoverage, needNothing},
 	{[]string{"u"}, "u", "group: by rule, by agent, by severity, not at all", "group", ChangeGrouping, InFindings, needNothing},
 	{
 		[]string{"_"},
-		"_", "fold all groups, and unfold them again", "", FoldAll,
+		"_", "fold or unfold all groups", "", FoldAll,
 		InList | InFindings | InCoverage, AskPanel,
 	},
 	{[]string{"F"}, "F", "follow: stay at the newest exchange", "follow", ToggleFollow, InList, AskPanel},
@@ -208,40 +208,40 @@ var Table = []Key{
 	{[]string{"]"}, "]", "the next exchange", "", NextExchange, InDetail, needNothing},
 	{[]string{"["}, "[", "the previous exchange", "", PreviousExchange, InDetail, needNothing},
 	{[]string{"+"}, "+", "show more of a body that was cut for display", "more", LoadMore, InDetail, AskPanel},
-	{[]string{"tab"}, "tab", "to the next pane; if there is one only, to the findings", "", NextPane, InList, needNothing},
+	{[]string{"tab"}, "tab", "to the next pane; with only one pane, to the findings", "", NextPane, InList, needNothing},
 	{[]string{"tab"}, "tab", "to the next pane; if there is one only, as }", "", NextPane, InDetail, needNothing},
 	{[]string{"tab"}, "tab", "to the next pane; if there is one only, as }", "waterfall", NextPane, InLadder, needNothing},
 	{[]string{"tab"}, "tab", "to the next pane; if there is one only, as }", "rule", NextPane, InFindings, needNothing},
 	{[]string{"shift+tab"}, "shift-tab", "to the previous pane", "", PreviousPane, inPanes, NeedPanes},
 	{[]string{"}"}, "}", "to the response, to the end, to the request", "", NextPart, InDetail, needNothing},
-	{[]string{"}"}, "}", "as a waterfall, and as a ladder again", "", NextPart, InLadder, needNothing},
+	{[]string{"}"}, "}", "switch between waterfall and ladder", "", NextPart, InLadder, needNothing},
 	{[]string{"}"}, "}", "to the rule, and back to the findings", "", NextPart, InFindings, needNothing},
 	{[]string{"tab", "}"}, "tab }", "to the text, and back to the events", "pane", NextPane, InText, AskPanel},
-	{[]string{"z"}, "z", "this pane alone, and all of them again", "", OnePane, ofOne, NeedRoom},
+	{[]string{"z"}, "z", "show only this pane, or all panes again", "", OnePane, ofOne, NeedRoom},
 	{[]string{"w"}, "w", "times: clock or elapsed", "time", ChangeClock, ofOne, needNothing},
-	{[]string{"T"}, "T", "times of the clock: local, UTC, since the first exchange", "", ChangeTimes, ofOne, needNothing},
+	{[]string{"T"}, "T", "clock times: local, UTC, since the first exchange", "", ChangeTimes, ofOne, needNothing},
 	{
 		[]string{"y"},
 		"y", "copy a value, a place, a body, a curl command …; yy is curl", "copy", CopyMenu, ofOne, NeedSelection,
 	},
 	{
 		[]string{"x"},
-		"x", "mark the exchange, or take the mark away; the filter is:marked finds it", "mark", Mark, ofOne, NeedSelection,
+		"x", "mark or unmark the exchange; the filter is:marked finds it", "mark", Mark, ofOne, NeedSelection,
 	},
-	{[]string{"#"}, "#", "comment on the exchange; without words the comment goes", "", Comment, ofOne, NeedSelection},
+	{[]string{"#"}, "#", "comment on the exchange; an empty comment is removed", "", Comment, ofOne, NeedSelection},
 	{
 		[]string{"D"},
-		"D", "difference from another one: the marked one, or one where D was struck; in ladders: of tasks", "", Diff,
+		"D", "compare with another exchange: the marked one, or the one on which D was pressed; in ladders: tasks", "", Diff,
 		ofOne, NeedSelection,
 	},
-	{[]string{"r"}, "r", "resend the request, as it was or edited, after a question", "", Resend, ofOne, NeedSender},
-	{[]string{"R"}, "R", "replay the task, after a question", "", Replay, ofOne, NeedSender},
+	{[]string{"r"}, "r", "resend the request, unchanged or edited, after a confirmation", "", Resend, ofOne, NeedSender},
+	{[]string{"R"}, "R", "replay the task, after a confirmation", "", Replay, ofOne, NeedSender},
 	{
 		[]string{"E"},
-		"E", "export into a file: the exchange, its task, what is marked, what is found", "", Export, ofOne, NeedExporter,
+		"E", "export to a file: the exchange, its task, the marked or the filtered exchanges", "", Export, ofOne, NeedExporter,
 	},
-	{[]string{"H"}, "H", "held messages: which are, what becomes of them, and what is to be held", "", ShowHeld, ofOne, NeedHolder},
-	{[]string{"tab"}, "tab", "to the lines that differ, to all lines, and back", "lines", NextPane, InDiff, needNothing},
+	{[]string{"H"}, "H", "held messages: list, release or drop them, and choose what to hold", "", ShowHeld, ofOne, NeedHolder},
+	{[]string{"tab"}, "tab", "switch between differing lines and all lines", "lines", NextPane, InDiff, needNothing},
 	{[]string{"n"}, "n", "to the next difference", "next", NextFinding, InDiff, needNothing},
 	{[]string{"N"}, "N", "to the previous difference", "", PreviousFinding, InDiff, needNothing},
 	{[]string{"enter"}, "enter", "open or close the event", "open", Open, InElsewhere, AskPanel},
@@ -254,7 +254,7 @@ var Table = []Key{
 	{[]string{"ctrl+b", "b", "pgup"}, "b ctrl-b", "page up", "", PageUp, Anywhere, needNothing},
 	{[]string{"g", "home"}, "g", "to the top", "", Top, Anywhere, needNothing},
 	{[]string{"G", "end"}, "G", "to the end", "", Bottom, Anywhere, needNothing},
-	{[]string{"m"}, "m", "mouse on or off; while it is off, the terminal selects text", "", ToggleMouse, Anywhere, needNothing},
+	{[]string{"m"}, "m", "mouse on or off; when off, the terminal selects text", "", ToggleMouse, Anywhere, needNothing},
 	{[]string{"t"}, "t", "theme: " + style.ThemeNames(), "", ChangeTheme, Anywhere, needNothing},
 	{[]string{":"}, ":", "command line; tab completes, ↑ goes back", "commands", OpenCommand, Anywhere, needNothing},
 	{[]string{"ctrl+p"}, "ctrl-p", "all actions: type a word to find one", "", ShowPalette, Anywhere, needNothing},
@@ -328,13 +328,13 @@ var Panels = []struct {
 	{InWorkflow, "Workflow"},
 	{InFindings, "Findings"},
 	{InDiff, "Difference"},
-	{InElsewhere, "What was sent again"},
+	{InElsewhere, "Resent requests"},
 	{InText, "Text"},
 	{InCoverage, "Coverage"},
 	{Anywhere, "Everywhere"},
 }
 
-// Listed returns the rows of the table that a chapter of the help has: those of a panel, or those that work anywhere.
+// Listed returns the rows of the table for a chapter of the help: those of a panel, or those that work anywhere.
 func Listed(in Scope) []*Key {
 	var rows []*Key
 	for i := range Table {

@@ -1,6 +1,7 @@
-// Package ladder is the panel of exchanges that belong together: as arrows between client and agent, and as a waterfall,
-// in which each is a bar on one axis of time. Panel shows the exchanges of a task and its context, Workflow those that
-// one request of a user has caused, through all agents that work on it, and also the tree of what caused what.
+// Package ladder is the panel of related exchanges. It shows them as arrows between client and agent, or as a
+// waterfall, in which each exchange is a bar on a common time axis. Panel shows the exchanges of a task and its
+// context. Workflow shows the exchanges that one request of a user has caused, through all agents involved, and also as
+// a tree of causes and effects.
 package ladder
 
 import (
@@ -32,7 +33,7 @@ type Panel struct {
 	content     content
 	rows        []arrowRow
 	message     arrowMessage // of the selected arrow
-	load        *load.Loader // until the panel is left
+	load        *load.Loader // ends when the panel closes
 	leave       context.CancelFunc
 	chart       *chart.Ladder
 	fall        waterfall
@@ -54,7 +55,7 @@ type arrowRow struct {
 	finding int // index into the arrow's findings; -1 for the arrow itself
 }
 
-// New returns the ladder of the task and the context of an exchange. Begin reads it.
+// New returns the ladder of the task and the context of an exchange. Begin reads the exchanges.
 func New(s *panel.Shared, seq uint64) *Panel {
 	f := &Panel{shared: s, seq: seq, fall: waterfall{shared: s}}
 	ctx, leave := context.WithCancel(s.Load.Context)
@@ -74,7 +75,7 @@ func (f *Panel) Title() string {
 	return "ladder of " + fmt.Sprint(f.seq)
 }
 
-// Leave ends what is under way, since the panel goes.
+// Leave cancels running work. Call it when the panel closes.
 func (f *Panel) Leave() { f.leave() }
 
 func (f *Panel) Begin() tea.Cmd {
@@ -128,7 +129,7 @@ func (f *Panel) act(a keys.Action) tea.Cmd {
 	return f.ShowMessage(false)
 }
 
-// turn changes to the waterfall, or to the arrows. The same exchange stays selected.
+// turn switches to the waterfall, or to the arrows. The same exchange stays selected.
 func (f *Panel) turn(falls bool) {
 	seq := f.Target().Exchange
 	f.falls = falls
@@ -191,7 +192,7 @@ func (f *Panel) setContent(msg content) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// TurnTo moves to another exchange, if the ladder is that of this one too, and reports whether it is.
+// TurnTo moves to another exchange if the ladder contains it, and reports whether it does.
 func (f *Panel) TurnTo(seq uint64) bool {
 	if f.seq == seq {
 		return f.err == nil
@@ -206,7 +207,8 @@ func (f *Panel) TurnTo(seq uint64) bool {
 	return true
 }
 
-// find returns the row of an arrow that was selected before, or the first one of the exchange that the user came from.
+// find returns the row of a previously selected arrow, or else the first row of the exchange from which the panel was
+// opened.
 func (f *Panel) find(selected sequence.Arrow, was bool) int {
 	for i, r := range f.rows {
 		a := &f.content.arrows[r.arrow]
@@ -218,7 +220,7 @@ func (f *Panel) find(selected sequence.Arrow, was bool) int {
 	return f.window.Cursor
 }
 
-// first returns the first row of an exchange, or that of the cursor if it has none.
+// first returns the first row of an exchange, or the cursor's row if it has none.
 func (f *Panel) first(seq uint64) int {
 	for i, r := range f.rows {
 		if f.content.arrows[r.arrow].Exchange == seq {
@@ -251,7 +253,7 @@ func (f *Panel) Target() analysis.Place {
 	return at
 }
 
-// jump moves to the next finding in a direction, past the end too.
+// jump moves to the next finding in a direction, wrapping around at the end.
 func (f *Panel) jump(step int) tea.Cmd {
 	for i, beyond := range panel.Around(f.window.Cursor, len(f.rows), step) {
 		if f.rows[i].finding >= 0 {
@@ -341,8 +343,8 @@ func (f *Panel) previewHeight() int {
 	return max(4, f.height*2/5)
 }
 
-// ShowMessage returns the command that reads the message of the selected arrow, unless it is there. One for another
-// arrow that is under way ends. With again it is read in any case, since it may have grown.
+// ShowMessage returns the command that reads the message of the selected arrow, unless it is loaded. It cancels a load
+// for another arrow. With again, it reads the message in any case, since the message may have grown.
 func (f *Panel) ShowMessage(again bool) tea.Cmd {
 	a, ok := f.selected()
 	p := &f.message
@@ -367,7 +369,7 @@ func (f *Panel) ShowMessage(again bool) tea.Cmd {
 	return readArrow(f.load.Until(ctx), p.ticket, a, max(f.content.ends, 1), max(p.width-1, 8))
 }
 
-// setMessage takes the message that was read.
+// setMessage stores a loaded message.
 func (f *Panel) setMessage(msg arrowRead) {
 	p := &f.message
 	if msg.ticket != p.ticket {
@@ -378,7 +380,7 @@ func (f *Panel) setMessage(msg arrowRead) {
 	p.lines, p.err = msg.lines, msg.err
 }
 
-// preview describes the selected arrow: where it stands, its findings, and what passed.
+// preview describes the selected arrow: its place, its findings, and its message.
 func (f *Panel) preview() []style.Line {
 	a, ok := f.selected()
 	if !ok {

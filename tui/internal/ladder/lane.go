@@ -14,19 +14,19 @@ import (
 	"a2atap/tui/text"
 )
 
-// A lane is an exchange in a waterfall: what of it happened when, as offsets from its start.
+// A lane is an exchange in a waterfall, with the times of its parts as offsets from its start.
 type lane struct {
 	load.Entry
-	answer  time.Duration    // the head of its answer was complete; capture.NotKnown if none was seen
-	until   time.Duration    // its end, or the last that is known of it
-	events  []time.Duration  // events of its stream, as far as they were read
-	count   int              // of all events
-	skipped [2]time.Duration // the last event before those that were not read, and the next; zero if there are none
+	answer  time.Duration    // when the head of its response was complete; capture.NotKnown if none was seen
+	until   time.Duration    // its end, or its last known part
+	events  []time.Duration  // events of its stream that were read
+	count   int              // number of all events
+	skipped [2]time.Duration // the last event before the unread ones, and the next; zero if all were read
 	open    bool
-	cut     bool // the recorder ended before it did
+	cut     bool // the recorder ended before the exchange did
 }
 
-// newLane reads when the parts of an exchange came. Of a long stream only the events of x are known, ends of each end.
+// newLane returns the lane of an exchange. For a long stream, x has only the first and last ends events.
 func newLane(x *capture.Exchange, row load.Entry, ends int) lane {
 	l := lane{
 		Entry: row, answer: capture.NotKnown, until: max(x.Ended, 0),
@@ -44,6 +44,9 @@ func newLane(x *capture.Exchange, row load.Entry, ends int) lane {
 			l.until = max(l.until, at)
 		}
 	}
+	if took := x.Took(); took < x.Ended { // its client left, and no one received the later parts
+		l.until = took
+	}
 	l.count = load.CountEvents(res.Events)
 	if n := len(res.Events); n > ends {
 		last, next := load.CountEvents(res.Events[:ends]), load.FirstEvent(res.Events[ends:])
@@ -60,7 +63,7 @@ func sortLanes(lanes []lane) {
 	})
 }
 
-// bar draws a lane, which began so long after the first one.
+// bar draws a lane that began the duration after after the first one.
 func (l *lane) bar(s chart.Scale, after time.Duration) style.Strip {
 	b := style.NewStrip(s.Columns)
 	at := func(offset time.Duration) int { return s.Column(after + offset) }
@@ -69,17 +72,20 @@ func (l *lane) bar(s chart.Scale, after time.Duration) style.Strip {
 		last = s.Columns - 1
 	}
 	b.Fill(first, last, style.Dim, "─")
-	if l.answer >= 0 {
+	answered := l.answer >= 0 && l.answer <= l.until
+	if answered {
 		b.Fill(at(l.answer), last, style.Answer, "━")
 	}
 	if from, to := at(l.skipped[0]), at(l.skipped[1]); l.skipped[1] > 0 {
 		b.Fill(from+1, to-1, style.Dim, "╌")
 	}
-	if l.answer >= 0 {
+	if answered {
 		b.Put(at(l.answer), style.Answer, "○")
 	}
 	for _, t := range l.events {
-		b.Put(at(t), style.Answer, "●")
+		if t <= l.until {
+			b.Put(at(t), style.Answer, "●")
+		}
 	}
 	b.Put(first, style.Normal, "├")
 	switch {
@@ -97,7 +103,7 @@ func (l *lane) bar(s chart.Scale, after time.Duration) style.Strip {
 	return b
 }
 
-// times says in words when the parts of the exchange came.
+// times describes when the parts of the exchange arrived.
 func (l *lane) times() string {
 	var words []string
 	switch {
@@ -111,7 +117,7 @@ func (l *lane) times() string {
 			text.Duration(l.events[n-1])))
 	}
 	if missing := l.count - len(l.events); missing > 0 && l.skipped[1] > 0 {
-		words = append(words, fmt.Sprintf("those from %s to %s are not drawn", text.Duration(l.skipped[0]), text.Duration(l.skipped[1])))
+		words = append(words, fmt.Sprintf("%s to %s are not drawn", text.Duration(l.skipped[0]), text.Duration(l.skipped[1])))
 	}
 	switch {
 	case l.open:

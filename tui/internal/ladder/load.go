@@ -1,7 +1,6 @@
 package ladder
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -16,14 +15,14 @@ import (
 	"a2atap/tui/load"
 )
 
-// Bounds of what a ladder shows.
+// These constants bound the contents of a ladder.
 const (
 	maxLadderExchanges = 500 // exchanges
 	maxLadderEvents    = 400 // events from each end of a stream
 	maxNeighbours      = 10  // exchanges on either side of one that has no task
 )
 
-// content is the message of readLadder: what a ladder shows.
+// content is the message of readLadder: the contents of a ladder.
 type content struct {
 	ticket   uint64
 	arrows   []sequence.Arrow
@@ -31,18 +30,18 @@ type content struct {
 	seqs     []uint64 // exchanges, in order
 	tasks    []string
 	contexts []string
-	more     int  // how many exchanges were left out
+	more     int  // number of omitted exchanges
 	alone    bool // the exchange has no task or context
 	took     time.Duration
 	err      error
-	ends     int // events that are drawn of each end of a stream
+	ends     int // number of events drawn from each end of a stream
 
 	// Of a workflow also:
 	root  uint64 // the exchange that began it
 	links []workflow.Link
 	tree  []branch
-	maybe []uint64 // exchanges that may belong to it, too
-	same  bool     // nothing was loaded, since it is what was shown before
+	maybe []uint64 // exchanges that may also belong to it
+	same  bool     // nothing was loaded, since nothing has changed
 }
 
 // readLadder loads the exchanges that belong to the task and the context of one exchange.
@@ -90,7 +89,7 @@ func (w *content) draw(l *load.Loader, x *capture.Exchange, s *summary.Summary, 
 	})
 }
 
-// findRelated finds the exchanges that share a task or a context with one, those that share one with them, and so on.
+// findRelated finds the exchanges that share a task or a context with one, directly or through others.
 func findRelated(l *load.Loader, w *content, seq uint64) error {
 	x, err := l.Ends(seq, load.EntryEvents)
 	if err != nil {
@@ -118,7 +117,7 @@ func findRelated(l *load.Loader, w *content, seq uint64) error {
 	return nil
 }
 
-// expandRelated follows tasks and contexts from exchange to exchange until nothing new turns up, or there is enough.
+// expandRelated follows tasks and contexts from exchange to exchange until it finds no new ones or has enough.
 func expandRelated(l *load.Loader, w *content, index capture.Index) error {
 	known := make(map[uint64]bool)
 	asked := make(map[capture.Key]bool)
@@ -168,7 +167,7 @@ func relatedKeys(l *load.Loader, seqs []uint64) (keys []capture.Key, err error) 
 	return keys, nil
 }
 
-// trim leaves out exchanges that are far from one, if there are too many.
+// trim omits exchanges far from one, if there are too many.
 func (w *content) trim(seq uint64) {
 	w.more = max(len(w.seqs)-maxLadderExchanges, 0)
 	if w.more == 0 {
@@ -192,7 +191,7 @@ func takeNeighbours(l *load.Loader, w *content, seq uint64) error {
 	return nil
 }
 
-// Bounds of what is shown of a workflow.
+// These constants bound the contents of a workflow.
 const (
 	maxWorkflowExchanges = 1000 // exchanges
 	maxWorkflowEvents    = 50   // events from each end of a stream
@@ -201,14 +200,11 @@ const (
 // A branch is an exchange in the tree of its workflow.
 type branch struct {
 	load.Entry
-	stem  string // the lines of the tree that lead to it
-	under uint64 // the exchange that caused it, 0 if none is shown
-	link  workflow.Link
+	workflow.Branch
 }
 
-// readWorkflow loads the exchanges of the workflow to which an exchange belongs, as far as that is known: the first
-// maxWorkflowExchanges of them. If they are those that are known already, and nothing else than links has changed, it
-// loads nothing and says so.
+// readWorkflow loads the known exchanges of an exchange's workflow, at most the first maxWorkflowExchanges. If they are
+// the same as before, and only links have changed, it loads nothing and sets same.
 func readWorkflow(l *load.Loader,
 	ticket, seq uint64, have []workflow.Link, found load.Snapshot, pause time.Duration,
 ) tea.Cmd {
@@ -250,55 +246,25 @@ func drawWorkflow(l *load.Loader, w *content, found map[uint64][]analysis.Findin
 	})
 	sequence.Sort(w.arrows)
 	sortLanes(w.lanes)
-	w.tree = tree(w.links, rows)
+	for _, b := range workflow.Tree(w.links) {
+		w.tree = append(w.tree, branch{rows[b.Exchange], b})
+	}
 	return err
 }
 
-// inferred returns why it is thought that an exchange was caused by the one above it, "" if that is proved.
+// inferred returns the evidence for the cause of an exchange if it is not proved, otherwise "".
 func (b *branch) inferred() string {
-	if b.under == 0 || b.link.By.Certain() {
+	if b.Parent == 0 || b.By.Certain() {
 		return ""
 	}
-	return "inferred: " + b.link.By.String()
+	return "inferred: " + b.By.String()
 }
 
-// mayBelong returns the exchanges that may belong to a workflow, of which nothing decides that.
+// mayBelong returns the exchanges that may belong to a workflow, but for which there is no certain evidence.
 func mayBelong(links *workflow.Index, seqs []uint64) []uint64 {
 	among := func(n uint64) bool {
 		_, there := slices.BinarySearch(seqs, n)
 		return there
 	}
 	return slices.DeleteFunc(links.MayHaveCaused(among), among)
-}
-
-// tree puts the exchanges of a workflow in the order of its tree: each is followed by what it caused, earlier ones
-// first. What was caused by an exchange that is not among them stands for itself.
-func tree(list []workflow.Link, rows map[uint64]load.Entry) []branch {
-	under := make(map[uint64][]workflow.Link)
-	for _, l := range list {
-		if _, there := rows[l.Parent]; !there {
-			l.Parent = 0
-		}
-		under[l.Parent] = append(under[l.Parent], l)
-	}
-	for _, of := range under { // the card that was fetched for a call came before it, and so may what it caused
-		slices.SortFunc(of, func(a, b workflow.Link) int { return cmp.Compare(a.Exchange, b.Exchange) })
-	}
-	var branches []branch
-	var grow func(l workflow.Link, stem, below string)
-	grow = func(l workflow.Link, stem, below string) {
-		branches = append(branches, branch{rows[l.Exchange], stem, l.Parent, l})
-		children := under[l.Exchange]
-		for i, child := range children {
-			fork, bar := "├─ ", "│  "
-			if i == len(children)-1 {
-				fork, bar = "└─ ", "   "
-			}
-			grow(child, below+fork, below+bar)
-		}
-	}
-	for _, l := range under[0] {
-		grow(l, "", "")
-	}
-	return branches
 }

@@ -11,20 +11,20 @@ import (
 	"a2atap/tui/load"
 )
 
-// Bounds of what is read for the message of an arrow.
+// These constants bound the reading of an arrow's message.
 const (
-	previewPause = 60 * time.Millisecond // for which an arrow must be selected
+	previewPause = 60 * time.Millisecond // how long an arrow must be selected first
 	previewShown = 16 << 10              // bytes of a body
 )
 
-// An arrowMessage is what passed at the selected arrow of a ladder, laid out for the lower part of the panel.
+// An arrowMessage is the message of the selected arrow of a ladder, laid out for the lower part of the panel.
 type arrowMessage struct {
 	of     sequence.Arrow
 	width  int
 	lines  []document.Line
 	err    error
-	ticket uint64             // of what is under way; 0 if nothing is
-	stop   context.CancelFunc // ends it; nil if nothing is
+	ticket uint64             // of the running load; 0 for none
+	stop   context.CancelFunc // cancels the load; nil without one
 }
 
 // arrowRead is the message of readArrow.
@@ -40,7 +40,7 @@ func sameMessage(a, b *sequence.Arrow) bool {
 		a.Broken == b.Broken
 }
 
-// readArrow reads what passed at an arrow, after a pause.
+// readArrow reads the message of an arrow, after a pause.
 func readArrow(l *load.Loader, ticket uint64, a sequence.Arrow, ends, width int) tea.Cmd {
 	return func() tea.Msg {
 		if l.Pause(previewPause); l.Context.Err() != nil {

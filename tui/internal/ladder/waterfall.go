@@ -13,8 +13,8 @@ import (
 	"a2atap/tui/text"
 )
 
-// A waterfall shows when the exchanges of a task or a workflow went on: a row for each, with a bar from its start to
-// its end on one axis of time.
+// A waterfall shows the time spans of the exchanges of a task or a workflow. Each has a row with a bar from its start
+// to its end on a common time axis.
 type waterfall struct {
 	shared *panel.Shared
 	lanes  []lane
@@ -49,10 +49,10 @@ func (f *waterfall) set(lanes []lane) {
 	f.choose(selected)
 }
 
-// after returns how long after the first lane one began.
+// after returns how long after the first lane lane i began.
 func (f *waterfall) after(i int) time.Duration { return f.lanes[i].Started.Sub(f.lanes[0].Started) }
 
-// selected returns the exchange under the cursor; 0 if there is none.
+// selected returns the exchange under the cursor, or 0.
 func (f *waterfall) selected() uint64 {
 	if f.window.Cursor >= len(f.lanes) {
 		return 0
@@ -60,7 +60,7 @@ func (f *waterfall) selected() uint64 {
 	return f.lanes[f.window.Cursor].Seq
 }
 
-// choose moves the cursor to an exchange, if it is there.
+// choose moves the cursor to an exchange, if the waterfall has it.
 func (f *waterfall) choose(seq uint64) {
 	at := f.window.Cursor
 	for i := range f.lanes {
@@ -71,7 +71,7 @@ func (f *waterfall) choose(seq uint64) {
 	f.window.Move(at)
 }
 
-// act performs an action, and reports whether it could; moving to findings cannot where there is none.
+// act performs an action, and reports whether it could. It cannot move to findings if there are none.
 func (f *waterfall) act(a keys.Action) bool {
 	step := 0
 	switch a {
@@ -114,7 +114,7 @@ func (f *waterfall) columns() fallColumns {
 	return c
 }
 
-// head returns what stands before a bar, as the cells of a row.
+// head returns the cells of a row before the bar.
 func (c fallColumns) head(number, link, request, status, took string, look style.Style) style.Line {
 	l := style.Text(style.Dim, text.PadLeft(number, c.number)+" ")
 	if c.link > 0 {
@@ -130,7 +130,7 @@ func (c fallColumns) head(number, link, request, status, took string, look style
 	return l
 }
 
-// scale returns the scale of the bars, in what room the columns leave.
+// scale returns the scale of the bars in the room that the columns leave.
 func (f *waterfall) scale(c fallColumns) chart.Scale {
 	return chart.Scale{Total: f.total, Columns: f.window.Width - 2 - c.head("", "", "", "", "", style.Normal).Columns()}
 }
@@ -177,7 +177,7 @@ func (f *waterfall) row(i int, c fallColumns, s chart.Scale, grid []int) style.L
 	return row.Join(c.head(fmt.Sprint(l.Seq), panel.Peers(l.Client, l.Agent, c.link), l.Request, l.Status, panel.Took(&l.Entry), status)).Join(bar.Line())
 }
 
-// preview describes the selected exchange, and says what the signs of the bars mean.
+// preview describes the selected exchange, and explains the signs of the bars.
 func (f *waterfall) preview() []style.Line {
 	l := &f.lanes[f.window.Cursor]
 	lines := []style.Line{

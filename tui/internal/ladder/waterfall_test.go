@@ -61,6 +61,6 @@ func TestWaterfallOfALongStream(t *testing.T) {
 	if len(l.events) != 20 || l.count != 100 || l.skipped != [2]time.Duration{9 * time.Second, 90 * time.Second} {
 		t.Errorf("got %d events of %d, without %v", len(l.events), l.count, l.skipped)
 	}
-	want := "100 events from 0.0ms to 1m39.0s, those from 9.000s to 1m30.0s are not drawn"
+	want := "100 events from 0.0ms to 1m39.0s, 9.000s to 1m30.0s are not drawn"
 	expect.Contains(t, "it says", want, l.times())
 }

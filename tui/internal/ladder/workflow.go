@@ -17,19 +17,19 @@ import (
 	"a2atap/tui/text"
 )
 
-// A Workflow shows the exchanges of one request of a user, through all agents that work on it: as a ladder with a
-// lifeline for each client and agent, as the tree of what caused what, or as a waterfall.
+// A Workflow shows the exchanges of one request of a user, through all agents involved: as a ladder with a lifeline for
+// each client and agent, as a tree of causes and effects, or as a waterfall.
 type Workflow struct {
 	ladder *Panel
 	shared *panel.Shared
 	asTree bool
 	tree   panel.Window  // over the branches
-	told   uint64        // how many links were told when it was last loaded
+	told   uint64        // number of links at the last load
 	full   bool          // it has to be loaded even if no link has changed
-	keys   []keys.Action // that were pressed before it was loaded
+	keys   []keys.Action // keys pressed before it was loaded
 }
 
-// NewWorkflow returns the workflow to which an exchange belongs. Begin reads it.
+// NewWorkflow returns the workflow of an exchange. Begin reads the workflow.
 func NewWorkflow(s *panel.Shared, seq uint64) *Workflow {
 	w := &Workflow{shared: s, ladder: New(s, seq)}
 	w.ladder.fetch = w.fetch
@@ -57,15 +57,16 @@ func (w *Workflow) Title() string {
 	return "workflow"
 }
 
-// unread reports whether the links have yet to be read up to the exchange from which the panel was opened.
+// unread reports whether links up to the exchange from which the panel was opened are still unread.
 func (w *Workflow) unread() bool {
-	return w.shared.Load.Reading.Now() == nil && w.shared.Load.Links.Last.Load() < w.ladder.seq && !w.shared.Judged.Ended
+	r := w.shared.Load.Reading.Now()
+	return r == nil || r.Head().Linked < w.ladder.seq && !r.Head().Ended
 }
 
-// Leave ends what is under way, since the panel goes.
+// Leave cancels running work. Call it when the panel closes.
 func (w *Workflow) Leave() { w.ladder.leave() }
 
-// Begin loads the workflow, if the links were read that far.
+// Begin loads the workflow, if the links have been read that far.
 func (w *Workflow) Begin() tea.Cmd {
 	if w.unread() {
 		return nil
@@ -110,7 +111,7 @@ func (w *Workflow) changed(seqs []uint64) tea.Cmd {
 	return w.again()
 }
 
-// relink looks at the links again if there are new ones.
+// relink reads the links again if there are new ones.
 func (w *Workflow) relink() tea.Cmd {
 	switch {
 	case w.unread():
@@ -123,7 +124,7 @@ func (w *Workflow) relink() tea.Cmd {
 	return w.again()
 }
 
-// again loads the workflow anew, now or when what is loading has come.
+// again reloads the workflow, now or when the current load has finished.
 func (w *Workflow) again() tea.Cmd {
 	if w.ladder.loading != 0 {
 		w.ladder.reloadAgain = true
@@ -160,7 +161,7 @@ func (w *Workflow) setContent(msg content) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// branchOf returns the position of an exchange in the tree, or that of the cursor if it is not there.
+// branchOf returns the position of an exchange in the tree, or the cursor's position if the tree does not have it.
 func (w *Workflow) branchOf(seq uint64) int {
 	for i := range w.ladder.content.tree {
 		if w.ladder.content.tree[i].Seq == seq {
@@ -189,7 +190,7 @@ func (w *Workflow) act(a keys.Action) tea.Cmd {
 	return nil
 }
 
-// turn changes from the ladder to the tree, to the waterfall, and back. The same exchange stays selected.
+// turn switches from the ladder to the tree, to the waterfall, and back. The same exchange stays selected.
 func (w *Workflow) turn() {
 	f, seq := w.ladder, w.Target().Exchange
 	switch {
@@ -204,7 +205,7 @@ func (w *Workflow) turn() {
 	}
 }
 
-// jump moves to the next exchange of the tree that has a finding, past the end too.
+// jump moves to the next exchange of the tree with a finding, wrapping around at the end.
 func (w *Workflow) jump(step int) tea.Cmd {
 	list := w.ladder.content.tree
 	for i, beyond := range panel.Around(w.tree.Cursor, len(list), step) {
@@ -232,7 +233,7 @@ func (w *Workflow) Status() string {
 	words := text.Plural(len(c.seqs), "exchange")
 	switch _, there := slices.BinarySearch(c.seqs, w.ladder.seq); {
 	case c.more > 0 && !there:
-		words = fmt.Sprintf("the first %s of %s; %d is not among them", text.Number(len(c.seqs)), text.Number(len(c.seqs)+c.more),
+		words = fmt.Sprintf("the first %s of %s; %d is not included", text.Number(len(c.seqs)), text.Number(len(c.seqs)+c.more),
 			w.ladder.seq)
 	case c.more > 0:
 		words = fmt.Sprintf("the first %s of %s", text.Number(len(c.seqs)), text.Plural(len(c.seqs)+c.more, "exchange"))
@@ -246,7 +247,7 @@ func (w *Workflow) Status() string {
 	return words
 }
 
-// firstOf names exchanges, the first few of them.
+// firstOf names the first few of some exchanges.
 func firstOf(list []uint64) string {
 	const named = 4
 	words := fmt.Sprint(list[0])
@@ -296,22 +297,22 @@ func (w *Workflow) View() []style.Line {
 	return append(lines, w.preview()...)
 }
 
-// waiting says why the workflow is not shown yet.
+// waiting explains why the workflow is not shown yet.
 func (w *Workflow) waiting() string {
 	s := w.shared
 	switch {
 	case w.ladder.loading != 0:
 		return "reading the exchanges of the workflow …"
 	case s.Judged.Err != nil:
-		return "what caused this exchange was not read: judging has stopped"
+		return "the cause of this exchange is unknown: checking has stopped"
 	case s.Judged.Behind:
-		return fmt.Sprintf("what caused what is still being read, %d %% …",
+		return fmt.Sprintf("causes are still being read, %d %% …",
 			min(100*s.Judged.Next/max(s.Info.Arrivals, 1), 99))
 	}
-	return "what caused this exchange is known when its request has been read …"
+	return "the cause of this exchange is known once its request has been read …"
 }
 
-// columns are those of the list, with room for the tree.
+// columns returns the list's columns, with room for the tree.
 func (w *Workflow) columns() panel.Columns {
 	c := panel.Columns{Number: 12, Link: 20, Request: 18, Took: 8}
 	if w.tree.Width >= 100 {
@@ -326,12 +327,12 @@ func (w *Workflow) branch(c panel.Columns, i int) style.Line {
 	b := &w.ladder.content.tree[i]
 	mark, look := w.shared.Sign(b.Seq)
 	row := w.tree.Row(i).Add(look, mark+" ").
-		Add(style.Dim, text.Pad(lastOf(b.stem+fmt.Sprint(b.Seq), c.Number), c.Number)+" ")
+		Add(style.Dim, text.Pad(text.ClipStart(b.Stem+fmt.Sprint(b.Seq), c.Number), c.Number)+" ")
 	if b.Absent {
 		return row.Add(style.Dim, "not in the capture")
 	}
 	row = c.Add(row, &b.Entry)
-	if words := cmp.Or(b.inferred(), b.link.Doubt()); words != "" {
+	if words := cmp.Or(b.inferred(), b.Doubt()); words != "" {
 		row = row.Add(style.Dim, " ("+words+")")
 	}
 	return row
@@ -345,7 +346,7 @@ func (w *Workflow) treePreviewHeight() int {
 	return 4
 }
 
-// preview describes the selected exchange of the tree, and says how it is known what caused it.
+// preview describes the selected exchange of the tree, and the evidence for its cause.
 func (w *Workflow) preview() []style.Line {
 	b := &w.ladder.content.tree[w.tree.Cursor]
 	lines := []style.Line{
@@ -355,21 +356,12 @@ func (w *Workflow) preview() []style.Line {
 		style.Text(style.Normal, " ").Join(panel.Outcome(&b.Entry, 0)),
 	}
 	switch words := b.inferred(); {
-	case b.link.Doubt() != "":
-		return append(lines, style.Text(style.Dim, " "+b.link.Doubt()))
-	case b.under == 0:
-		return append(lines, style.Text(style.Dim, " nothing that is shown here has caused it"))
+	case b.Doubt() != "":
+		return append(lines, style.Text(style.Dim, " "+b.Doubt()))
+	case b.Parent == 0:
+		return append(lines, style.Text(style.Dim, " no exchange shown here caused it"))
 	case words != "":
-		return append(lines, style.Text(style.Dim, fmt.Sprintf(" caused by %d, %s", b.under, words)))
+		return append(lines, style.Text(style.Dim, fmt.Sprintf(" caused by %d, %s", b.Parent, words)))
 	}
-	return append(lines, style.Text(style.Dim, fmt.Sprintf(" caused by %d, proved: %s", b.under, b.link.By)))
-}
-
-// lastOf cuts text of our own to a width; what is left out is its beginning.
-func lastOf(text string, columns int) string {
-	runes := []rune(text)
-	if over := len(runes) - columns; over > 0 {
-		return "…" + string(runes[over+1:])
-	}
-	return text
+	return append(lines, style.Text(style.Dim, fmt.Sprintf(" caused by %d, proved: %s", b.Parent, b.By)))
 }

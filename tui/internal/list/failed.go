@@ -10,38 +10,38 @@ import (
 	"a2atap/tui/load"
 )
 
-// seekPage is how many exchanges one command looks at.
+// seekPage is the number of exchanges that one command examines.
 const seekPage = 16 * load.ScanPage
 
-// A seeking looks for the next exchange of the list that failed, from one on, and then from the other end of the list. It
-// goes piece by piece, since of a large capture that takes a while.
+// A seeking searches the list for the next failed exchange, from a place to the end, and then from the other end. It
+// works in pieces, since a large capture takes a while.
 type seeking struct {
 	lines  *Lines
 	ticket uint64
-	from   int // place of the exchange where it began
+	from   int // place of the exchange where the search began
 	step   int // 1 or -1
-	next   int // place that is looked at next
-	left   int // places that were not looked at yet
+	next   int // place to examine next
+	left   int // number of places not examined yet
 	arrive func(seq uint64) tea.Cmd
 }
 
-// sought is the message of a seeking: the first exchange of a piece that failed, 0 if none has.
+// sought is the message of a seeking: the first failed exchange of a piece, or 0.
 type sought struct {
 	ticket uint64
 	seq    uint64
 	err    error
 }
 
-// NextFailed looks for the next exchange that failed behind one of the list, or before it if step is -1. Once it is known,
-// arrive goes there.
+// NextFailed searches for the next failed exchange after one in the list, or before it if step is -1. It calls arrive
+// with the result.
 func (l *Panel) NextFailed(seq uint64, step int, arrive func(seq uint64) tea.Cmd) tea.Cmd {
 	from := l.rows().place(seq)
 	l.seeking = &seeking{lines: &l.Lines, from: from, step: step, next: from + step, left: l.rows().places(), arrive: arrive}
 	return l.seeking.piece()
 }
 
-// SeeksFailed reports whether the keys that go to the next finding go to the next failed call: where the filter asks for
-// what failed, or where nothing but failed calls was found.
+// SeeksFailed reports whether the keys for the next finding move to the next failed call instead. They do if the filter
+// selects failures, or if failed calls are the only problems found.
 func (l *Panel) SeeksFailed() bool {
 	if l.filtering != nil && (l.filtering.filter.Needs("failed") || l.filtering.filter.Needs("error")) {
 		return true
@@ -50,7 +50,7 @@ func (l *Panel) SeeksFailed() bool {
 	return s.Found.Total() == 0 && !s.Judged.Behind && s.Judged.Counts.Failed > 0
 }
 
-// piece returns the command that looks at the next exchanges.
+// piece returns the command that examines the next exchanges.
 func (s *seeking) piece() tea.Cmd {
 	r := s.lines.rows()
 	last := r.places() - 1
@@ -87,7 +87,7 @@ func (s *seeking) piece() tea.Cmd {
 	}
 }
 
-// take goes to what was found, or looks on.
+// take moves to the exchange found, or continues the search.
 func (s *seeking) take(msg sought) tea.Cmd {
 	switch {
 	case s == nil || msg.ticket != s.ticket:

@@ -26,23 +26,23 @@ import (
 // typePause is how long the list waits for the next character before it applies the filter.
 const typePause = 150 * time.Millisecond
 
-// A Filter is the filter of the list: the line in which it is typed, and what it is then.
+// A Filter is the filter of the list: the line in which the user types it, and its current value.
 type Filter struct {
 	lines *Lines
 	order *Order
-	bar   *bar // not nil while it is typed
+	bar   *bar // nil unless the user is typing
 }
 
-// A bar is the line in which a filter is typed.
+// A bar is the input line of the filter.
 type bar struct {
 	input  textinput.Model
 	before string // the previous filter, restored by esc
-	ticket uint64 // of the pause under way
+	ticket uint64 // of the current pause
 	offer  command.Completion
 	err    error
 }
 
-// typed says that the user has paused.
+// typed reports that the user has paused typing.
 type typed struct{ ticket uint64 }
 
 // Typing reports whether a filter is being typed.
@@ -59,7 +59,7 @@ func (f *Filter) edit() tea.Cmd {
 	return f.reposition()
 }
 
-// reposition leaves the list the lines that the filter does not take.
+// reposition gives the list the lines that the filter does not need.
 func (f *Filter) reposition() tea.Cmd {
 	f.lines.below = len(f.draw())
 	return f.lines.Reposition()
@@ -111,7 +111,7 @@ func (f *Filter) awaitPause() tea.Cmd {
 	}
 }
 
-// complete puts the next word into the filter that is typed: a key, or a value of a key.
+// complete inserts the next completion into the filter: a key, or a value of a key.
 func (f *Filter) complete(step int) tea.Cmd {
 	b := f.bar
 	if b.offer.Words == nil || len(b.offer.Words) == 1 && b.offer.Chosen() == 0 {
@@ -128,7 +128,7 @@ func (f *Filter) complete(step int) tea.Cmd {
 	return tea.Batch(f.reposition(), f.awaitPause())
 }
 
-// paused applies what was typed, unless typing went on.
+// paused applies the typed filter, unless the user has typed more.
 func (f *Filter) paused(msg typed) tea.Cmd {
 	if f.bar == nil || msg.ticket != f.bar.ticket {
 		return nil
@@ -157,8 +157,8 @@ func (f *Filter) Apply(expr string) tea.Cmd {
 	return tea.Batch(f.order.refiltered(), f.reposition(), l.shared.Load.Narrow(l.filtering.ticket, parsed))
 }
 
-// draw returns the lines below the list: words that complete the filter, the filter, the progress of its search, and the
-// error of an expression that is being typed, below its column.
+// draw returns the lines below the list: completions, the filter, the progress of its search, and the error of an
+// expression that is being typed, below its column.
 func (f *Filter) draw() []style.Line {
 	var lines []style.Line
 	width, progress := f.lines.window.Width, f.lines.filtering.progress()
@@ -202,7 +202,7 @@ func (b *bar) wrong(columns int) []style.Line {
 	return lines
 }
 
-// Words offers words for the end of a filter: keys, and behind a key the values that are known.
+// Words returns completions for the end of a filter: keys, or the known values after a key.
 func (f *Filter) Words(expr string) []string {
 	last := expr[strings.LastIndexAny(expr, " (")+1:]
 	negated := last[:len(last)-len(strings.TrimLeft(last, "-"))]
@@ -223,7 +223,7 @@ func (f *Filter) Words(expr string) []string {
 	return list
 }
 
-// values offers values for a key of the filter: all, where there are few, or else those that were seen.
+// values returns completions for a key of the filter: all values, if there are few, or else those that occurred.
 func (f *Filter) values(name string) []string {
 	switch name {
 	case "agent":
@@ -253,7 +253,7 @@ func dialectName(d a2a.Dialect) string {
 	return d.String()
 }
 
-// names returns the names of values that are numbered, from one on until one has no name.
+// names returns the names of numbered values, starting at from, up to the first value without a name.
 func names[N ~uint8](from N, name func(N) string) (list []string) {
 	for v := from; name(v) != ""; v++ {
 		list = append(list, name(v))
@@ -261,7 +261,7 @@ func names[N ~uint8](from N, name func(N) string) (list []string) {
 	return list
 }
 
-// seen returns what the entries that were read have, each once.
+// seen returns the distinct values of the entries read so far.
 func (f *Filter) seen(of func(e *load.Entry) string) []string {
 	values := make(map[string]bool)
 	for _, e := range f.lines.entries {

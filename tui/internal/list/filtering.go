@@ -14,8 +14,8 @@ import (
 	"a2atap/tui/load"
 )
 
-// A filtering is a filter and the exchanges that match it. It goes from the newest exchange to the oldest, since people
-// usually look for the newest, and is then kept up to date.
+// A filtering is a filter and the exchanges that match it. It tests from the newest exchange to the oldest, since
+// people usually look for the newest. It then stays up to date.
 type filtering struct {
 	shared  *panel.Shared
 	expr    string
@@ -28,20 +28,20 @@ type filtering struct {
 	bound   uint64   // exchanges from here on have been tested; they are tested again when they change
 	started uint64   // the first bound, to compute the progress
 	retest  []uint64 // changed since they were tested
-	testing bool     // a command for them is under way
+	testing bool     // a command is testing them
 	err     error
 
-	linked    load.Linked // of a filter that asks for workflows
-	relinking bool        // a command looks whether there are other links
+	linked    load.Linked // links for a filter about workflows
+	relinking bool        // a command is checking for changed links
 }
 
-// newFiltering returns a filter, which starts with Loader.Narrow.
+// newFiltering returns a filter. It starts with Loader.Narrow.
 func newFiltering(s *panel.Shared, expr string, f *filter.Filter) *filtering {
 	all := s.Info.Exchanges + 1
 	return &filtering{shared: s, expr: expr, filter: f, ticket: s.Ticket(), bound: all, started: all, all: true}
 }
 
-// judging reports whether the filter asks for findings.
+// judging reports whether the filter has terms about findings.
 func (s *filtering) judging() bool { return s.filter.Asks(kept.FindingKeys...) }
 
 // done reports whether all exchanges have been tested.
@@ -55,7 +55,7 @@ func (s *filtering) percent() int {
 	return int(100 * (s.started - s.bound) / (s.started - 1))
 }
 
-// progress says how far the search is, and what may still change its matches.
+// progress describes the progress of the search, and what may still change its matches.
 func (s *filtering) progress() string {
 	switch {
 	case s == nil:
@@ -64,9 +64,9 @@ func (s *filtering) progress() string {
 		return "! " + s.err.Error()
 	case !s.done():
 		return fmt.Sprintf("searching, %d %%", s.percent())
-	case !s.shared.Judged.Behind || s.shared.Load.Reading.Whole(): // rows tell it
+	case !s.shared.Judged.Behind || s.shared.Load.Reading.Whole(): // rows have the results
 	case s.filter.Asks("workflow"):
-		return "what caused what is still being read"
+		return "causes are still being read"
 	case s.judging():
 		return s.shared.Running()
 	}
@@ -135,7 +135,7 @@ func (s *filtering) next() tea.Cmd {
 	return l.Scan(s.ticket, s.filter, page, from, s.bound, s.facts(page[0], page[len(page)-1]))
 }
 
-// facts returns the findings that the filter may ask for.
+// facts returns the findings that the filter may need.
 func (s *filtering) facts(from, to uint64) map[uint64][]analysis.Finding {
 	if !s.judging() {
 		return nil
@@ -143,8 +143,8 @@ func (s *filtering) facts(from, to uint64) map[uint64][]analysis.Finding {
 	return s.shared.Found.Within(from, to)
 }
 
-// retestChanged adds exchanges to retest, and returns the command for it unless one is under way. Those that the search
-// has not reached yet wait until it has, since it may read them as they were before.
+// retestChanged adds exchanges to retest, and returns the command for it unless one is running. It delays those that
+// the search has not reached yet, since the search may read an older state of them.
 func (s *filtering) retestChanged(seqs []uint64) tea.Cmd {
 	s.retest = slices.Compact(slices.Sorted(slices.Values(append(s.retest, seqs...))))
 	first, _ := slices.BinarySearch(s.retest, s.bound)
@@ -164,7 +164,7 @@ func (s *filtering) retestChanged(seqs []uint64) tea.Cmd {
 	}
 }
 
-// relinked says of which exchanges it is known by now that another one began their workflow, as far as the filter asks.
+// relinked has the exchanges whose workflow's first exchange has changed, if the filter depends on it.
 type relinked struct {
 	ticket  uint64
 	linked  load.Linked
@@ -172,7 +172,7 @@ type relinked struct {
 	took    time.Duration
 }
 
-// relinked tests exchanges again of which another workflow is known by now.
+// relinked retests the exchanges whose workflow has changed.
 func (s *filtering) relinked(msg tea.Msg) tea.Cmd {
 	if s == nil || !s.filter.Asks("workflow") {
 		return nil
@@ -190,8 +190,8 @@ func (s *filtering) relinked(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// relink returns the command that looks for exchanges of which another workflow is known by now, if links were told
-// since. What takes long is done less often.
+// relink returns a command that finds exchanges whose workflow has changed, if there are new links. It runs less often
+// if it is slow.
 func (s *filtering) relink(took time.Duration) tea.Cmd {
 	l, exchanges := s.shared.Load, s.shared.Info.Exchanges
 	if s.relinking || s.linked.Begins == nil || s.linked.Told == l.Links.Told.Load() {
@@ -214,7 +214,7 @@ func (s *filtering) relink(took time.Duration) tea.Cmd {
 	}
 }
 
-// take takes what was tested, and returns what is to be done next, and whether the message was for it.
+// take handles the result of a test. It returns the next command, and whether the message was for it.
 func (s *filtering) take(msg tea.Msg) (cmd tea.Cmd, mine bool) {
 	if s == nil {
 		return nil, false
@@ -249,7 +249,7 @@ func (s *filtering) take(msg tea.Msg) (cmd tea.Cmd, mine bool) {
 	return tea.Batch(relink, s.next(), s.retestChanged(nil)), true
 }
 
-// retestMarks tests exchanges again whose notes have changed, if the filter may ask for marks.
+// retestMarks retests exchanges whose notes have changed, if the filter may depend on marks.
 func (s *filtering) retestMarks(seqs []uint64) tea.Cmd {
 	if s == nil || !s.filter.Asks("is") {
 		return nil

@@ -13,39 +13,39 @@ import (
 	"a2atap/tui/load"
 )
 
-// Lines are the lines of the list as they are now: what stands in which, the cursor, and the rows that were read, which
-// are those on the screen and some around them.
+// Lines are the current lines of the list: the contents of each, the cursor, and the loaded rows. Loaded rows are those
+// on the screen and some around them.
 type Lines struct {
 	shared    *panel.Shared
 	window    panel.Window // over positions; its height is that of the exchanges
 	height    int          // of the panel
-	below     int          // lines of it that the filter takes
+	below     int          // number of lines that the filter takes
 	filtering *filtering   // nil without a filter
 
-	now   *sorting.Arrangement // what is shown; nil: exchanges by number, or the matches of the filter
+	now   *sorting.Arrangement // the shown order; nil: exchanges by number, or the matches of the filter
 	folds sorting.Folds
 
 	Follow  bool
 	anchor  uint64      // the exchange that the user selected last: the cursor stays at or near it
-	key     sorting.Key // of the heading under the cursor; its Kind is None if that is at an exchange
-	keyOf   uint64      // the anchor that stands for it
+	key     sorting.Key // of the heading under the cursor; its Kind is None if the cursor is on an exchange
+	keyOf   uint64      // the anchor that represents the heading
 	keyNear int         // the number that the heading had
 
 	entries    map[uint64]load.Entry
-	stale      map[uint64]bool // those that are out of date
-	loading    uint64          // ticket of the entries under way; 0 if none are
+	stale      map[uint64]bool // entries that are out of date
+	loading    uint64          // ticket of the command that loads entries; 0 for none
 	refreshing uint64          // the same for stale entries
-	took       time.Duration   // how long reading stale entries took the last time
+	took       time.Duration   // duration of the last load of stale entries
 	Err        error
 }
 
-// rows says what stands in which line now.
+// rows returns the current mapping from lines to contents.
 func (l *Lines) rows() rows {
 	matches, filtered := l.Matches()
 	return rows{l.now, matches, filtered, int(l.shared.Info.Exchanges)}
 }
 
-// Matches returns the exchanges that the filter lets through, as far as they are known, and whether there is a filter.
+// Matches returns the known matches of the filter, and whether there is a filter.
 func (l *Lines) Matches() (seqs []uint64, is bool) {
 	if l.filtering == nil {
 		return nil, false
@@ -70,11 +70,11 @@ func (l *Lines) Selected() uint64 {
 // AtEnd reports whether the last exchange of the list is selected.
 func (l *Lines) AtEnd() bool { return l.window.Cursor >= l.window.Length-1 }
 
-// Beside returns the exchange that follows one in the list, or that comes before it if step is -1; 0 if there is none.
+// Beside returns the exchange after one in the list, or before it if step is -1; 0 at the end.
 func (l *Lines) Beside(seq uint64, step int) uint64 { return l.rows().beside(seq, step) }
 
-// NextFinding returns the first exchange with a finding behind one of the list, or before it if step is -1; from the other
-// end of the list on where there is none. Words say so, or why there is no other one: then it is 0.
+// NextFinding returns the next exchange with a finding after one in the list, or before it if step is -1, wrapping
+// around at the end. words reports the wrap, or why there is no other one, in which case next is 0.
 func (l *Lines) NextFinding(seq uint64, step int) (next uint64, words string) {
 	if next = l.findingFrom(seq, step); next != 0 {
 		return next, ""
@@ -89,8 +89,8 @@ func (l *Lines) NextFinding(seq uint64, step int) (next uint64, words string) {
 	return next, panel.OnFrom("finding", step)
 }
 
-// findingFrom returns the first exchange with a finding behind one of the list, or before it if step is -1; 0 if there is
-// none.
+// findingFrom returns the next exchange with a finding after one in the list, or before it if step is -1. It returns 0
+// if it finds none.
 func (l *Lines) findingFrom(seq uint64, step int) uint64 {
 	found, now := &l.shared.Found, l.now
 	switch {
@@ -108,7 +108,7 @@ func (l *Lines) findingFrom(seq uint64, step int) uint64 {
 	return found.Next(seq, step)
 }
 
-// findingAt returns the first exchange with a finding, from a place of a sorted list on; 0 if there is none.
+// findingAt returns the first exchange with a finding from a place in a sorted list on; 0 if it finds none.
 func (l *Lines) findingAt(place, step int) uint64 {
 	for ; place >= 0 && place < l.now.Len(); place += step {
 		if _, marked := l.shared.Found.Worst(l.now.At(place)); marked {
@@ -139,7 +139,7 @@ func (l *Lines) Choose(seq uint64) tea.Cmd {
 	return l.Reposition()
 }
 
-// Begin puts the cursor where reading begins: on the first exchange of a finished capture, on the newest of one that grows.
+// Begin places the cursor at the start: on the first exchange of a finished capture, on the newest of a growing one.
 func (l *Lines) Begin() {
 	l.anchor = min(1, l.shared.Info.Exchanges)
 	if l.shared.Info.Live {
@@ -147,14 +147,14 @@ func (l *Lines) Begin() {
 	}
 }
 
-// goTo puts the cursor on an exchange that the user has asked for, also if it is folded away.
+// goTo moves the cursor to an exchange that the user requested, even if it is folded away.
 func (l *Lines) goTo(seq uint64) tea.Cmd {
 	l.Reveal(seq)
 	l.Follow, l.anchor, l.key = false, seq, sorting.Key{}
 	return l.Reposition()
 }
 
-// Reposition keeps the cursor at its exchange when the list has changed, and loads what is then visible.
+// Reposition keeps the cursor at its exchange when the list has changed, and loads visible rows.
 func (l *Lines) Reposition() tea.Cmd {
 	l.window.Length = l.Length()
 	l.window.Height = max(l.height-1-l.below, 0)
@@ -173,7 +173,7 @@ func (l *Lines) Reposition() tea.Cmd {
 	return l.loadMissing()
 }
 
-// hold remembers what is under the cursor: the cursor stays at it.
+// hold anchors the cursor to the line under it.
 func (l *Lines) hold() {
 	h, row, is := l.rows().headingAt(l.window.Cursor)
 	l.key = sorting.Key{}
@@ -184,7 +184,7 @@ func (l *Lines) hold() {
 	l.keyOf = l.anchor
 }
 
-// anchored returns the position of what the cursor stays at.
+// anchored returns the position of the anchor.
 func (l *Lines) anchored() int {
 	if l.now != nil && l.key.Kind != sorting.None && l.keyOf == l.anchor {
 		if row, there := l.now.RowOfHeading(l.key, l.keyNear); there {
@@ -194,7 +194,7 @@ func (l *Lines) anchored() int {
 	return l.rows().position(l.anchor, l.window.Cursor)
 }
 
-// rearrange shows another arrangement. What was at the cursor stays there, in the same line of the screen.
+// rearrange shows another arrangement. The cursor keeps its contents and its line on the screen.
 func (l *Lines) rearrange(now *sorting.Arrangement) tea.Cmd {
 	line := l.window.Cursor - l.window.Top
 	l.now = now
@@ -204,7 +204,7 @@ func (l *Lines) rearrange(now *sorting.Arrangement) tea.Cmd {
 	return tea.Batch(l.Reposition(), l.refresh())
 }
 
-// Fold folds or unfolds the heading under the cursor. It returns false if none is there.
+// Fold folds or unfolds the heading under the cursor. It returns false if the cursor is not on a heading.
 func (l *Lines) Fold() (tea.Cmd, bool) {
 	h, row, is := l.rows().headingAt(l.window.Cursor)
 	if !is {
@@ -235,7 +235,7 @@ func (l *Lines) Reveal(seq uint64) {
 	}
 }
 
-// Entry returns the row of an exchange, if it was read.
+// Entry returns the row of an exchange, if it is loaded.
 func (l *Lines) Entry(seq uint64) (load.Entry, bool) {
 	e, there := l.entries[seq]
 	return e, there
@@ -245,13 +245,13 @@ func (l *Lines) Entry(seq uint64) (load.Entry, bool) {
 type entries struct {
 	ticket uint64
 	list   []load.Entry
-	left   []uint64 // not read, since the time was up
-	glance bool     // they lack what may be hidden
+	left   []uint64 // not read, since time was up
+	glance bool     // the entries lack everything that may have to be hidden
 	took   time.Duration
 	err    error
 }
 
-// readEntries makes the rows of a sorted list of exchanges for the list panel, and reads those that no reading tells of.
+// readEntries makes the rows of a sorted list of exchanges. It reads exchanges that have no row in the reading.
 func readEntries(l *load.Loader, ticket uint64, seqs []uint64) tea.Cmd {
 	return func() tea.Msg {
 		answer := entries{ticket: ticket, glance: !l.Known()}
@@ -299,7 +299,7 @@ func (l *Lines) loadMissing() tea.Cmd {
 	if len(missing) == 0 {
 		return nil
 	}
-	if len(seen) > 0 { // these come first, what is around them later
+	if len(seen) > 0 { // visible entries come first, entries around them later
 		missing = seen
 	}
 	slices.Sort(missing)
@@ -307,7 +307,7 @@ func (l *Lines) loadMissing() tea.Cmd {
 	return readEntries(l.shared.Load, l.loading, missing)
 }
 
-// refresh returns the command that loads visible stale entries again. What is slow to read is read less often.
+// refresh returns the command that reloads visible stale entries. Slow reads are less frequent.
 func (l *Lines) refresh() tea.Cmd {
 	if l.refreshing != 0 {
 		return nil
@@ -334,7 +334,7 @@ func (l *Lines) refresh() tea.Cmd {
 	}
 }
 
-// outdate says that exchanges have changed, and returns the command that loads those of them that are visible again.
+// outdate marks exchanges as changed, and returns the command that reloads the visible ones.
 func (l *Lines) outdate(seqs []uint64) tea.Cmd {
 	for _, seq := range seqs {
 		if _, there := l.entries[seq]; there {
@@ -344,7 +344,7 @@ func (l *Lines) outdate(seqs []uint64) tea.Cmd {
 	return tea.Batch(l.Reposition(), l.refresh())
 }
 
-// outdateAll is outdate of all exchanges.
+// outdateAll is outdate for all exchanges.
 func (l *Lines) outdateAll() tea.Cmd {
 	for seq := range l.entries {
 		l.stale[seq] = true
@@ -352,7 +352,7 @@ func (l *Lines) outdateAll() tea.Cmd {
 	return l.refresh()
 }
 
-// store keeps entries that were read, and loads those that are still missing.
+// store stores loaded entries, and loads those that are still missing.
 func (l *Lines) store(msg entries) tea.Cmd {
 	switch msg.ticket {
 	case l.loading:
@@ -379,7 +379,7 @@ func (l *Lines) store(msg entries) tea.Cmd {
 	return tea.Batch(l.loadMissing(), l.refresh())
 }
 
-// evict drops entries that are far from the window, if there are too many.
+// evict drops entries far from the window, if there are too many.
 func (l *Lines) evict() {
 	if len(l.entries) <= maxCached {
 		return

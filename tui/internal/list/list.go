@@ -1,10 +1,11 @@
-// Package list is the panel of all exchanges of a capture, or of those that match a filter; sorted, and grouped under
-// headings that fold, if the user wants. A list of a million exchanges costs what its rows on the screen cost: only these
-// and a page around them are read.
+// Package list is the panel of all exchanges of a capture, or of those that match a filter. Users can sort the list,
+// and group it under headings that fold. The cost of a list depends on its rows on the screen, not on its length: it
+// reads only these and a page around them.
 //
-// A Panel is made of its Lines, which know what stands in which and where the cursor is, and of three things that change
-// them. Each goes on beside the screen, a piece at a time in commands, and is kept up to date while the capture grows: the
-// Filter is tried on all exchanges, a text is searched in them, and what the Order needs of them is read.
+// A Panel consists of its Lines and three parts that change them. Lines have the contents of each line and the cursor.
+// The Filter tests all exchanges; the search looks for a text; the Order sorts by values that it reads from the
+// exchanges. Each works in the background, in commands that do one piece at a time, and stays up to date while the
+// capture grows.
 package list
 
 import (
@@ -26,8 +27,8 @@ type Panel struct {
 	Lines
 	Filter  Filter
 	Order   Order
-	search  *search  // nil while nothing is searched for
-	seeking *seeking // nil until a failure was asked for
+	search  *search  // nil without a search
+	seeking *seeking // nil until the user looks for a failure
 	hints   []string // shown while the list is empty
 }
 
@@ -47,8 +48,8 @@ func (l *Panel) Title() string { return "exchanges" }
 
 func (l *Panel) Target() analysis.Place { return analysis.Place{Exchange: l.Selected()} }
 
-// Idle reports whether all is shown as it is to be: no row is being read, the filter was tried on all exchanges, and the
-// list is sorted and grouped.
+// Idle reports whether the list is complete: no row is being read, the filter has tested all exchanges, and the list is
+// sorted and grouped.
 func (l *Panel) Idle() bool {
 	done := l.filtering == nil || l.filtering.done() && l.filtering.err == nil
 	return l.loading == 0 && done && (!l.Order.wanted() || l.now != nil)
@@ -99,7 +100,7 @@ func (l *Panel) handle(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// changed reads exchanges that have changed again where that is seen, and tests whether they match now.
+// changed reloads changed exchanges that are visible, and tests whether they match now.
 func (l *Panel) changed(seqs []uint64) tea.Cmd {
 	seen := l.outdate(seqs)
 	if l.filtering == nil {
@@ -144,7 +145,7 @@ func (l *Panel) act(a keys.Action) tea.Cmd {
 	return tea.Batch(l.loadMissing(), l.refresh())
 }
 
-// jump moves to the next exchange with a finding, or else to the next that failed, in a direction.
+// jump moves to the next exchange with a finding, or else to the next failed one, in a direction.
 func (l *Panel) jump(step int) tea.Cmd {
 	if l.SeeksFailed() {
 		return l.NextFailed(l.Selected(), step, l.goTo)
@@ -157,8 +158,8 @@ func (l *Panel) jump(step int) tea.Cmd {
 	return l.goTo(seq)
 }
 
-// LookFor searches all exchanges for a pattern, and goes to the first that has a match, from the selected one on; nil
-// ends the search. The list stays whole.
+// LookFor searches all exchanges for a pattern, and moves to the first match from the selected exchange on. A nil
+// pattern ends the search. The list still shows all exchanges.
 func (l *Panel) LookFor(p *find.Pattern) tea.Cmd {
 	if l.search != nil {
 		l.search.end()
@@ -172,7 +173,7 @@ func (l *Panel) LookFor(p *find.Pattern) tea.Cmd {
 	return l.search.next(l.shared)
 }
 
-// Found returns the exchanges with a match that are in the list, as far as they are known.
+// Found returns the known exchanges in the list with a match.
 func (l *Panel) Found() []uint64 {
 	if l.search == nil {
 		return nil
@@ -180,10 +181,10 @@ func (l *Panel) Found() []uint64 {
 	return l.search.among(l.filtering)
 }
 
-// Searching reports whether something is searched for.
+// Searching reports whether there is a search.
 func (l *Panel) Searching() bool { return l.search != nil }
 
-// StopSearch stops a search that is under way, and reports whether one was. What was found stays.
+// StopSearch stops a running search, and reports whether one was running. Its matches remain.
 func (l *Panel) StopSearch() bool {
 	if l.search == nil || !l.search.running(l.shared.Info.Exchanges) {
 		return false
@@ -192,9 +193,9 @@ func (l *Panel) StopSearch() bool {
 	return true
 }
 
-// goOn goes to the next exchange with a match or to the previous one, as soon as it is known.
+// goOn moves to the next or previous exchange with a match, once it is known.
 func (l *Panel) goOn(step int) tea.Cmd {
-	if l.search == nil || l.search.pattern != l.shared.Pattern { // it was typed elsewhere
+	if l.search == nil || l.search.pattern != l.shared.Pattern { // the pattern was typed in another panel
 		cmd := l.LookFor(l.shared.Pattern)
 		l.search.step, l.search.here = step, false
 		return cmd
@@ -234,11 +235,11 @@ func (l *Panel) Click(y int) tea.Cmd {
 func (l *Panel) Why(a keys.Action) string {
 	switch a {
 	case keys.Back:
-		return panel.Unless(l.filtering != nil || l.search != nil, "there is no filter; Q quits")
+		return panel.Unless(l.filtering != nil || l.search != nil, "no filter is set; Q quits")
 	case keys.FoldAll:
 		return panel.Unless(l.now != nil && l.now.Grouped(), panel.NothingGrouped)
 	case keys.ToggleFollow:
-		return panel.Unless(l.shared.Info.Live, "the recording has ended; there is nothing to follow")
+		return panel.Unless(l.shared.Info.Live, "the recording has ended; nothing to follow")
 	}
 	return ""
 }

@@ -6,7 +6,7 @@ import (
 	"a2atap/tui/internal/sorting"
 )
 
-// rows says what stands in which line of the list: exchanges by number, the matches of a filter, or an arrangement of
+// rows maps lines of the list to their contents: exchanges by number, the matches of a filter, or an arrangement of
 // either, which has headings.
 type rows struct {
 	now       *sorting.Arrangement // nil: by number
@@ -25,7 +25,7 @@ func (r rows) length() int {
 	return r.exchanges
 }
 
-// at returns the exchange at a position, 0 if a heading is there.
+// at returns the exchange at a position, or 0 for a heading.
 func (r rows) at(i int) uint64 {
 	switch {
 	case r.now != nil:
@@ -36,8 +36,8 @@ func (r rows) at(i int) uint64 {
 	return uint64(i) + 1
 }
 
-// position returns the position of an exchange, or of the heading that hides it. Of one that is not in the list it
-// returns the one where it would be inserted, or another one where that is not known.
+// position returns the position of an exchange, or of the heading that hides it. For an exchange that is not in the
+// list, it returns the place where it would be inserted, or otherwise if that is unknown.
 func (r rows) position(seq uint64, otherwise int) int {
 	switch {
 	case r.now != nil:
@@ -52,7 +52,7 @@ func (r rows) position(seq uint64, otherwise int) int {
 	return int(seq) - 1
 }
 
-// headingAt returns the heading at a position, or false if an exchange is there.
+// headingAt returns the heading at a position, or false for an exchange.
 func (r rows) headingAt(i int) (h sorting.Heading, row sorting.Row, is bool) {
 	if r.now == nil || i < 0 || i >= r.now.Rows() {
 		return h, row, false
@@ -63,7 +63,7 @@ func (r rows) headingAt(i int) (h sorting.Heading, row sorting.Row, is bool) {
 	return r.now.Heading(row.Heading), row, true
 }
 
-// standIn returns the exchange for which a heading is taken: the one that began the workflow, or the first.
+// standIn returns the exchange that represents a heading: the one that began the workflow, or the first.
 func (r rows) standIn(h *sorting.Heading) uint64 {
 	if r.now.Place(h.Workflow) >= 0 {
 		return h.Workflow
@@ -71,7 +71,7 @@ func (r rows) standIn(h *sorting.Heading) uint64 {
 	return h.First
 }
 
-// places returns how many exchanges there are, folded away or not.
+// places returns the number of exchanges, including folded ones.
 func (r rows) places() int {
 	if r.now != nil {
 		return r.now.Len()
@@ -79,7 +79,7 @@ func (r rows) places() int {
 	return r.length()
 }
 
-// atPlace returns the exchange at a place, counted from 0 as the list is sorted.
+// atPlace returns the exchange at a place in the sort order, counted from 0.
 func (r rows) atPlace(place int) uint64 {
 	if r.now != nil {
 		return r.now.At(place)
@@ -87,7 +87,7 @@ func (r rows) atPlace(place int) uint64 {
 	return r.at(place)
 }
 
-// place is the inverse of atPlace. Of an exchange that is not in the list it returns one near it.
+// place is the inverse of atPlace. For an exchange that is not in the list, it returns a place near it.
 func (r rows) place(seq uint64) int {
 	if r.now != nil {
 		return r.now.Place(seq)
@@ -95,7 +95,7 @@ func (r rows) place(seq uint64) int {
 	return r.position(seq, 0)
 }
 
-// described returns the exchange that a line says something of, 0 if there is none.
+// described returns the exchange that a line describes, or 0.
 func (r rows) described(i int) uint64 {
 	if h, _, is := r.headingAt(i); is {
 		return h.Workflow
@@ -103,7 +103,7 @@ func (r rows) described(i int) uint64 {
 	return r.at(i)
 }
 
-// beside returns the exchange that follows one, or that comes before it if step is -1; 0 if there is none.
+// beside returns the next exchange of the list, or the previous one if step is -1; 0 at either end.
 func (r rows) beside(seq uint64, step int) uint64 {
 	if r.now != nil {
 		if place := r.now.Place(seq) + step; place >= 0 && place < r.now.Len() {

@@ -18,27 +18,27 @@ import (
 	"a2atap/tui/text"
 )
 
-// A search is the search in the list: which exchanges have a match somewhere. It goes from the exchange where the cursor
-// was to the newest, on from the oldest to where it began, and then along with the recording.
+// A search finds the exchanges of the list with a match. It goes from the exchange under the cursor to the newest, then
+// from the oldest to its start. After that, it follows the recording.
 type search struct {
 	pattern *find.Pattern
 	ctx     context.Context
 	end     context.CancelFunc
-	ticket  uint64        // of the exchanges that are being searched; 0 if none are
-	again   uint64        // the same of those that have changed
-	due     []uint64      // those
-	took    time.Duration // how long those took the last time
-	began   uint64        // the exchange where it began
-	up      uint64        // the exchanges from there to before this one were searched
-	low     uint64        // and those from the first to before this one
+	ticket  uint64        // of the exchanges being searched; 0 if none
+	again   uint64        // the same for changed exchanges that are searched again
+	due     []uint64      // changed exchanges to search again
+	took    time.Duration // duration of their last search
+	began   uint64        // the exchange where the search began
+	up      uint64        // exchanges from began up to, but not including, this one were searched
+	low     uint64        // as were those from the first up to, but not including, this one
 	matches []uint64      // in order
 	changed map[uint64]bool
-	kept    []uint64 // those that the filter lets through
-	chosen  chosen   // what kept was made of
-	tallied tallied  // what number and total are of, in a list that is sorted
+	kept    []uint64 // matches that pass the filter
+	chosen  chosen   // the inputs of kept
+	tallied tallied  // the inputs of number and total, in a sorted list
 	number  int
 	total   int
-	step    int  // which match to go to as soon as it is known: 1 the next, -1 the previous, 0 none
+	step    int  // which match to move to once it is known: 1 the next, -1 the previous, 0 none
 	here    bool // the selected exchange counts as the next
 	stopped bool // by the user
 	err     error
@@ -51,7 +51,7 @@ func newSearch(s *panel.Shared, p *find.Pattern, from uint64) *search {
 	return h
 }
 
-// stop ends what is under way. Exchanges that were being searched again are still to be.
+// stop stops running commands. Exchanges that were being searched again remain due.
 func (h *search) stop() {
 	h.end()
 	for _, seq := range h.due {
@@ -61,7 +61,7 @@ func (h *search) stop() {
 	h.stopped, h.ticket, h.again, h.step = true, 0, 0, 0
 }
 
-// resume lets a search that was stopped go on.
+// resume resumes a stopped search.
 func (h *search) resume(s *panel.Shared) {
 	if h.stopped {
 		h.ctx, h.end = context.WithCancel(s.Load.Context)
@@ -69,7 +69,7 @@ func (h *search) resume(s *panel.Shared) {
 	}
 }
 
-// searchedAll reports whether all exchanges from one to before another were searched.
+// searchedAll reports whether all exchanges from one up to, but not including, another were searched.
 func (h *search) searchedAll(from, below uint64) bool {
 	if from >= h.began || h.low >= h.began {
 		return below <= h.up
@@ -93,7 +93,7 @@ func (h *search) has(seq uint64) bool {
 	return there
 }
 
-// next returns the command that searches on, or nil if there is nothing to do or it is being done.
+// next returns the command that continues the search, or nil if nothing is left or a command is running.
 func (h *search) next(s *panel.Shared) tea.Cmd {
 	exchanges := s.Info.Exchanges
 	if h.ticket != 0 || !h.running(exchanges) {
@@ -106,10 +106,10 @@ func (h *search) next(s *panel.Shared) tea.Cmd {
 	return searchExchanges(h.ctx, s.Load, h.ticket, h.pattern, h.low, h.began)
 }
 
-// grow notes exchanges that have changed, and returns the command that searches them again.
+// grow records changed exchanges, and returns the command that searches them again.
 func (h *search) grow(s *panel.Shared, seqs []uint64) tea.Cmd {
 	for _, seq := range seqs {
-		if !h.has(seq) { // what was recorded stays
+		if !h.has(seq) { // recorded matches do not go away
 			h.changed[seq] = true
 		}
 	}
@@ -121,7 +121,7 @@ func (h *search) grow(s *panel.Shared, seqs []uint64) tea.Cmd {
 		if len(h.due) == load.ScanPage {
 			break
 		}
-		if h.searchedAll(seq, seq+1) { // the others are yet to come
+		if h.searchedAll(seq, seq+1) { // the search has yet to reach the others
 			h.due = append(h.due, seq)
 			delete(h.changed, seq)
 		}
@@ -133,7 +133,7 @@ func (h *search) grow(s *panel.Shared, seqs []uint64) tea.Cmd {
 	return searchAgain(h.ctx, s.Load, h.again, h.pattern, h.due, min(10*h.took, 20*time.Second))
 }
 
-// take takes what was searched, and reports whether it was asked for.
+// take stores the results of a command, and reports whether they were requested.
 func (h *search) take(msg exchangesSearched) bool {
 	switch {
 	case msg.again && msg.ticket == h.again:
@@ -149,7 +149,7 @@ func (h *search) take(msg exchangesSearched) bool {
 		return false
 	}
 	h.err = msg.err
-	if len(msg.matches) > 0 && !msg.again { // they follow each other
+	if len(msg.matches) > 0 && !msg.again { // the results are contiguous
 		i, _ := slices.BinarySearch(h.matches, msg.matches[0])
 		h.matches = slices.Insert(h.matches, i, msg.matches...)
 		return true
@@ -162,7 +162,7 @@ func (h *search) take(msg exchangesSearched) bool {
 	return true
 }
 
-// among returns the matches that are in the list: all of them, or those that the filter lets through.
+// among returns the matches in the list: all of them, or those that pass the filter.
 func (h *search) among(s *filtering) []uint64 {
 	if s == nil {
 		return h.matches
@@ -178,14 +178,14 @@ func (h *search) among(s *filtering) []uint64 {
 	return h.kept
 }
 
-// chosen tells when the filter and the matches were compared.
+// A chosen identifies the inputs of a comparison of filter and matches.
 type chosen struct {
 	filter  *filtering
-	version int // of what it lets through
+	version int // of the filter's matches
 	matches int
 }
 
-// update takes what was searched.
+// update stores the results of a command.
 func (h *search) update(l *Lines, msg exchangesSearched) tea.Cmd {
 	if h == nil || !h.take(msg) {
 		return nil
@@ -193,7 +193,7 @@ func (h *search) update(l *Lines, msg exchangesSearched) tea.Cmd {
 	return tea.Batch(h.next(l.shared), h.grow(l.shared, nil), h.advance(l))
 }
 
-// advance goes to the match that was asked for, if it is known by now.
+// advance moves to the requested match, if it is known by now.
 func (h *search) advance(l *Lines) tea.Cmd {
 	if h.step == 0 {
 		return nil
@@ -209,15 +209,15 @@ func (h *search) advance(l *Lines) tea.Cmd {
 	}
 	switch {
 	case wrapped && step > 0:
-		l.shared.Message = "no match further down; the search goes on at the top"
+		l.shared.Message = "no match further down; the search continues at the top"
 	case wrapped:
-		l.shared.Message = "no match further up; the search goes on at the end"
+		l.shared.Message = "no match further up; the search continues at the end"
 	}
 	return l.goTo(seq)
 }
 
-// nextMatch returns the exchange with a match that is next in the list, 0 if there is none, whether that is behind the
-// end of the list, and whether it is sure although not all was searched yet.
+// nextMatch returns the next exchange in the list with a match, or 0. wrapped reports whether it is past the end of the
+// list, and sure whether it is certain although the search is incomplete.
 func (h *search) nextMatch(l *Lines) (seq uint64, wrapped, sure bool) {
 	if l.now != nil {
 		seq, wrapped = h.nextSorted(l)
@@ -244,19 +244,19 @@ func (h *search) nextMatch(l *Lines) (seq uint64, wrapped, sure bool) {
 	return matches[i], false, h.searchedAll(at, matches[i])
 }
 
-// nextSorted is nextMatch in a list that is grouped or sorted.
+// nextSorted is nextMatch for a list that is grouped or sorted.
 func (h *search) nextSorted(l *Lines) (seq uint64, wrapped bool) {
 	now := l.now
 	from := now.Place(l.Selected())
 	if _, row, is := l.rows().headingAt(l.window.Cursor); is {
 		from = now.PlaceOf(row)
 		if h.step > 0 {
-			from-- // what is under a heading is behind it
+			from-- // the contents of a heading come after it
 		}
 	} else if h.here {
 		from--
 	}
-	next, last := -1, -1 // places: behind the cursor, and behind the end of the list
+	next, last := -1, -1 // places: after the cursor, and after the end of the list
 	for _, match := range h.matches {
 		at := now.Place(match)
 		if at < 0 {
@@ -278,8 +278,8 @@ func (h *search) nextSorted(l *Lines) (seq uint64, wrapped bool) {
 	return 0, false
 }
 
-// tally returns how many matches there are in the list, and the number of the selected exchange among them; 0 if that
-// has none.
+// tally returns the number of matches in the list, and the number of the selected exchange among them, or 0 if it does
+// not match.
 func (h *search) tally(l *Lines) (number, matches int) {
 	now, selected := l.now, l.Selected()
 	if now == nil {
@@ -308,7 +308,7 @@ func (h *search) tally(l *Lines) (number, matches int) {
 	return h.number, h.total
 }
 
-// tallied tells when the matches of a sorted list were counted.
+// A tallied identifies the inputs of a tally of a sorted list.
 type tallied struct {
 	now      *sorting.Arrangement
 	matches  int
@@ -347,10 +347,11 @@ type exchangesSearched struct {
 	err     error
 }
 
-// searchPage is how many exchanges one command searches at most, so that what was found is told on fast machines, too.
+// searchPage is the maximum number of exchanges that one command searches. It makes results appear early on fast
+// machines, too.
 const searchPage = 1024
 
-// searchExchanges searches the exchanges from one on to before another for a while.
+// searchExchanges searches exchanges from from up to, but not including, below, for a limited time.
 func searchExchanges(ctx context.Context, l *load.Loader, ticket uint64, p *find.Pattern, from, below uint64) tea.Cmd {
 	return func() tea.Msg {
 		answer := exchangesSearched{ticket: ticket, from: from, next: from}
@@ -399,7 +400,7 @@ func searchAgain(
 	}
 }
 
-// test notes an exchange in which the pattern occurs.
+// test records an exchange if the pattern occurs in it.
 func (h *exchangesSearched) test(ctx context.Context, l *load.Loader, p *find.Pattern, x *capture.Exchange) error {
 	s := document.Source{Context: ctx, Excerpt: load.Excerpt{Exchange: x}, Load: l, Width: document.Unwrapped, Limit: document.MaxShown, Pattern: p}
 	yes, err := s.Occurs()

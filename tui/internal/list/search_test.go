@@ -15,7 +15,7 @@ import (
 	"a2atap/tui/load"
 )
 
-// What a search was looking through again when esc stopped it is looked through when it goes on.
+// Exchanges that were being searched again when esc stopped the search are searched after it resumes.
 func TestSearchThatGoesOnForgetsNothing(t *testing.T) {
 	p := must.Get(find.Parse("kyoto"))(t)
 	m := tuitest.Growing(t, 0)

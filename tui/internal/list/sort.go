@@ -16,8 +16,8 @@ import (
 	"a2atap/tui/load"
 )
 
-// An Order is how the list is sorted and grouped. What that needs of each exchange is read once, by commands of which
-// only one runs at a time, and then kept up to date. Until it was read, the list stays as it was.
+// An Order is how the list is sorted and grouped. Commands read the values that this needs once, one command at a time,
+// and keep them up to date. Before all values are read, the list stays unchanged.
 type Order struct {
 	lines *Lines
 
@@ -25,23 +25,23 @@ type Order struct {
 	reversed bool
 	under    sorting.Grouping
 
-	table  *sorting.Table  // for the command that busy names
+	table  *sorting.Table  // used only by the command that busy names
 	read   uint64          // exchanges up to this one are in the table
-	goal   uint64          // up to this one when the command is done
-	stale  map[uint64]bool // of these, which have changed since
-	whole  bool            // all was read a moment ago
-	dirty  bool            // there is something new to arrange
-	busy   uint64          // ticket of the command that uses the table; 0 if none does
-	resume uint64          // ticket of the pause before it goes on by itself; 0 if there is none
-	told   uint64          // how many links were told when it was last arranged
+	goal   uint64          // exchanges up to this one will be in the table after the command
+	stale  map[uint64]bool // exchanges in the table that have changed since
+	whole  bool            // everything was read a moment ago
+	dirty  bool            // there are new values to arrange
+	busy   uint64          // ticket of the command that uses the table; 0 for none
+	resume uint64          // ticket of the pause before it continues on its own; 0 without a pause
+	told   uint64          // number of links at the last arrangement
 }
 
-// wanted reports whether the list is to be other than by number.
+// wanted reports whether the list is to be ordered other than by number.
 func (o *Order) wanted() bool {
 	return o.by != sorting.ByNumber || o.reversed || o.under != sorting.Flat
 }
 
-// How orders are called, and their reverse; and groupings.
+// Names of orders, of their reverse, and of groupings.
 var (
 	orderWords = [sorting.Orders][2]string{
 		sorting.ByNumber:   {"", "newest first"},
@@ -55,7 +55,7 @@ var (
 	}
 )
 
-// words says how the list is sorted, "" if it is by number.
+// words describes the sort order; "" if by number.
 func (o *Order) words() string {
 	order := orderWords[o.by][0]
 	if o.reversed {
@@ -71,7 +71,7 @@ func (o *Order) words() string {
 	}
 }
 
-// change handles the keys that group and sort.
+// change handles the keys for grouping and sorting.
 func (o *Order) change(a keys.Action) tea.Cmd {
 	switch a {
 	case keys.ChangeGrouping:
@@ -96,7 +96,7 @@ func (o *Order) Under(under sorting.Grouping) tea.Cmd {
 	return o.changed()
 }
 
-// changed shows the list as it is to be sorted and grouped now.
+// changed applies a changed order or grouping.
 func (o *Order) changed() tea.Cmd {
 	said := "exchanges " + o.words()
 	if !o.wanted() {
@@ -104,17 +104,17 @@ func (o *Order) changed() tea.Cmd {
 		said = "exchanges by number"
 	}
 	o.dirty, o.resume = true, 0
-	o.lines.shared.Message = said // now, so that it does not hide why it cannot be sorted
+	o.lines.shared.Message = said // now, so that it does not hide an error of sorting
 	return tea.Batch(o.arrange(), o.lines.Reposition())
 }
 
-// refiltered drops the arrangement, since the filter is another one.
+// refiltered drops the arrangement, since the filter has changed.
 func (o *Order) refiltered() tea.Cmd {
 	o.lines.now, o.dirty, o.resume = nil, true, 0
 	return o.arrange()
 }
 
-// outdate says that exchanges have changed.
+// outdate marks exchanges as changed.
 func (o *Order) outdate(seqs []uint64) {
 	for _, seq := range seqs {
 		if seq <= max(o.read, o.goal) {
@@ -123,7 +123,7 @@ func (o *Order) outdate(seqs []uint64) {
 	}
 }
 
-// update takes into account what a message has changed.
+// update records the changes in a message.
 func (o *Order) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case panel.ExchangesChanged:
@@ -149,14 +149,14 @@ func (o *Order) update(msg tea.Msg) tea.Cmd {
 	return o.arrange()
 }
 
-// arrange returns the command that reads on, or else the one that arranges what was read, unless one is under way.
+// arrange returns the command that reads more values, or else the one that arranges them, unless one is running.
 func (o *Order) arrange() tea.Cmd {
 	load := o.lines.shared.Load
 	unread := o.read < o.lines.shared.Info.Exchanges || len(o.stale) > 0
 	switch {
 	case !o.wanted() || o.busy != 0 || o.resume != 0 || !o.lines.shared.Opened || !unread && !o.dirty:
 		return nil
-	case unread && !(o.whole && o.dirty): // what is new waits until what was read is shown
+	case unread && !(o.whole && o.dirty): // new values wait until those read before are shown
 		o.busy = o.lines.shared.Ticket()
 		o.goal = o.lines.shared.Info.Exchanges
 		return readTable(load, o.busy, o.table, o.read, o.goal, o.takeStale())
@@ -166,7 +166,7 @@ func (o *Order) arrange() tea.Cmd {
 	return arrangeRows(load, o.busy, o.table, o.plan())
 }
 
-// takeStale returns the exchanges that have to be read again, in order, as many as one command reads.
+// takeStale returns exchanges to read again, in order, as many as one command reads.
 func (o *Order) takeStale() []uint64 {
 	seqs := load.SortedKeys(o.stale)
 	seqs = seqs[:min(len(seqs), load.ScanPage)]
@@ -176,7 +176,7 @@ func (o *Order) takeStale() []uint64 {
 	return seqs
 }
 
-// tableRead takes note of what was read.
+// tableRead stores the values that a command has read.
 func (o *Order) tableRead(msg tableRead) tea.Cmd {
 	if msg.ticket != o.busy {
 		return nil
@@ -192,7 +192,7 @@ func (o *Order) tableRead(msg tableRead) tea.Cmd {
 	return o.arrange()
 }
 
-// giveUp shows the list by number, since it cannot be sorted.
+// giveUp shows the list by number after an error.
 func (o *Order) giveUp(err error) tea.Cmd {
 	o.by, o.reversed, o.under, o.lines.now = sorting.ByNumber, false, sorting.Flat, nil
 	o.lines.shared.Message = "the list cannot be sorted: " + err.Error()
@@ -209,7 +209,7 @@ func (o *Order) arranged(msg arranged) tea.Cmd {
 		return o.giveUp(msg.err)
 	}
 	if !o.wanted() || msg.of != o.lines.filtering || msg.under != o.under || msg.by != o.by || msg.reversed != o.reversed {
-		o.dirty = true // the user has changed it since
+		o.dirty = true // the user has changed the order since
 		return o.arrange()
 	}
 	shown := o.lines.rearrange(msg.now)
@@ -222,7 +222,7 @@ func (o *Order) arranged(msg arranged) tea.Cmd {
 	})
 }
 
-// progress says what the list waits for before it can be sorted, "" if it does not wait.
+// progress describes why the sorted list is delayed; "" if it is not.
 func (o *Order) progress() string {
 	switch all := o.lines.shared.Info.Exchanges; {
 	case !o.wanted() || o.lines.now != nil:
@@ -233,7 +233,7 @@ func (o *Order) progress() string {
 	return o.words() + " …"
 }
 
-// indent is how many columns the exchanges may be indented.
+// indent returns the maximum indentation of exchanges in columns.
 func (o *Order) indent() int {
 	switch now := o.lines.now; {
 	case now == nil:
@@ -246,32 +246,32 @@ func (o *Order) indent() int {
 	return 0
 }
 
-// Messages of the commands with which the list is sorted.
+// Messages of the commands that sort the list.
 type (
-	// tableRead says how far what sorting needs was read.
+	// tableRead reports the progress of reading the values for sorting.
 	tableRead struct {
 		ticket     uint64
-		read, goal uint64   // exchanges up to read are there; all were wanted up to goal
-		left       []uint64 // to be read again, and were not yet
+		read, goal uint64   // exchanges up to read are in the table, of those wanted up to goal
+		left       []uint64 // exchanges that still have to be read again
 		err        error
 	}
-	// arranged brings a list that is sorted.
+	// arranged has a sorted list.
 	arranged struct {
 		ticket   uint64
 		now      *sorting.Arrangement
-		of       *filtering // whose matches they are; nil for all
+		of       *filtering // the source of its matches; nil for all
 		by       sorting.Order
 		reversed bool
 		under    sorting.Grouping
 		took     time.Duration
 		err      error
 	}
-	// sortingPaused says that the list may be sorted again.
+	// sortingPaused reports that the list may be sorted again.
 	sortingPaused struct{ ticket uint64 }
 )
 
-// readTable reads what sorting needs: of exchanges that have changed, and then of those after one, up to another one,
-// as far as it comes in a moment. What a reading tells is not read again.
+// readTable reads the values for sorting within a time limit: those of changed exchanges, and then those of exchanges
+// after after, up to goal. It does not read exchanges that have a row in the reading.
 func readTable(l *load.Loader, ticket uint64, r *sorting.Table, after, goal uint64, stale []uint64) tea.Cmd {
 	return func() tea.Msg {
 		end := time.Now().Add(load.BatchTime)
@@ -300,7 +300,7 @@ func readTable(l *load.Loader, ticket uint64, r *sorting.Table, after, goal uint
 	}
 }
 
-// tableOf puts exchanges of a sorted list into a table until the time end, and returns those that are left.
+// tableOf puts exchanges of a sorted list into a table until the time end, and returns the remaining ones.
 func tableOf(l *load.Loader, r *sorting.Table, seqs []uint64, end time.Time) (left []uint64, err error) {
 	var unread []uint64
 	for _, seq := range seqs {
@@ -326,7 +326,7 @@ func tableOf(l *load.Loader, r *sorting.Table, seqs []uint64, end time.Time) (le
 	})
 }
 
-// tableFrom reads exchanges on into a table until the time end.
+// tableFrom continues to read exchanges into a table until the time end.
 func tableFrom(l *load.Loader, r *sorting.Table, answer *tableRead, end time.Time) error {
 	if err := l.NeedCards(); err != nil {
 		return err
@@ -344,17 +344,17 @@ func tableFrom(l *load.Loader, r *sorting.Table, answer *tableRead, end time.Tim
 			return nil
 		}
 	}
-	answer.read = answer.goal // what the capture does not have counts, too
+	answer.read = answer.goal // missing exchanges count, too
 	return nil
 }
 
-// sortedExchange returns what sorting needs of an exchange.
+// sortedExchange returns the values of an exchange for sorting.
 func sortedExchange(s *summary.Summary) sorting.Facts {
 	e := sorting.Facts{
 		Started: s.Started, Took: s.Took, Size: max(s.RequestSize, 0) + max(s.ResponseSize, 0), State: s.State,
 		Task: only(s.Task, s.Tasks), Context: only("", s.Contexts), Failed: s.Failed(),
 	}
-	if e.State != a2a.NoState && !e.State.Terminal() { // what ended a task is not taken back
+	if e.State != a2a.NoState && !e.State.Terminal() { // final states of tasks stay final
 		for _, state := range s.States {
 			if state.Terminal() {
 				e.State = state
@@ -364,8 +364,7 @@ func sortedExchange(s *summary.Summary) sorting.Facts {
 	return e
 }
 
-// only returns the id that the exchange is known to be about, or else the one of those that were seen. A list of tasks
-// is about none.
+// only returns the id that the exchange is known to be about, or else the only one seen. A list of tasks is about none.
 func only(named string, seen []string) string {
 	switch {
 	case named != "":
@@ -376,7 +375,7 @@ func only(named string, seen []string) string {
 	return ""
 }
 
-// plan says how the list is to be arranged now.
+// plan returns the list's current arrangement plan.
 func (o *Order) plan() arrangePlan {
 	shared, filtering := o.lines.shared, o.lines.filtering
 	p := arrangePlan{of: filtering, Plan: sorting.Plan{
@@ -396,7 +395,7 @@ type arrangePlan struct {
 	of *filtering
 }
 
-// arrangeRows arranges what was read.
+// arrangeRows arranges the values read.
 func arrangeRows(l *load.Loader, ticket uint64, r *sorting.Table, p arrangePlan) tea.Cmd {
 	return func() tea.Msg {
 		if p.Under == sorting.ByWorkflow {

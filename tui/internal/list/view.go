@@ -30,7 +30,7 @@ func (l *Panel) View() []style.Line {
 	return append(lines[:max(min(len(lines), l.height-len(bar)), 0)], bar...)
 }
 
-// A drawing draws a list as it is.
+// A drawing draws the current list.
 type drawing struct{ *Panel }
 
 func (d drawing) columns() panel.Columns {
@@ -85,7 +85,7 @@ func (d drawing) row(c panel.Columns, i int) style.Line {
 	return c.Add(row.Add(style.Strong, star).Add(style.Dim, text.PadLeft(d.when(i, &e, c.Time), c.Time)+" "), &e)
 }
 
-// numberStyle highlights the numbers of exchanges that have what is searched for.
+// numberStyle highlights the numbers of exchanges with a match of the search.
 func (d drawing) numberStyle(seq uint64) style.Style {
 	if d.search != nil && d.search.has(seq) {
 		return style.Match
@@ -124,7 +124,7 @@ func (d drawing) whenHeading(columns int) string {
 	return d.shared.ClockName(at, columns)
 }
 
-// indented writes the number of an exchange under its headings.
+// indented returns the number of an exchange, indented under its headings.
 func (d drawing) indented(c panel.Columns, i int, seq uint64) string {
 	level := 0
 	if now := d.now; now != nil && i < now.Rows() {
@@ -133,7 +133,7 @@ func (d drawing) indented(c panel.Columns, i int, seq uint64) string {
 	return text.Pad(text.Blanks(2*level)+text.PadLeft(fmt.Sprint(seq), c.Number-d.Order.indent()), c.Number)
 }
 
-// headingLine draws a heading: what it stands for, how many exchanges, their span of time, and how the tasks came out.
+// headingLine draws a heading: its name, the number of exchanges, their time span, and the outcomes of their tasks.
 func (d drawing) headingLine(i int, h *sorting.Heading, row sorting.Row) style.Line {
 	mark, look := " ", style.Normal
 	if h.Worst > 0 {
@@ -158,7 +158,7 @@ func (d drawing) headingLine(i int, h *sorting.Heading, row sorting.Row) style.L
 		Join(outcomeOf(h))
 }
 
-// nameOf says what a heading stands for, with short ids where there is no room.
+// nameOf returns a heading's name, with short ids if there is little room.
 func (d drawing) nameOf(h *sorting.Heading, room int) string {
 	if h.Key.Kind == sorting.Workflow {
 		words := fmt.Sprint("workflow ", h.Workflow)
@@ -186,7 +186,7 @@ func (d drawing) nameOf(h *sorting.Heading, room int) string {
 	return join(panel.ShortID(h.Context), panel.ShortID(h.Task))
 }
 
-// outcomeOf says how the tasks under a heading came out.
+// outcomeOf returns the outcomes of the tasks under a heading.
 func outcomeOf(h *sorting.Heading) style.Line {
 	words := style.Line{}
 	between := ""

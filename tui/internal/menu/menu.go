@@ -1,4 +1,4 @@
-// Package menu is the panel of choices: one is made with its key, or with enter, and the menu is then gone.
+// Package menu is the panel of choices. A key or enter selects a choice, and closes the menu.
 package menu
 
 import (
@@ -13,11 +13,11 @@ import (
 	"a2atap/tui/text"
 )
 
-// A Menu is a panel of choices. One is made with its key, or with enter; the menu is then gone.
+// A Menu is a panel of choices. A key or enter selects a choice, and closes the menu.
 type Menu struct {
 	name    string
-	of      analysis.Place // what the choices are about
-	Above   []style.Line   // what the choices are about, in words
+	of      analysis.Place // the subject of the choices
+	Above   []style.Line   // text about the choices
 	Choices []Choice
 	Window  panel.Window
 	height  int
@@ -28,10 +28,10 @@ type Choice struct {
 	Key   string // one character, or empty
 	Also  string // another key, which is not shown; or empty
 	Words string
-	Off   string // why it cannot be chosen now, or empty
+	Off   string // why it is unavailable now, or empty
 	Do    func() tea.Cmd
 
-	Informed bool // what stands above the choices has to be seen before it is made
+	Informed bool // the user must have seen the text above the choices before choosing
 }
 
 // New returns a menu of choices about a place.
@@ -54,7 +54,7 @@ func (m *Menu) Resize(width, height int) tea.Cmd {
 	return nil
 }
 
-// heading lays out what is above the choices.
+// heading lays out the text above the choices.
 func (m *Menu) heading() []style.Line {
 	var lines []style.Line
 	for _, l := range m.Above {
@@ -73,7 +73,7 @@ func (m *Menu) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// Chosen returns the choice that a key makes, or nil.
+// Chosen returns the choice with a key, or nil.
 func (m *Menu) Chosen(key string) *Choice {
 	if key == "enter" && m.Window.Cursor < len(m.Choices) {
 		return &m.Choices[m.Window.Cursor]
@@ -107,7 +107,7 @@ func (m *Menu) View() []style.Line {
 	return lines
 }
 
-// Cut reports whether there is no room for what is above the choices.
+// Cut reports whether the text above the choices does not fit.
 func (m *Menu) Cut() bool { return len(m.heading()) > m.height-m.Window.Height+1 }
 
 func (m *Menu) Click(y int) tea.Cmd {

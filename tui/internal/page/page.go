@@ -1,4 +1,4 @@
-// Package page is the panel of text that does not change: the help, a rule, what was copied.
+// Package page is the panel of static text: the help, a rule, or copied text.
 package page
 
 import (
@@ -14,7 +14,7 @@ import (
 	"a2atap/tui/text"
 )
 
-// A Page is a panel of text: the help, or what was copied.
+// A Page is a panel of text: the help, or copied text.
 type Page struct {
 	Name   string
 	Write  func(width int) []style.Line
@@ -46,7 +46,7 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 
 func (p *Page) View() []style.Line { return p.lines[min(p.window.Top, len(p.lines)):p.window.Bottom()] }
 
-// Definition returns a name and what it means, in as many lines as that takes.
+// Definition returns a name and its meaning, in as many lines as needed.
 func Definition(name string, column int, words string, columns int) []style.Line {
 	var lines []style.Line
 	for _, piece := range text.Prose(words, max(columns-column-4, 8)) {
@@ -56,8 +56,7 @@ func Definition(name string, column int, words string, columns int) []style.Line
 	return lines
 }
 
-// NewCopied returns the page that shows what was copied, so that it can be selected where the terminal has no
-// clipboard.
+// NewCopied returns a page with the copied text, so that users can select it if the terminal has no clipboard.
 func NewCopied(name, words string) *Page {
 	return &Page{Name: name, Write: func(columns int) []style.Line {
 		lines := []style.Line{
@@ -72,10 +71,10 @@ func NewCopied(name, words string) *Page {
 	}}
 }
 
-// A chapter is a part of the text on a rule.
+// A chapter is a part of the text about a rule.
 type chapter struct{ Name, Words string }
 
-// RuleChapters returns what a rule is about, apart from its title.
+// RuleChapters returns the text about a rule, without its title.
 func RuleChapters(r *analysis.Rule) []chapter {
 	return []chapter{{"Why", r.Doc}, {"Fix", r.Fix}, {"Not reported", r.Silent}}
 }

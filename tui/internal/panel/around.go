@@ -2,8 +2,8 @@ package panel
 
 import "iter"
 
-// Around yields the other positions of a list of n, from the one behind a position on, or the one before it if step is -1:
-// first those up to the end of the list, and then, with true, those from its other end on.
+// Around yields the other positions of a list of n, starting after a position, or before it if step is -1. First come
+// those up to the end of the list, then, with true, those from its other end.
 func Around(at, n, step int) iter.Seq2[int, bool] {
 	return func(yield func(int, bool) bool) {
 		for k := 1; k < n; k++ {
@@ -16,10 +16,10 @@ func Around(at, n, step int) iter.Seq2[int, bool] {
 	}
 }
 
-// OnFrom says that what is looked for was found from the other end of a list on.
+// OnFrom returns the message that a search has wrapped around.
 func OnFrom(what string, step int) string {
 	if step > 0 {
-		return "no " + what + " further down; on from the top"
+		return "no " + what + " further down; continuing at the top"
 	}
-	return "no " + what + " further up; on from the end"
+	return "no " + what + " further up; continuing at the end"
 }

@@ -12,26 +12,47 @@ import (
 	"a2atap/tui/text"
 )
 
-// Columns are the column widths of a list of exchanges. A column of no width is left out. The last one, which is the
-// message where there is one and else the outcome, takes what is left.
-type Columns struct {
-	Number, Time, Link, Request, Took, size, Outcome, trace int
-
-	Last int // how wide the last column is; 0 if that is not known
+// A column is a column of a list that is shown if there is room.
+type column struct {
+	heading string
+	right   bool // a number
+	width   int
+	from    int // minimum room, left by earlier columns and the outcome, to show it
+	cell    func(e *load.Entry) string
 }
 
-// ShortID cuts an id to what tells it apart.
+// optional are the additional columns of a wide list, before the outcome. To add a column, add it here, and to the
+// table in docs/inspector.md.
+var optional = [...]column{
+	{"size", true, 8, 34, func(e *load.Entry) string { return text.Size(e.Size) }},
+	{"trace", false, 8, 81, func(e *load.Entry) string { return e.Trace[:min(len(e.Trace), 8)] }},
+}
+
+// pad cuts or pads words to the column.
+func (c *column) pad(words string) string {
+	if c.right {
+		return text.PadLeft(words, c.width)
+	}
+	return text.Pad(words, c.width)
+}
+
+// Columns are the column widths of a list of exchanges. Width 0 omits a column. The last column takes the remaining
+// width: the message, if shown, or else the outcome.
+type Columns struct {
+	Number, Time, Link, Request, Took, Outcome int
+
+	Last     int      // how wide the last column is; 0 if that is not known
+	optional []column // the shown ones
+}
+
+// ShortID shortens an id to a distinguishing part.
 func ShortID(id string) string { return text.Clean(sequence.ShortID(id)) }
 
-// Widths of columns that are there when there is room.
-const (
-	StatusWidth = 3
-	sizeWidth   = 8
-	traceWidth  = 8
-)
+// StatusWidth is the width of the column of the status.
+const StatusWidth = 3
 
-// ColumnsOf chooses the columns for a width: a narrow list leaves out what the detail beside it shows, a wide one has
-// more of what helps.
+// ColumnsOf chooses the columns for a width: a narrow list omits what the detail next to it shows, a wide one has
+// additional columns.
 func ColumnsOf(width int, exchanges uint64) Columns {
 	c := Columns{Number: max(len(fmt.Sprint(exchanges)), 3), Time: 8, Link: 20, Request: 20, Took: 8}
 	switch {
@@ -43,31 +64,29 @@ func ColumnsOf(width int, exchanges uint64) Columns {
 		c.Time, c.Link, c.Request = 12, 28, 24
 	}
 	left := width - 2 - c.Number - 1 - c.Time - 1 - c.Link - 1 - c.Request - 1 - StatusWidth - 1 - c.Took - 1
-	if left >= 34 {
-		c.size = sizeWidth
-		left -= sizeWidth + 1
+	for _, o := range optional {
+		if left >= o.from {
+			c.optional = append(c.optional, o)
+			left -= o.width + 1
+		}
 	}
 	if left >= 52 {
 		c.Outcome = 30
 		left -= c.Outcome + 1
 	}
-	if left >= 50 {
-		c.trace = traceWidth
-		left -= c.trace + 1
-	}
 	c.Last = max(left, 1)
 	return c
 }
 
-// Peers writes who called whom in a column so wide; where there is little room, whom.
+// Peers returns client and agent for a column of this width; on little room, only the agent.
 func Peers(client, agent string, columns int) string {
 	if columns < 20 {
 		return "→ " + agent
 	}
-	return client + " → " + agent
+	return text.Link(client, agent, columns)
 }
 
-// Took writes how long an exchange took.
+// Took formats the duration of an exchange.
 func Took(e *load.Entry) string {
 	if e.Took < 0 {
 		return "–"
@@ -84,11 +103,8 @@ func (c *Columns) Heading(when string) style.Line {
 	if c.Took > 0 {
 		words = append(words, text.PadLeft("took", c.Took))
 	}
-	if c.size > 0 {
-		words = append(words, text.PadLeft("size", c.size))
-	}
-	if c.trace > 0 {
-		words = append(words, text.Pad("trace", c.trace))
+	for i := range c.optional {
+		words = append(words, c.optional[i].pad(c.optional[i].heading))
 	}
 	if c.Outcome > 0 {
 		words = append(words, text.Pad("outcome", c.Outcome), "message")
@@ -98,7 +114,7 @@ func (c *Columns) Heading(when string) style.Line {
 	return style.Text(style.Dim, "  "+strings.Join(words, " "))
 }
 
-// Add adds what the columns behind the time say of an exchange.
+// Add adds an exchange's columns after the time.
 func (c *Columns) Add(row style.Line, e *load.Entry) style.Line {
 	row = row.Add(style.Normal, text.Pad(Peers(e.Client, e.Agent, c.Link), c.Link)+" ").
 		Add(style.Strong, text.Pad(e.Request, c.Request)+" ").
@@ -106,11 +122,8 @@ func (c *Columns) Add(row style.Line, e *load.Entry) style.Line {
 	if c.Took > 0 {
 		row = row.Add(style.Normal, text.PadLeft(Took(e), c.Took)+" ")
 	}
-	if c.size > 0 {
-		row = row.Add(style.Dim, text.PadLeft(text.Size(e.Size), c.size)+" ")
-	}
-	if c.trace > 0 {
-		row = row.Add(style.Dim, text.Pad(e.Trace[:min(len(e.Trace), c.trace)], c.trace)+" ")
+	for i := range c.optional {
+		row = row.Add(style.Dim, c.optional[i].pad(c.optional[i].cell(e))+" ")
 	}
 	if c.Outcome == 0 {
 		row = addComment(e, row)
@@ -128,7 +141,7 @@ func (c *Columns) Add(row style.Line, e *load.Entry) style.Line {
 	return addComment(e, row).Add(style.Normal, e.Message)
 }
 
-// addComment adds what somebody said of the exchange.
+// addComment adds the user's comment on the exchange.
 func addComment(e *load.Entry, row style.Line) style.Line {
 	if e.Comment == "" {
 		return row
@@ -136,8 +149,8 @@ func addComment(e *load.Entry, row style.Line) style.Line {
 	return row.Add(style.Title, e.Comment+" ")
 }
 
-// Outcome draws what came of the exchange, with the sign of a failure or of a state before it. Where it does not fit
-// into so many columns, what matters more comes first; 0 is any room.
+// Outcome draws the exchange's outcome, after the sign of a failure or of a state. If it does not fit, more important
+// parts come first; 0 columns means unlimited.
 func Outcome(e *load.Entry, columns int) style.Line {
 	mark, look := style.OfState(e.State.String())
 	switch {
@@ -161,8 +174,8 @@ func Outcome(e *load.Entry, columns int) style.Line {
 	return sign.Join(drawn)
 }
 
-// byWeight puts the words of an outcome first that say most: what went wrong, the state, what is missing. Which task has
-// the state is left out.
+// byWeight sorts the words of an outcome by importance: errors, the state, missing parts. It omits the task of the
+// state.
 func byWeight(words []summary.Word) []summary.Word {
 	var parts [5][]summary.Word
 	for len(words) > 0 {

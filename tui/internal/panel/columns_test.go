@@ -17,7 +17,7 @@ import (
 	"a2atap/tui/text"
 )
 
-// The wider the list, the more it says; and what it says stands below its heading.
+// Wider lists show more, and cells are below their headings.
 func TestColumns(t *testing.T) {
 	e := load.Entry{
 		Seq: 7, Client: "CLIENT", Agent: "AGENT", Request: "REQUEST", Status: "200", Took: time.Second,
@@ -71,7 +71,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// A state and a status have a colour, and a sign or a word that says the same.
+// A state and a status have a color, and a sign or a word with the same meaning.
 func TestStatesHaveSignsAndColours(t *testing.T) {
 	state := func(s a2a.State, before ...summary.Word) []summary.Word {
 		return append(before, summary.Word{Text: s.String(), Look: summary.OfState, State: s})

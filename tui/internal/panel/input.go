@@ -10,7 +10,7 @@ import (
 	"a2atap/tui/text"
 )
 
-// Choices draws words in one line, as many as there is room for, so that the chosen one is among them.
+// Choices draws words in one line, as many as fit, including the chosen one.
 func Choices(words []string, chosen, columns int) style.Line {
 	first, used := 0, 0
 	for i := 0; i <= chosen; i++ {
@@ -39,7 +39,7 @@ func Choices(words []string, chosen, columns int) style.Line {
 	return row
 }
 
-// NewInput returns the input of a line that is typed. It is drawn by inputLine.
+// NewInput returns the model of an input line. InputLine draws it.
 func NewInput() textinput.Model {
 	input := textinput.New()
 	input.CharLimit = 4096
@@ -49,7 +49,7 @@ func NewInput() textinput.Model {
 	return input
 }
 
-// InputLine draws a line that is typed, with a cursor, between a label and a remark.
+// InputLine draws an input line with a cursor, between a label and a remark.
 func InputLine(label string, input textinput.Model, columns int, remark string) style.Line {
 	value := []rune(input.Value())
 	at := min(input.Position(), len(value))

@@ -1,11 +1,11 @@
 package panel
 
-// An Outline is a list of lines under headings, which fold. It is for lists that are kept whole.
+// An Outline is a list of lines under headings, which fold. It keeps all lines in memory.
 type Outline struct {
 	Window
 	Lines   []OutlineLine
 	Shown   []int           // of lines, those that are not folded away
-	toggled map[string]bool // headings that are not as they began, by key
+	toggled map[string]bool // headings in another state than initially, by key
 }
 
 // An OutlineLine is a heading, or a line under one.
@@ -13,11 +13,11 @@ type OutlineLine struct {
 	Key    string // of a heading; empty for other lines
 	Level  int    // of headings above it
 	Closed bool   // the heading begins folded
-	Item   int    // what it is, for whoever made the outline
+	Item   int    // meaning, for the outline's creator
 }
 
-// Set replaces the lines. The cursor goes to the line at, or to its heading if it is folded away, and stays in its line
-// of the screen; -1 leaves it where it is.
+// Set replaces the lines. The cursor moves to the line at, or to its heading if it is folded away, and stays in its
+// line of the screen; -1 leaves it unchanged.
 func (o *Outline) Set(lines []OutlineLine, at int) {
 	row := o.Cursor - o.Top
 	o.Lines = lines
@@ -29,7 +29,7 @@ func (o *Outline) Set(lines []OutlineLine, at int) {
 	o.Move(o.Cursor)
 }
 
-// lay finds out which lines are shown.
+// lay computes which lines are shown.
 func (o *Outline) lay() {
 	o.Shown = o.Shown[:0]
 	folded := -1 // the level of the heading that folds what is below it
@@ -69,8 +69,8 @@ func (o *Outline) At(row int) *OutlineLine {
 	return &o.Lines[o.Shown[row]]
 }
 
-// Under returns the line of the cursor, or, if that is a heading, the first line below it that is none; -1 if there is
-// none.
+// Under returns the line of the cursor. For a heading, it returns the first line below that is not a heading, or -1 if
+// there is no such line.
 func (o *Outline) Under() int {
 	if o.Cursor >= len(o.Shown) {
 		return -1
@@ -83,7 +83,7 @@ func (o *Outline) Under() int {
 	return -1
 }
 
-// Fold folds or unfolds the heading at the cursor. It returns false if none is there.
+// Fold folds or unfolds the heading at the cursor. It returns false if the cursor is not on a heading.
 func (o *Outline) Fold() bool {
 	l := o.At(o.Cursor)
 	if l == nil || l.Key == "" {

@@ -1,9 +1,8 @@
-// Package panel says what a panel of the inspector is, and holds what panels have in common: the state of the capture
-// that all of them show (Shared), the visible part of a list (Window), headings that fold (Outline), the columns of a
-// list of exchanges, and the line in which something is typed.
+// Package panel defines the panels of the inspector, and has their common parts: the state of the capture (Shared), the
+// visible part of a list (Window), folding headings (Outline), the columns of a list of exchanges, and the input line.
 //
-// A panel is a plain struct with three main methods: Resize; Update, which takes an action or a message and returns a
-// command to run; and View, which draws it as it is. It reads the capture only in commands. Each message carries the
+// A panel is a plain struct with three main methods. Resize sets its size. Update handles an action or a message and
+// returns a command to run. View draws the panel. Panels read the capture only in commands. Each message carries the
 // ticket of its command, so that a panel can ignore one that is out of date.
 package panel
 
@@ -16,9 +15,8 @@ import (
 	"a2atap/tui/internal/style"
 )
 
-// A Panel fills the screen between the title and the last line. It is a plain struct: update takes keys, as actions,
-// and what was loaded, changes the panel and returns a command to run; view draws the panel as it is, in at most height
-// lines.
+// A Panel fills the screen between the title and the last line. It is a plain struct. Update handles keys, as actions,
+// and loaded data, changes the panel, and returns a command to run. View draws the panel, in at most height lines.
 type Panel interface {
 	Resize(width, height int) tea.Cmd
 	Update(msg tea.Msg) tea.Cmd
@@ -26,26 +24,26 @@ type Panel interface {
 	Scope() keys.Scope
 	Title() string          // for the breadcrumb
 	Status() string         // counts and modes, for the end of the title
-	Target() analysis.Place // what is selected; without an exchange if nothing is
+	Target() analysis.Place // the selection; without an exchange if nothing is selected
 }
 
 // A Folder is a panel with headings that fold.
 type Folder interface {
-	Fold() (tea.Cmd, bool) // folds or unfolds the heading under the cursor; false if there is none
+	Fold() (tea.Cmd, bool) // folds or unfolds the heading under the cursor; false without one
 }
 
-// A Leaver is a panel that has something under way, which ends when the panel goes.
+// A Leaver is a panel with work to cancel when it closes.
 type Leaver interface{ Leave() }
 
-// A Clickable panel selects what is at a line of it.
+// A Clickable panel selects the contents of a clicked line.
 type Clickable interface{ Click(y int) tea.Cmd }
 
-// An Explainer is a panel of which some keys do nothing now and then.
+// An Explainer is a panel in which some keys do nothing at times.
 type Explainer interface {
 	Why(a keys.Action) string // why an action has no effect now, or ""
 }
 
-// A Searcher is a panel in which a text can be searched for.
+// A Searcher is a panel with a text search.
 type Searcher interface {
 	Panel
 	LookFor(p *find.Pattern) tea.Cmd // nil ends the search
@@ -57,10 +55,10 @@ type Status string
 // Say returns a command that shows words in the last line.
 func Say(words string) tea.Cmd { return func() tea.Msg { return Status(words) } }
 
-// NothingGrouped says why there is nothing to fold.
-const NothingGrouped = "nothing is grouped; u groups"
+// NothingGrouped explains why nothing can be folded.
+const NothingGrouped = "there are no groups; u groups"
 
-// Unless returns why something cannot be done, unless it can.
+// Unless returns the reason why an action is impossible, or "" if it is possible.
 func Unless(can bool, why string) string {
 	if can {
 		return ""
@@ -70,16 +68,16 @@ func Unless(can bool, why string) string {
 
 // Messages for all panels.
 type (
-	// exchangesChanged says that the capture has grown, or that it was opened.
+	// ExchangesChanged reports that the capture has grown, or was opened.
 	ExchangesChanged struct {
 		Seqs []uint64 // exchanges that have something new, in order
 	}
-	// findingsChanged says that the rules have found something in these exchanges.
+	// FindingsChanged reports new findings in these exchanges.
 	FindingsChanged struct{ Seqs []uint64 }
-	// rowsChanged says that a reading knows more of these exchanges.
+	// RowsChanged reports that a reading has updated rows of these exchanges.
 	RowsChanged struct{ Seqs []uint64 }
-	// linksChanged says that more may be known of what caused what.
+	// LinksChanged reports that there may be new links.
 	LinksChanged struct{}
-	// notesChanged says that these exchanges have other marks or comments; nil if any may have.
+	// NotesChanged reports that these exchanges have new marks or comments; nil means any may have.
 	NotesChanged struct{ Seqs []uint64 }
 )

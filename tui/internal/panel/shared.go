@@ -16,8 +16,8 @@ import (
 	"a2atap/tui/text"
 )
 
-// Shared is the state that all panels read: the capture as it is now, the findings, and how to show them. It is
-// changed only in Update.
+// Shared is the state that all panels read: the current capture, the findings, and how to show them. Only Update
+// changes it.
 type Shared struct {
 	Load      *load.Loader
 	Info      capture.Info
@@ -26,12 +26,12 @@ type Shared struct {
 	Away      bool   // the server that it comes from does not answer
 	FollowErr string // why the capture cannot be followed for now
 	Found     load.Findings
-	Notes     *notes.Notes // nil until they were read
+	Notes     *notes.Notes // nil until they have been read
 	Judged    load.Judged
-	Pattern   *find.Pattern // that was searched for last; nil for nothing
+	Pattern   *find.Pattern // the last search; nil for none
 	Deltas    bool          // times are shown since the previous exchange or event
 	Times     Times
-	Location  *time.Location // nil is that of the machine
+	Location  *time.Location // nil means the machine's
 	First     time.Time      // when the first exchange began; zero until that is needed
 	Theme     style.Theme
 	Message   string // in the last line, until the next key
@@ -47,33 +47,36 @@ func (s *Shared) SayIf(holds bool, words string) {
 	}
 }
 
-// Failure says, in the place of a panel's content, why that cannot be shown.
+// Failure returns an error message instead of a panel's content.
 func Failure(err error, columns int) []style.Line {
 	return style.Text(style.Error, "! "+text.Clean(err.Error())).WrapWords(max(columns-1, 8), 2)
 }
 
-// Ticket returns a new number for a command. A message that does not carry the number that its panel waits for is out
-// of date.
+// Ticket returns a new number for a command. A message is out of date if it does not carry the number that its panel
+// waits for.
 func (s *Shared) Ticket() uint64 {
 	s.Tickets++
 	return s.Tickets
 }
 
-// CardsLearned says that cards were learned which exchanges up to one have brought.
+// CardsLearned reports that the cards in exchanges up to one have been read.
 type CardsLearned struct {
 	UpTo uint64
 	Any  bool
 	Err  error
 }
 
-// LearnCards learns cards beside what is shown, where no reading says which there are.
+// LearnCards reads cards in the background, if the View does not list those of all exchanges.
 func (s *Shared) LearnCards() tea.Cmd {
 	l := s.Load
 	if _, ok := l.Source.(capture.Index); !ok || s.Learning || !s.Opened || s.Info.Exchanges <= s.Learnt {
 		return nil
 	}
-	if r := l.Reading.Now(); r != nil && !r.Head().MoreCards {
-		return nil
+	if l.View != nil {
+		state, _ := l.View.Now()
+		if r := state.Results; r == nil || !r.Head().MoreCards && !state.Checking {
+			return nil
+		}
 	}
 	s.Learning = true
 	upTo := s.Info.Exchanges
@@ -83,10 +86,10 @@ func (s *Shared) LearnCards() tea.Cmd {
 	}
 }
 
-// Known says that it is known what of the capture is to be hidden.
+// Known reports that the values to hide in the capture are known.
 type Known struct{}
 
-// NeedKnown returns the command that finds out what of the capture is to be hidden, if that is not known.
+// NeedKnown returns the command that finds the values to hide in the capture, if they are unknown.
 func (s *Shared) NeedKnown() tea.Cmd {
 	l := s.Load
 	if l.Known() {
@@ -98,13 +101,13 @@ func (s *Shared) NeedKnown() tea.Cmd {
 	}
 }
 
-// FirstStarted says when the first exchange began; it is zero if there is none yet.
+// FirstStarted has the start of the first exchange; zero without exchanges.
 type FirstStarted struct {
 	At  time.Time
 	Err error
 }
 
-// NeedFirst returns the command that reads when the first exchange began, if that is needed.
+// NeedFirst returns the command that reads the start of the first exchange, if needed.
 func (s *Shared) NeedFirst() tea.Cmd {
 	if s.Times != timesRelative || !s.First.IsZero() || !s.Opened {
 		return nil
@@ -121,7 +124,7 @@ func (s *Shared) NeedFirst() tea.Cmd {
 	}
 }
 
-// RuleIDs returns the ids of the rules: those that were broken come first.
+// RuleIDs returns the ids of the rules, broken ones first.
 func (s *Shared) RuleIDs() []string {
 	var ids []string
 	for i := range s.Found.List {
@@ -137,7 +140,7 @@ func (s *Shared) RuleIDs() []string {
 	return ids
 }
 
-// Sign returns the sign of the worst finding in an exchange, a blank if it has none, and its style.
+// Sign returns the sign of the worst finding in an exchange, or a blank if it has none, and its style.
 func (s *Shared) Sign(seq uint64) (string, style.Style) {
 	if worst, found := s.Found.Worst(seq); found {
 		return style.OfSeverity(worst)
@@ -158,7 +161,7 @@ func (s *Shared) NoteSign(seq uint64, id uuid.UUID) (mark, comment string) {
 	return mark, comment
 }
 
-// WhyNoFindings says why no finding is listed.
+// WhyNoFindings explains why no findings are listed.
 func (s *Shared) WhyNoFindings() string {
 	switch {
 	case s.Found.Total() > 0:
@@ -169,10 +172,10 @@ func (s *Shared) WhyNoFindings() string {
 	return "there is no finding"
 }
 
-// Running says what goes on while there is more to judge.
+// Running describes the progress while checking is incomplete.
 func (s *Shared) Running() string {
 	if s.Judged.Reading {
-		return "what was found is still being read"
+		return "findings are still being read"
 	}
 	return "the rules are still running"
 }
@@ -181,13 +184,13 @@ func (s *Shared) Running() string {
 type Times uint8
 
 const (
-	timesLocal Times = iota // of the clock on the wall
+	timesLocal Times = iota // local clock time
 	timesUTC
 	timesRelative // since the first exchange
 	timesCount
 )
 
-// Clock writes an instant as people read it, in at most twelve columns.
+// Clock formats an instant for people, in at most twelve columns.
 func (s *Shared) Clock(t time.Time) string {
 	switch {
 	case t.IsZero():
@@ -202,7 +205,7 @@ func (s *Shared) Clock(t time.Time) string {
 	return text.Duration(t.Sub(s.First))
 }
 
-// EventTime writes when an event came: by the clock, or how long after its exchange began.
+// EventTime formats the time of an event: clock time, or the offset from the start of its exchange.
 func (s *Shared) EventTime(began time.Time, at time.Duration) string {
 	switch {
 	case at < 0:
@@ -213,7 +216,7 @@ func (s *Shared) EventTime(began time.Time, at time.Duration) string {
 	return s.Clock(began.Add(at))
 }
 
-// ClockIn is clock, without the fraction of the second where there is no room for it.
+// ClockIn is Clock, without the fraction of the second if there is no room for it.
 func (s *Shared) ClockIn(t time.Time, columns int) string {
 	at := s.Clock(t)
 	if columns < len(at) && s.Times != timesRelative {
@@ -222,7 +225,7 @@ func (s *Shared) ClockIn(t time.Time, columns int) string {
 	return at
 }
 
-// ClockName says which times clock writes at an instant, for a heading.
+// ClockName names the kind of times that the clock column shows, for a heading.
 func (s *Shared) ClockName(at time.Time, columns int) string {
 	zone := "UTC"
 	switch s.Times {
@@ -237,7 +240,7 @@ func (s *Shared) ClockName(at time.Time, columns int) string {
 	return zone
 }
 
-// zone is where local times are local.
+// zone returns the time zone of local times.
 func (s *Shared) zone() *time.Location {
 	if s.Location == nil {
 		return time.Local
@@ -245,7 +248,7 @@ func (s *Shared) zone() *time.Location {
 	return s.Location
 }
 
-// NextTimes changes to the next way to show instants, and returns what to say of it.
+// NextTimes switches to the next display of times, and returns a message about it.
 func (s *Shared) NextTimes() string {
 	s.Times = (s.Times + 1) % timesCount
 	switch s.Times {

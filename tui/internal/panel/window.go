@@ -16,7 +16,7 @@ func (w *Window) Scroll(a keys.Action) {
 	w.Cursor = w.Top
 }
 
-// Click moves the cursor to a line of the window, if there is something at it.
+// Click moves the cursor to a line of the window, if the line is not empty.
 func (w *Window) Click(y int) bool {
 	if y < 0 || w.Top+y >= w.Bottom() {
 		return false
@@ -75,10 +75,10 @@ func (w *Window) Bottom() int { return min(w.Top+max(w.Height, 0), w.Length) }
 // Below returns the number of positions below the window.
 func (w *Window) Below() int { return max(w.Length-w.Bottom(), 0) }
 
-// Row begins the line of a position: with a mark and selected where the cursor is.
+// Row begins the line of a position. At the cursor, the line has a mark and is selected.
 func (w *Window) Row(i int) style.Line { return w.RowIf(i, true) }
 
-// RowIf is Row where keys may go elsewhere: then the line has the mark, and is not selected.
+// RowIf is Row for panels that may not have the focus. Without it, the line has the mark, but is not selected.
 func (w *Window) RowIf(i int, focused bool) style.Line {
 	if i != w.Cursor {
 		return style.Text(style.Strong, " ")

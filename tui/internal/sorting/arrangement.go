@@ -9,66 +9,67 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A Grouping is what exchanges stand under.
+// A Grouping is how exchanges are grouped.
 type Grouping uint8
 
 // The groupings.
 const (
-	Flat       Grouping = iota // under nothing
-	ByTask                     // under their context, and there under their task
-	ByWorkflow                 // under the exchange that began their workflow
-	Groupings                  // not a grouping: how many there are
+	Flat       Grouping = iota // not grouped
+	ByTask                     // by context, and within it by task
+	ByWorkflow                 // by the exchange that began the workflow
+	Groupings                  // not a grouping: the number of groupings
 )
 
-// An Arrangement is exchanges in an order, under headings if they are grouped. Its rows are what is seen: headings, and
-// the exchanges that are not folded away. Rows and places in the order count from 0. It is for one goroutine at a time.
+// An Arrangement is a sorted list of exchanges, under headings if they are grouped. Its rows are the visible lines:
+// headings, and the exchanges that are not folded away. Rows and places in the order count from 0. It is not safe for
+// concurrent use.
 type Arrangement struct {
 	under           Grouping
 	seqs            []uint32 // in order
-	rank            []uint32 // place in seqs and 1, by number; 0 for those that are not in it
-	groups          []group  // in order, outer ones before their inner ones; none if it is flat
-	at              []uint32 // row of each group, and at the end how many rows there are
-	laid            int      // how often the folds had changed then
+	rank            []uint32 // place in seqs plus 1, by number; 0 for exchanges not in it
+	groups          []group  // in order, outer ones before their inner ones; empty if flat
+	at              []uint32 // first row of each group, and finally the number of rows
+	laid            int      // the value of Folds.changes at the last Lay
 	tallies         []uint32
 	tasks, contexts names
 }
 
-// A group is a heading and the exchanges under it. In between an outer heading has its inner ones.
+// A group is a heading and the exchanges under it. The inner headings of an outer one come in between.
 type group struct {
 	began, ended int64
 	key          Key
 	size         float32
-	first, own   uint32 // exchanges that stand right under it, in seqs
-	all          uint32 // exchanges with those of inner headings
-	lowest       uint32 // number
+	first, own   uint32 // exchanges directly under it, in seqs
+	all          uint32 // exchanges including those of inner headings
+	lowest       uint32 // lowest exchange number
 	failed       uint32
-	tally        uint32 // where its tallies begin
-	task         uint32 // that it is about, if it is one
+	tally        uint32 // start of its tallies
+	task         uint32 // its task, if it is about one
 	level, worst uint8
 	folded       bool
 }
 
-// A tally is a state, in the highest byte, and how many tasks are in it.
+// A tally holds a state in the highest byte, and the number of tasks in that state in the lower tallyBits bits.
 const tallyBits = 24
 
-// A Kind says what a heading stands for.
+// A Kind is the kind of a heading.
 type Kind uint8
 
 // The kinds of headings.
 const (
-	None Kind = iota // no heading: what has none of its own
+	None Kind = iota // no heading: for exchanges without a group
 	Context
 	Task
 	Workflow
 )
 
-// A Key tells headings of the arrangements of one Table apart, also when there are more later.
+// A Key identifies a heading in the arrangements of one Table, even if later ones have more headings.
 type Key struct {
 	Kind         Kind
 	Outer, Inner uint32
 }
 
-// Folds say which headings are folded. The zero Folds, and nil, fold none.
+// Folds are the folded headings. The zero value, and nil, fold none.
 type Folds struct {
 	all     bool
 	except  map[Key]bool
@@ -96,13 +97,13 @@ func (f *Folds) Fold(k Key, fold bool) {
 	f.except[k] = true
 }
 
-// FoldAll folds or unfolds all headings, also those to come.
+// FoldAll folds or unfolds all headings, including later ones.
 func (f *Folds) FoldAll(fold bool) { f.all, f.except, f.changes = fold, nil, f.changes+1 }
 
-// All reports whether all headings are folded, but for those that were unfolded since.
+// All reports whether all headings are folded, except for those unfolded since.
 func (f *Folds) All() bool { return f.all }
 
-// Lay folds the headings as f says. It does nothing if they are folded so already.
+// Lay folds the headings as in f. It does nothing if they already are.
 func (a *Arrangement) Lay(f *Folds) {
 	if f != nil && a.at != nil && a.laid == f.changes {
 		return
@@ -124,7 +125,7 @@ func (a *Arrangement) Fold(n int, fold bool, f *Folds) {
 	a.count()
 }
 
-// count finds out in which row each group begins.
+// count computes the first row of each group.
 func (a *Arrangement) count() {
 	a.at = slices.Grow(a.at[:0], len(a.groups)+1)
 	rows, hidden := uint32(0), false
@@ -147,7 +148,7 @@ func (a *Arrangement) count() {
 	a.at = append(a.at, rows)
 }
 
-// heading returns how many rows the heading takes.
+// heading returns the number of rows of the heading itself.
 func (g *group) heading() uint32 {
 	if g.key.Kind == None {
 		return 0
@@ -155,28 +156,28 @@ func (g *group) heading() uint32 {
 	return 1
 }
 
-// Rows returns how many rows are seen.
+// Rows returns the number of visible rows.
 func (a *Arrangement) Rows() int { return int(a.at[len(a.at)-1]) }
 
-// Len returns how many exchanges there are, folded or not.
+// Len returns the number of exchanges, including folded ones.
 func (a *Arrangement) Len() int { return len(a.seqs) }
 
 // Grouped reports whether there are headings.
 func (a *Arrangement) Grouped() bool { return a.under != Flat }
 
-// A Row is what is seen in one line: an exchange, or a heading.
+// A Row is a visible line: an exchange or a heading.
 type Row struct {
 	Exchange uint64 // 0 for a heading
 	Heading  int    // its number, for Heading; -1 for an exchange
-	Level    int    // how many headings it stands under
+	Level    int    // number of headings above it
 }
 
-// Row returns a row, from 0 to Rows less one.
+// Row returns row i, from 0 to Rows minus one.
 func (a *Arrangement) Row(i int) Row {
 	if len(a.groups) == 0 {
 		return Row{Exchange: uint64(a.seqs[i]), Heading: -1}
 	}
-	// The last group that begins at the row or before it: those before it at the same row have none.
+	// Find the last group that begins at or before the row: earlier groups at the same row have no rows.
 	n := sort.Search(len(a.groups), func(n int) bool { return a.at[n] > uint32(i) }) - 1
 	g := &a.groups[n]
 	below := uint32(i) - a.at[n]
@@ -188,7 +189,7 @@ func (a *Arrangement) Row(i int) Row {
 	}
 }
 
-// groupOf returns the group right above the exchange at a place.
+// groupOf returns the innermost group of the exchange at a place.
 func (a *Arrangement) groupOf(place uint32) int {
 	return sort.Search(len(a.groups), func(n int) bool { return a.groups[n].first > place }) - 1
 }
@@ -222,8 +223,8 @@ func (a *Arrangement) RowOf(exchange uint64) (row int, there bool) {
 	return int(a.at[a.outer(n)]), true
 }
 
-// RowOfHeading returns the row of a heading, or of the one that hides it. It returns false if there is none of the key.
-// Where it is likely to have the number near, that is looked at first.
+// RowOfHeading returns the row of a heading, or of the heading that hides it. It returns false if no heading has the
+// key. It tries number near first.
 func (a *Arrangement) RowOfHeading(k Key, near int) (row int, there bool) {
 	n := near
 	if n < 0 || n >= len(a.groups) || a.groups[n].key != k {
@@ -254,7 +255,7 @@ func (a *Arrangement) Keys(exchange uint64) []Key {
 	return keys
 }
 
-// At returns the exchange at a place of the order, whether it is seen or not.
+// At returns the exchange at a place in the order, visible or not.
 func (a *Arrangement) At(place int) uint64 { return uint64(a.seqs[place]) }
 
 // Place returns the place of an exchange in the order, or -1.
@@ -265,7 +266,7 @@ func (a *Arrangement) Place(exchange uint64) int {
 	return int(a.rank[exchange]) - 1
 }
 
-// Newest returns the highest number of an exchange, 0 if there is none.
+// Newest returns the highest number of an exchange, or 0.
 func (a *Arrangement) Newest() uint64 {
 	for n := len(a.rank) - 1; n > 0; n-- {
 		if a.rank[n] > 0 {
@@ -275,23 +276,23 @@ func (a *Arrangement) Newest() uint64 {
 	return 0
 }
 
-// A Heading is what exchanges stand under, and what they come to.
+// A Heading is the heading of a group of exchanges, with their totals.
 type Heading struct {
 	Key       Key
-	Context   string // its id; empty if there is none
+	Context   string // its id; may be empty
 	Task      string // the same
 	Workflow  uint64 // the exchange that began it
 	Exchanges int
-	First     uint64        // the lowest number of them
-	Began     time.Time     // zero if not known
-	Took      time.Duration // from then on to the last moment that is known
-	Size      int64         // bytes of bodies; from 16 MB on roughly
+	First     uint64        // the lowest number of its exchanges
+	Began     time.Time     // zero if unknown
+	Took      time.Duration // from Began to the last known moment
+	Size      int64         // bytes of bodies; approximate from 16 MB on
 	Worst     uint8         // as in Plan
-	Failed    int           // exchanges that have
+	Failed    int           // number of failed exchanges
 	States    []StateCount  // of the tasks
 }
 
-// A StateCount says how many tasks are in a state.
+// A StateCount is the number of tasks in a state.
 type StateCount struct {
 	State a2a.State
 	Count int
@@ -323,7 +324,7 @@ func (a *Arrangement) Heading(n int) Heading {
 	return h
 }
 
-// PlaceOf returns the place of the exchange in a row, or of the first one under the heading there.
+// PlaceOf returns the place of the exchange in a row, or of the first exchange under the row's heading.
 func (a *Arrangement) PlaceOf(row Row) int {
 	if row.Heading < 0 {
 		return a.Place(row.Exchange)

@@ -10,10 +10,10 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// errTooMany is returned where numbers need more than four bytes.
-var errTooMany = errors.New("more than four thousand million exchanges cannot be sorted")
+// errTooMany is returned if numbers need more than four bytes.
+var errTooMany = errors.New("more than 4,294,967,295 exchanges cannot be sorted")
 
-// Arrange arranges exchanges. It costs a sort of them, and ends early with the error of the context.
+// Arrange arranges exchanges. It costs as much as sorting them, and returns early with the context's error.
 func (r *Table) Arrange(ctx context.Context, p Plan) (*Arrangement, error) {
 	if p.Exchanges >= math.MaxUint32 {
 		return nil, errTooMany
@@ -40,26 +40,25 @@ func (r *Table) Arrange(ctx context.Context, p Plan) (*Arrangement, error) {
 	return a, nil
 }
 
-// A builder makes an arrangement of items that are sorted: those of an outer group stand together, and in it those of
-// an inner one.
+// A builder makes an arrangement of items that are sorted by outer group, and within it by inner group.
 type builder struct {
 	table *Table
 	plan  *Plan
 	a     *Arrangement
 }
 
-// A span is a group on its way to its place.
+// A span is a group that is being sorted.
 type span struct {
 	items  []item
 	key    uint64 // in ascending order
 	lowest uint32 // number of an exchange
-	named  bool   // it is under a context or a task; else it is what is under none
+	named  bool   // it has a context or a task; false for the group of exchanges without one
 }
 
-// A total is what the exchanges of a group come to.
+// A total is the totals of a group's exchanges.
 type total struct {
 	lowest       uint32
-	began, ended int64 // 0 if not known
+	began, ended int64 // 0 if unknown
 	size         float64
 	worst        uint8
 	failed       uint32
@@ -83,7 +82,7 @@ func (b *builder) build(items []item) {
 	}
 }
 
-// spans cuts items into groups.
+// spans divides items into groups.
 func (b *builder) spans(items []item, of func(*item) uint32) []span {
 	var list []span
 	for len(items) > 0 {
@@ -98,7 +97,7 @@ func (b *builder) spans(items []item, of func(*item) uint32) []span {
 	return list
 }
 
-// sortSpans sorts groups. The one without a name is the first, or, if unnamed is 1, the last.
+// sortSpans sorts groups. The group without a name comes first, or last if unnamed is 1.
 func sortSpans(list []span, unnamed int) {
 	rank := func(s *span) int {
 		if s.named {
@@ -111,7 +110,7 @@ func sortSpans(list []span, unnamed int) {
 	})
 }
 
-// total sums exchanges up.
+// total computes the totals of exchanges.
 func (b *builder) total(items []item) total {
 	r := b.table
 	t := total{lowest: items[0].seq}
@@ -133,8 +132,8 @@ func (b *builder) total(items []item) total {
 	return t
 }
 
-// supersedes reports whether a state of a task takes the place of another one, which an exchange before or after it has
-// shown. What ended a task is not taken back by what a later exchange has seen of it.
+// supersedes reports whether a state of a task replaces another one, which an exchange before or after it has shown.
+// Later exchanges cannot undo a final state.
 func supersedes(now, other a2a.State, later bool) bool {
 	switch {
 	case !now.Known():
@@ -147,7 +146,7 @@ func supersedes(now, other a2a.State, later bool) bool {
 	return later
 }
 
-// key returns what a group is sorted by.
+// key returns the sort key of a group.
 func (b *builder) key(t *total) uint64 {
 	switch p := b.plan; p.By {
 	case ByTime:
@@ -162,8 +161,7 @@ func (b *builder) key(t *total) uint64 {
 	return b.plan.ascending(uint64(t.lowest), true)
 }
 
-// workflow puts a workflow behind all others. One exchange alone needs no heading; those that follow each other are one
-// group.
+// workflow appends a workflow. A single exchange needs no heading; consecutive ones form one group.
 func (b *builder) workflow(items []item) {
 	if len(items) > 1 {
 		t := b.total(items)
@@ -174,7 +172,7 @@ func (b *builder) workflow(items []item) {
 	b.own(items)
 }
 
-// context puts a context behind all others, and its tasks.
+// context appends a context and its tasks.
 func (b *builder) context(items []item) {
 	t := b.total(items)
 	context := items[0].outer
@@ -201,7 +199,7 @@ func (b *builder) context(items []item) {
 	}
 }
 
-// heading puts the heading of a group behind all others. It is valid until the next one.
+// heading appends the heading of a group. The returned pointer is valid until the next call.
 func (b *builder) heading(items []item, t *total, key Key, tallies []uint32) *group {
 	b.a.groups = append(b.a.groups, group{
 		key: key, first: uint32(len(b.a.seqs)), all: uint32(len(items)), lowest: t.lowest,
@@ -212,7 +210,7 @@ func (b *builder) heading(items []item, t *total, key Key, tallies []uint32) *gr
 	return &b.a.groups[len(b.a.groups)-1]
 }
 
-// own puts exchanges right under the last heading.
+// own adds exchanges directly under the last heading.
 func (b *builder) own(items []item) {
 	b.a.groups[len(b.a.groups)-1].own += uint32(len(items))
 	for i := range items {
@@ -220,13 +218,13 @@ func (b *builder) own(items []item) {
 	}
 }
 
-// place puts an exchange behind all others.
+// place appends an exchange.
 func (b *builder) place(seq uint32) {
 	b.a.seqs = append(b.a.seqs, seq)
 	b.a.rank[seq] = uint32(len(b.a.seqs))
 }
 
-// A shown is the state of a task, and the exchange that showed it.
+// A shown is the state of a task, and the exchange that showed the state.
 type shown struct {
 	state a2a.State
 	by    uint32
@@ -239,7 +237,7 @@ func (s shown) with(state a2a.State, by uint32) shown {
 	return s
 }
 
-// tallyOf counts the states of the tasks that exchanges are about. Most groups have one task.
+// tallyOf counts the states of the tasks of exchanges. Most groups have one task.
 func (b *builder) tallyOf(items []item) []uint32 {
 	r := b.table
 	var first uint32

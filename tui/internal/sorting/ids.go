@@ -7,24 +7,25 @@ import (
 	"math"
 )
 
-// longID is how long an id may be, in bytes. Of longer ones the beginning is kept, and a digest of the whole.
+// longID is the maximum length of a stored id in bytes. For longer ids, the beginning and a digest of the whole are
+// stored.
 const longID = 96
 
-// ids numbers texts from 1 on, in the order in which they first come. Each costs its bytes, 4 for where it ends, and 5
-// to 11 in the table. The zero ids are ready for use.
+// ids numbers texts from 1 on, in order of first occurrence. Each text costs its bytes, 4 bytes for its end, and 5 to
+// 11 bytes in the table. The zero value is ready for use.
 type ids struct {
 	names
 	table []uint32 // of numbers, by hash, with open addressing; 0 is free
 	seed  maphash.Seed
 }
 
-// names are the texts of ids as they were at a moment. They do not change, and may be read by several goroutines.
+// names are a snapshot of the texts of ids. They do not change, and are safe for concurrent use.
 type names struct {
 	text []byte
-	ends []uint32 // in text, by number less one
+	ends []uint32 // in text, by number minus one
 }
 
-// of returns the text of a number, "" of 0.
+// of returns the text of a number, "" for 0.
 func (n names) of(number uint32) string { return string(n.bytes(number)) }
 
 func (n names) bytes(number uint32) []byte {
@@ -38,7 +39,7 @@ func (n names) bytes(number uint32) []byte {
 	return n.text[begin:n.ends[number-1]]
 }
 
-// number returns the number of a text; 0 of "", and of a new one where four gigabytes of others are kept already.
+// number returns the number of a text. It returns 0 for "", and for a new text once four gigabytes of texts are stored.
 func (d *ids) number(text string) uint32 {
 	if text == "" {
 		return 0
@@ -67,7 +68,7 @@ func (d *ids) number(text string) uint32 {
 	return d.table[at]
 }
 
-// slot returns where in the table a text stands, or would stand.
+// slot returns the index of a text in the table, or the free index for it.
 func (d *ids) slot(text string) int {
 	mask := uint64(len(d.table) - 1)
 	at := maphash.String(d.seed, text) & mask

@@ -2,42 +2,42 @@ package sorting
 
 import "math"
 
-// An Order is what exchanges and their headings are sorted by.
+// An Order is the sort order of exchanges and their headings.
 type Order uint8
 
-// The orders. Of equals the lower number comes first.
+// These are the orders. Ties are sorted by ascending number.
 const (
-	ByNumber   Order = iota // of a group: of its first exchange
-	ByTime                  // when it began, earlier first
+	ByNumber   Order = iota // of a group: number of its first exchange
+	ByTime                  // start time, earlier first
 	ByDuration              // longer first; of a group: from its first to its last moment
-	BySize                  // bigger first; of a group: all together
+	BySize                  // bigger first; of a group: the sum
 	ByWorst                 // worse findings first
-	Orders                  // not an order: how many there are
+	Orders                  // not an order: the number of orders
 )
 
-// A Plan says which exchanges to arrange, and how.
+// A Plan is the exchanges to arrange, and how.
 type Plan struct {
-	Exchanges uint64   // all from 1 on up to this number
-	Chosen    []uint64 // if it is not nil, only these of them, in order
+	Exchanges uint64   // all from 1 up to this number
+	Chosen    []uint64 // if not nil, only these exchanges, in order
 	By        Order
-	Reversed  bool // what is not known stays at the end
+	Reversed  bool // unknown values stay at the end
 	Under     Grouping
-	Worst     []uint8                    // by number: 0, or 1 and the severity of the worst finding
-	Workflow  func(number uint64) uint64 // for ByWorkflow: the exchange that began the workflow of one
-	Folds     *Folds                     // nothing is folded if it is nil
+	Worst     []uint8                    // by number: 0, or 1 plus the severity of the worst finding
+	Workflow  func(number uint64) uint64 // for ByWorkflow: returns the exchange that began an exchange's workflow
+	Folds     *Folds                     // nil folds nothing
 }
 
-// An item is an exchange on its way to its place.
+// An item is an exchange that is being sorted.
 type item struct {
-	outer, inner uint32 // what it stands under; 0 for nothing
+	outer, inner uint32 // its groups; 0 for none
 	seq          uint32
 	key          uint64 // in ascending order
 }
 
-// last is the key of what is not known, which is at the end in either direction.
+// last is the key of unknown values, which come last in either direction.
 const last = math.MaxUint64
 
-// items returns the exchanges of a plan, with what they are sorted by.
+// items returns the exchanges of a plan, with their sort keys.
 func (r *Table) items(p *Plan) []item {
 	var items []item
 	add := func(seq uint32) {
@@ -66,7 +66,7 @@ func (r *Table) items(p *Plan) []item {
 	return items
 }
 
-// key returns what an exchange is sorted by.
+// key returns the sort key of an exchange.
 func (r *Table) key(p *Plan, seq uint32) uint64 {
 	switch i := seq - 1; p.By {
 	case ByTime:
@@ -88,13 +88,13 @@ func (p *Plan) worst(seq uint32) uint8 {
 	return 0
 }
 
-// ascending returns a key that puts lower values first, or higher ones if the plan is reversed.
+// ascending returns a key that sorts lower values first, or higher ones if the plan is reversed.
 func (p *Plan) ascending(v uint64, known bool) uint64 { return sortKey(v, known, p.Reversed) }
 
-// descending returns a key that puts higher values first, or lower ones if the plan is reversed. Values are not
+// descending returns a key that sorts higher values first, or lower ones if the plan is reversed. Values must not be
 // negative.
 func (p *Plan) descending(v float64, known bool) uint64 {
-	return sortKey(math.Float64bits(v), known, !p.Reversed) // bits have the same order
+	return sortKey(math.Float64bits(v), known, !p.Reversed) // the bits of non-negative floats sort like their values
 }
 
 func sortKey(v uint64, known, down bool) uint64 {

@@ -1,9 +1,9 @@
-// Package sorting keeps the little that is needed of each exchange of a capture to sort and to group all of them, and
-// arranges them: in an order, and under headings that fold.
+// Package sorting stores the values that sorting and grouping need of each exchange of a capture. It arranges exchanges
+// in an order, and under headings that fold.
 //
 // A Table takes 25 bytes for each exchange, and for each different id of a task or a context its text and up to 19
-// bytes. An Arrangement takes 8 bytes for each exchange of the capture and 72 for each heading. It answers at once which
-// exchange is at a position and the other way round, however many there are and whatever is folded.
+// bytes. An Arrangement takes 8 bytes for each exchange of the capture and 72 for each heading. It maps positions to
+// exchanges and back in constant time, regardless of size and folds.
 package sorting
 
 import (
@@ -13,19 +13,19 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Facts is what a Table keeps of an exchange.
+// Facts are the values of an exchange in a Table.
 type Facts struct {
-	Started time.Time     // zero if not known
+	Started time.Time     // zero if unknown
 	Took    time.Duration // capture.NotKnown if it has not ended
 	Size    int64         // bytes of the bodies on the wire
-	Task    string        // id of the one task that it is about, as far as it says; else empty
+	Task    string        // id of the one task that it is about, if known; else empty
 	Context string        // the same
 	State   a2a.State     // that the task was in last
 	Failed  bool          // with a fault, an error of the protocol or of HTTP
 }
 
-// A Table holds what is known of the exchanges of a capture, in columns. The zero Table is empty. It is for one
-// goroutine at a time; what Arrange returns does not refer to it.
+// A Table has facts about the exchanges of a capture, in columns. The zero Table is empty. Use it from one goroutine at
+// a time; results of Arrange do not refer to it.
 type Table struct {
 	started   []int64   // nanoseconds since 1970
 	took      []float32 // nanoseconds; negative if not known
@@ -38,13 +38,13 @@ type Table struct {
 	contextOf []uint32 // of each task, by its number: what an exchange said that named both
 }
 
-// failedBit is the bit of state that says so.
+// failedBit is the bit of state that marks a failed exchange.
 const failedBit = 0x80
 
 // Len returns the highest number of an exchange that was put.
 func (r *Table) Len() uint64 { return uint64(len(r.state)) }
 
-// Put keeps an exchange, in place of what was kept of it before. Numbers count from 1.
+// Put stores an exchange, replacing earlier facts. Numbers count from 1.
 func (r *Table) Put(seq uint64, x Facts) {
 	if seq == 0 {
 		return

@@ -17,7 +17,7 @@ import (
 
 var dawn = time.Date(2026, 5, 4, 9, 30, 0, 0, time.UTC)
 
-// sample has two contexts, one with two tasks, a task of which nobody says the context, and an exchange about nothing.
+// sample has two contexts, one with two tasks, a task without a known context, and an exchange about nothing.
 func sample() *Table {
 	r := &Table{}
 	put := func(seq uint64, start, took time.Duration, size int64, context, task string, s a2a.State) {
@@ -286,7 +286,7 @@ func TestSizes(t *testing.T) {
 	expect.Equal(t, "bytes of a heading", 64, unsafe.Sizeof(group{}))
 }
 
-// million returns what is known of a million exchanges: four a task, two tasks a context.
+// million returns the facts of a million exchanges: four per task, two tasks per context.
 func million() *Table {
 	r := &Table{}
 	random := rand.New(rand.NewPCG(3, 4))

@@ -1,8 +1,8 @@
-// Package style holds lines of styled text, and the themes that paint them. A style says what a piece of text is, not
-// how it looks; the theme chooses its colour. Every text that enters a line is cleaned (see package text), and escape
+// Package style holds lines of styled text, and the themes that paint them. A style is the meaning of a piece of text,
+// not its look; the theme chooses its color. Every text that enters a line is cleaned (see package text), and escape
 // sequences are made in one place, Line.Paint, so that control characters of the traffic never reach the terminal.
 //
-// Colour never carries a meaning alone: OfSeverity, OfState and OfStatus give each a sign, too.
+// Color is never the only carrier of a meaning: OfSeverity, OfState and OfStatus give each a sign, too.
 package style
 
 import (
@@ -11,13 +11,13 @@ import (
 	"a2atap/tui/text"
 )
 
-// A Line is one line of the screen: pieces of clean text and what they are.
+// A Line is one line of the screen: pieces of clean text with their styles.
 type Line struct {
 	Spans    []Span
 	Selected bool // it is drawn in reverse, over the whole width
 }
 
-// A Span is a piece of a line: clean text, and what it is.
+// A Span is a piece of a line: clean text, and its style.
 type Span struct {
 	Text     string
 	Style    Style
@@ -27,7 +27,7 @@ type Span struct {
 // Text returns a line that begins with a text.
 func Text(s Style, words string) Line { return Line{}.Add(s, words) }
 
-// Add returns the line with a text behind it. Every text of a line comes through here, and is cleaned.
+// Add returns the line with a text appended. Every text of a line passes through Add, which cleans it.
 func (l Line) Add(s Style, words string) Line {
 	if words != "" {
 		l.Spans = append(l.Spans[:len(l.Spans):len(l.Spans)], Span{Text: text.Clean(words), Style: s})
@@ -35,7 +35,7 @@ func (l Line) Add(s Style, words string) Line {
 	return l
 }
 
-// Join returns the line with another one behind it.
+// Join returns the line with another one appended.
 func (l Line) Join(other Line) Line {
 	l.Spans = append(l.Spans[:len(l.Spans):len(l.Spans)], other.Spans...)
 	return l
@@ -65,8 +65,8 @@ func (l Line) Fit(columns int) Line {
 	return fitted
 }
 
-// InPane returns the line as a piece of one: cut and filled up to a width. A selected one is drawn in reverse if its pane
-// has the focus.
+// InPane returns the line as a part of a screen line, cut and padded to a width. A selected line is drawn in reverse if
+// its pane has the focus.
 func (l Line) InPane(columns int, focused bool) Line {
 	piece := l.Fit(columns)
 	used := 0
@@ -103,7 +103,7 @@ func (l Line) Paint(t Theme) string {
 	return b.String()
 }
 
-// WrapWords is wrap at blanks, where there are some.
+// WrapWords is Wrap at blanks, if possible.
 func (l Line) WrapWords(columns, indent int) []Line {
 	indent = max(min(indent, columns/2), 0)
 	columns = max(columns, indent+2)
@@ -130,7 +130,7 @@ func (l Line) WrapWords(columns, indent int) []Line {
 	return all
 }
 
-// Wrap returns the line in pieces of at most so many columns; all but the first are indented.
+// Wrap returns the line in pieces of at most this many columns. All but the first are indented.
 func (l Line) Wrap(columns, indent int) []Line {
 	indent = WrapIndent(columns, indent)
 	columns = max(columns, indent+2)
@@ -152,7 +152,7 @@ func (l Line) Wrap(columns, indent int) []Line {
 	return append(pieces, piece)
 }
 
-// WrapIndent returns by how many columns wrap indents.
+// WrapIndent returns the indent of Wrap in columns.
 func WrapIndent(columns, indent int) int { return max(min(indent, columns/2), 0) }
 
 // A Strip is a line of single cells, such as a bar.
@@ -167,7 +167,7 @@ func NewStrip(columns int) Strip {
 	return s
 }
 
-// Put puts a sign of one column into a cell, if there is such a cell.
+// Put puts a sign of one column into a cell, if the cell exists.
 func (s Strip) Put(column int, look Style, sign string) {
 	if column >= 0 && column < len(s) {
 		s[column] = Span{Text: sign, Style: look}

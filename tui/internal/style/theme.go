@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// A Theme is the palette that the inspector draws with. Colour never carries a meaning alone: whatever is coloured has
-// a sign or a word too.
+// A Theme is the palette that the inspector draws with. Color is never the only carrier of a meaning: everything
+// colored also has a sign or a word.
 type Theme string
 
-// The themes. Colours are the sixteen of the terminal, so that they fit what its user has chosen.
+// These themes use the terminal's sixteen colors, which its user has chosen.
 const (
 	Dark  Theme = "dark"  // for a dark background
 	Light Theme = "light" // for a light one
-	Plain Theme = "plain" // no colour: bold, dim, underlined and reverse only
+	Plain Theme = "plain" // no color: bold, dim, underlined and reverse only
 
-	// Contrast has nothing dim and nothing that depends on the background: what has a colour has one behind it, too.
+	// Contrast uses no dim text and does not depend on the background: every colored text also has a background color.
 	Contrast Theme = "contrast"
 )
 
-// Themes are all of them, in the order in which the key t goes through them.
+// Themes are all themes, in the order in which the key t cycles through them.
 var Themes = []Theme{Dark, Light, Contrast, Plain}
 
 // ThemeNames returns the names of the themes as a list for people.
@@ -32,9 +32,9 @@ func ThemeNames() string {
 	return strings.Join(names, ", ")
 }
 
-// ChooseTheme returns the theme of that name. "auto" and "" look at the environment: NO_COLOR, unless it is empty, asks
-// for no colour (https://no-color.org), and COLORFGBG, which some terminals set, ends with the number of the
-// background's colour. The terminal itself is never asked: some never answer.
+// ChooseTheme returns the theme with that name. For "auto" and "", it reads the environment: a non-empty NO_COLOR
+// disables color (https://no-color.org). COLORFGBG, which some terminals set, ends with the number of the background
+// color. ChooseTheme never queries the terminal: some never answer.
 func ChooseTheme(name string, getenv func(string) string) (Theme, error) {
 	switch t := Theme(name); {
 	case slices.Contains(Themes, t):
@@ -56,7 +56,7 @@ func ChooseTheme(name string, getenv func(string) string) (Theme, error) {
 // Next returns the theme to which the key t changes.
 func (t Theme) Next() Theme { return Themes[(slices.Index(Themes, t)+1)%len(Themes)] }
 
-// A Style says what a piece of text is; the theme chooses its colour.
+// A Style is the meaning of a piece of text; the theme chooses its color.
 type Style uint8
 
 const (
@@ -67,16 +67,16 @@ const (
 	Error
 	Warning
 	Note
-	Good   // it went well
+	Good   // success
 	Name   // of a header or a JSON member
 	String // in JSON
 	Number // in JSON, and true, false and null
 	Request
 	Answer
-	Cursor // of the line that is typed
-	Match  // of what is searched for
-	Here   // the same, of the match that was gone to
-	styles // not a style: how many there are
+	Cursor // of an input line
+	Match  // of a search
+	Here   // the current match
+	styles // not a style: the number of styles
 )
 
 // Looks are the parameters of SGR (ECMA-48 section 8.3.117) for each style.

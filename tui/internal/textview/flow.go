@@ -10,19 +10,19 @@ import (
 	"a2atap/tui/text"
 )
 
-// A flow lays text out in lines of at most so many columns, broken at blanks where there are any, and remembers which
-// event brought each piece of it.
+// A flow lays out text in lines of at most this many columns, broken at blanks if possible. It records which event
+// delivered each piece.
 type flow struct {
 	columns int
 	indent  int // columns, of each line
 	lines   []flowLine
-	more    bool // there were more lines than are kept
+	more    bool // there were more lines than the limit
 
-	line  []flowSpan // that is being filled
-	used  int        // columns of it
-	word  int        // where in it the word begins that is being written
+	line  []flowSpan // the current line
+	used  int        // number of its columns in use
+	word  int        // where the current word begins in it
 	ahead int        // columns before that word
-	inked bool       // there is something else than blanks before that word
+	inked bool       // something other than blanks precedes that word
 }
 
 // A flowLine is a line of laid out text.
@@ -31,17 +31,17 @@ type flowLine struct {
 	spans  []flowSpan
 }
 
-// A flowSpan is a piece of a line: clean text, and what it is.
+// A flowSpan is a piece of a line: clean text, with its style and events.
 type flowSpan struct {
 	text   string
 	style  style.Style
 	events eventRange
 }
 
-// An eventRange is the events that have brought something, by index, both included.
+// An eventRange is the events that delivered a piece, by index, both included.
 type eventRange struct{ from, to int }
 
-// noEvent is the range of what no event has brought.
+// noEvent is the range of text that no event delivered.
 var noEvent = eventRange{-1, -1}
 
 func oneEvent(i int) eventRange { return eventRange{i, i} }
@@ -49,7 +49,7 @@ func oneEvent(i int) eventRange { return eventRange{i, i} }
 // has reports whether an event is in the range; -1 is in none.
 func (r eventRange) has(i int) bool { return i >= 0 && r.from <= i && i <= r.to }
 
-// maxSegment bounds how much text is looked at again and again while it is cut into lines.
+// maxSegment bounds how much text is scanned repeatedly while it is cut into lines.
 const maxSegment = 1 << 10
 
 // write adds text of an event, which may have several lines. Control characters other than line ends are made visible;
@@ -67,7 +67,7 @@ func (f *flow) write(by eventRange, look style.Style, words string) {
 	}
 }
 
-// put adds clean text to the line, and begins new ones as needed.
+// put adds clean text to the line, and starts new lines as needed.
 func (f *flow) put(by eventRange, look style.Style, words string) {
 	for words != "" && !f.more {
 		n := segment(words)
@@ -76,14 +76,14 @@ func (f *flow) put(by eventRange, look style.Style, words string) {
 	}
 }
 
-// segment returns the length in bytes of the blanks, or of the word, with which a clean text begins, or of a part of it
-// that ends between two cells.
+// segment returns the length in bytes of the blanks or the word at the start of a clean text. For long ones, it returns
+// the length of a part that ends between two cells.
 func segment(words string) int {
 	end := len(words)
 	if end > maxSegment {
 		for end = maxSegment; !utf8.RuneStart(words[end]); end-- {
 		}
-		last := 0 // the length of the last cell, which may go on
+		last := 0 // the length of the last cell, which may grow
 		for cell := range text.Cells(words[:end]) {
 			last = len(cell)
 		}
@@ -98,7 +98,7 @@ func segment(words string) int {
 
 func (f *flow) segment(s flowSpan) {
 	room := max(f.columns-f.indent, 2)
-	if s.text[0] == ' ' { // what does not fit would stand at the end of the line, where nobody sees it
+	if s.text[0] == ' ' { // a blank at the end of the line would be invisible
 		s.text = s.text[:min(len(s.text), max(room-f.used, 0))]
 		f.inked = f.inked || f.word < len(f.line)
 		f.add(s, len(s.text))
@@ -135,7 +135,7 @@ func (f *flow) add(s flowSpan, columns int) {
 	f.used += columns
 }
 
-// wrap ends the line before the word that is being written.
+// wrap ends the line before the current word.
 func (f *flow) wrap() {
 	word, used := slices.Clone(f.line[f.word:]), f.used-f.ahead
 	f.line = f.line[:f.word]
@@ -153,14 +153,14 @@ func (f *flow) end() {
 	f.line, f.used, f.word, f.ahead, f.inked = f.line[:0], 0, 0, 0, false
 }
 
-// ended ends the line if something is in it.
+// ended ends the line if it is not empty.
 func (f *flow) ended() {
 	if len(f.line) > 0 {
 		f.end()
 	}
 }
 
-// merged returns spans with those in one that say the same about their texts.
+// merged merges adjacent spans with the same attributes.
 func merged(spans []flowSpan) []flowSpan {
 	var all []flowSpan
 	for i := 0; i < len(spans); {
@@ -181,7 +181,7 @@ func merged(spans []flowSpan) []flowSpan {
 	return all
 }
 
-// putLine adds a line that was laid out elsewhere, wrapped with a hanging indent.
+// putLine adds an already laid out line, wrapped with a hanging indent.
 func (f *flow) putLine(by eventRange, l style.Line, hang int) {
 	f.ended()
 	for _, piece := range l.Wrap(max(f.columns-f.indent, 2), hang) {
@@ -192,12 +192,12 @@ func (f *flow) putLine(by eventRange, l style.Line, hang int) {
 	}
 }
 
-// has reports whether an event has brought a piece of the line.
+// has reports whether an event delivered a piece of the line.
 func (l *flowLine) has(event int) bool {
 	return slices.ContainsFunc(l.spans, func(s flowSpan) bool { return s.events.has(event) })
 }
 
-// drawn draws the line, with what an event has brought in reverse.
+// drawn draws the line, with the pieces that an event delivered in reverse.
 func (l *flowLine) drawn(event int) style.Line {
 	drawn := style.Line{}.Add(style.Normal, text.Blanks(l.indent))
 	for _, s := range l.spans {

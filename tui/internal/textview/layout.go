@@ -11,7 +11,7 @@ import (
 	"a2atap/tui/text"
 )
 
-// layout lays out what was put together.
+// layout lays out the assembled text.
 func (s *source) layout(columns int) *shown {
 	t := &shown{
 		started: s.Exchange.Started, stream: s.Exchange.Response != nil && s.Exchange.Response.Stream, width: columns,
@@ -43,7 +43,7 @@ func (s *source) layout(columns int) *shown {
 type writer struct {
 	flow
 	of     *assembly.Assembly
-	spaced bool // what comes next stands after an empty line
+	spaced bool // an empty line precedes the next text
 }
 
 // mark returns the number of an event as people read it.
@@ -57,7 +57,7 @@ func (w *writer) block(b *assembly.Block) {
 	}
 	w.indent, w.spaced = 0, long
 	by := noEvent
-	if len(b.Runs) == 0 && b.Kind != assembly.Artifact { // else its text is lit
+	if len(b.Runs) == 0 && b.Kind != assembly.Artifact { // else its text is highlighted
 		by = eventRange{b.First, b.Last}
 	}
 	w.putLine(by, w.heading(b), 2)
@@ -76,7 +76,7 @@ func (w *writer) block(b *assembly.Block) {
 	w.indent = 0
 }
 
-// heading names a block, and says how far it has come.
+// heading names a block, with its progress.
 func (w *writer) heading(b *assembly.Block) style.Line {
 	var l style.Line
 	switch b.Kind {
@@ -103,7 +103,7 @@ func (w *writer) heading(b *assembly.Block) style.Line {
 	return l.Add(style.Dim, w.extent(b))
 }
 
-// extent says of which events a block is made, and whether that is all of it.
+// extent describes the events of a block, and whether it is complete.
 func (w *writer) extent(b *assembly.Block) string {
 	if b.First < 0 {
 		return ""
@@ -125,10 +125,10 @@ func (w *writer) extent(b *assembly.Block) string {
 		words += ", no last chunk"
 	}
 	if b.Middle {
-		words += ", begun before this stream"
+		words += ", started before this stream"
 	}
 	if b.Again > 0 {
-		words += ", begun again"
+		words += ", started again"
 		if b.Again > 1 {
 			words += fmt.Sprintf(" %d times", b.Again)
 		}
@@ -152,7 +152,7 @@ func (w *writer) run(b *assembly.Block, r assembly.Run) {
 	case a2a.FilePart:
 		w.putLine(oneEvent(r.Event), style.Text(style.Name, "file without content"), 0)
 	default:
-		w.putLine(oneEvent(r.Event), style.Text(style.Name, "part of no known kind"), 0)
+		w.putLine(oneEvent(r.Event), style.Text(style.Name, "part of unknown kind"), 0)
 	}
 	for _, l := range document.LayJSON([]byte(r.Text)) {
 		if w.more {
@@ -163,7 +163,7 @@ func (w *writer) run(b *assembly.Block, r assembly.Run) {
 	}
 }
 
-// ending says what is missing, and how the exchange ended.
+// ending describes what is missing, and how the exchange ended.
 func (w *writer) ending(s *source) {
 	if len(w.lines) == 0 {
 		w.putLine(noEvent, style.Text(style.Dim, nothingToRead(s)), 0)
@@ -175,10 +175,10 @@ func (w *writer) ending(s *source) {
 			text.Number(document.MaxLines))), 2)
 	}
 	if left := s.Excerpt.Events.Count() - len(s.text.Events); s.text.Full && left > 0 {
-		w.putLine(noEvent, style.Text(style.Title, fmt.Sprintf("… not put together here: %s after ·%d; the detail has them",
+		w.putLine(noEvent, style.Text(style.Title, fmt.Sprintf("… not assembled here: %s after ·%d; the detail shows them",
 			text.Plural(left, "event"), s.lastTaken())), 2)
 	} else if s.text.Full {
-		w.putLine(noEvent, style.Text(style.Title, "… there is more text than is shown here; the detail has all of it"), 2)
+		w.putLine(noEvent, style.Text(style.Title, "… the text is cut here; the detail shows all of it"), 2)
 	}
 	w.end()
 	if f := s.Exchange.Fault; f != nil {
@@ -192,7 +192,7 @@ func (w *writer) ending(s *source) {
 	}
 }
 
-// lastTaken returns the number of the last event that was put together.
+// lastTaken returns the number of the last assembled event.
 func (s *source) lastTaken() int {
 	if n := len(s.text.Events); n > 0 {
 		return s.text.Events[n-1].Number
@@ -200,7 +200,7 @@ func (s *source) lastTaken() int {
 	return 0
 }
 
-// nothingToRead says why there is no text.
+// nothingToRead explains why there is no text.
 func nothingToRead(s *source) string {
 	switch {
 	case s.Exchange.Response == nil:
@@ -210,7 +210,7 @@ func nothingToRead(s *source) string {
 	case len(s.Exchange.Response.Body.Data) == 0:
 		return "the answer has no body"
 	case s.unread != nil:
-		return "the answer cannot be read as JSON; the detail shows its body"
+		return "the answer is not JSON; the detail shows its body"
 	}
-	return "the answer holds no text, artifact or error of A2A; the detail shows its body"
+	return "the answer has no A2A text, artifact or error; the detail shows its body"
 }

@@ -12,23 +12,23 @@ import (
 	"a2atap/tui/load"
 )
 
-// A source is what was read of an exchange to put its text together. It belongs to the command under way.
+// A source is the data read from an exchange to assemble its text. It belongs to the running command.
 type source struct {
 	load.Excerpt
 	text   *assembly.Assembly
-	call   *a2a.Call // nil until the request was read
+	call   *a2a.Call // nil until the request has been read
 	unread error     // why an answer that is not a stream cannot be read
-	laid   int       // events that were there when the text was laid out
+	laid   int       // number of events at the last layout
 }
 
-// shown is the text of an exchange as it was put together, laid out for a width. It is not changed.
+// shown is the assembled text of an exchange, laid out for a width. It is immutable.
 type shown struct {
 	started time.Time
 	stream  bool
 	width   int
 	events  []assembly.Event
-	count   int   // events of the stream, with those that are not put together
-	first   []int // by event: the line where what it brought begins; -1 if nothing of it is there
+	count   int   // events of the stream, including those not assembled
+	first   []int // by event: the line where its text begins; -1 without text
 	lines   []flowLine
 }
 
@@ -36,18 +36,18 @@ type shown struct {
 type read struct {
 	ticket uint64
 	source source
-	shown  *shown // nil if what is shown stays
+	shown  *shown // nil if the text is unchanged
 	took   time.Duration
 	err    error
 }
 
-// readText reads on in an exchange, after a pause, puts together what it brings, and lays that out for a width.
+// readText continues to read an exchange, after a pause, assembles the new text, and lays it out for a width.
 func readText(
 	ctx context.Context, l *load.Loader, ticket, seq uint64, s source, columns int, pause time.Duration,
 ) tea.Cmd {
 	return func() tea.Msg {
 		if l.Until(ctx).Pause(pause); ctx.Err() != nil {
-			return nil // the panel was left
+			return nil // the user has left the panel
 		}
 		begin := time.Now()
 		answer := read{ticket: ticket}
@@ -61,12 +61,12 @@ func readText(
 	}
 }
 
-// layText lays out what was read before for another width.
+// layText lays out the text read before for another width.
 func layText(l *load.Loader, ticket uint64, s source, columns int) tea.Cmd {
 	return func() tea.Msg { return read{ticket: ticket, source: s, shown: s.layout(columns)} }
 }
 
-// read reads on for a while.
+// read continues reading for a limited time.
 func (s *source) read(ctx context.Context, l *load.Loader, seq uint64) (err error) {
 	if s.text == nil {
 		s.text = &assembly.Assembly{}
@@ -91,7 +91,7 @@ func (s *source) read(ctx context.Context, l *load.Loader, seq uint64) (err erro
 	return nil
 }
 
-// whole takes an exchange that is not a stream: its answer or, if it is a notification to a webhook, its request.
+// whole assembles an exchange that is not a stream: its response or, for a notification to a webhook, its request.
 func (s *source) whole(call *a2a.Call) {
 	if call.Operation == a2a.Webhook {
 		head := capture.ParseRequestHead(s.Exchange.Request.Head)

@@ -1,5 +1,5 @@
-// Package textview is the panel that shows what an exchange brings as something to read: artifacts put together from
-// their chunks, and what was said between them, beside the events that brought it.
+// Package textview is the panel that shows an exchange's contents as text: artifacts assembled from their chunks, and
+// the messages between them, next to their events.
 package textview
 
 import (
@@ -17,12 +17,12 @@ import (
 	"a2atap/tui/load"
 )
 
-// A Panel shows what an exchange brings as something to read: artifacts put together from their chunks, and what
-// was said between them, beside the events that brought it.
+// A Panel shows an exchange's contents as text: artifacts assembled from their chunks, and the messages between them,
+// next to their events.
 type Panel struct {
 	shared      *panel.Shared
 	seq         uint64
-	goal        analysis.Place // the event at which the cursor begins
+	goal        analysis.Place // initial event of the cursor
 	width       int
 	height      int
 	rows        panel.Window // over the events
@@ -30,18 +30,18 @@ type Panel struct {
 	inText      bool         // keys move in the text
 	follow      bool         // the cursor stays on the newest event
 	shown       *shown
-	source      source                    // what was read, while no command has it
+	source      source                    // data read, while no command uses it
 	marks       map[int]analysis.Severity // by number of the event: the worst finding
-	loading     uint64                    // ticket; 0 if no command is under way
+	loading     uint64                    // ticket; 0 without a running command
 	reloadAgain bool
 	took        time.Duration
-	pendingKeys []keys.Action // that were pressed before there was something to show
+	pendingKeys []keys.Action // keys pressed before the text was ready
 	ctx         context.Context
 	leave       context.CancelFunc
 	err         error
 }
 
-// New returns the text of an exchange, at an event of it. Begin reads it.
+// New returns the text of an exchange, with the cursor at an event. Begin reads the exchange.
 func New(s *panel.Shared, goal analysis.Place) *Panel {
 	p := &Panel{shared: s, seq: goal.Exchange, goal: goal}
 	p.ctx, p.leave = context.WithCancel(s.Load.Context)
@@ -53,7 +53,7 @@ func (p *Panel) Scope() keys.Scope { return keys.InText }
 
 func (p *Panel) Title() string { return "text of " + strconv.FormatUint(p.seq, 10) }
 
-// Leave ends what is under way, since the panel goes.
+// Leave cancels running work. Call it when the panel closes.
 func (p *Panel) Leave() { p.leave() }
 
 // Begin returns the command that reads the exchange.
@@ -74,10 +74,10 @@ func (p *Panel) Target() analysis.Place {
 	return at.Event(p.shown.events[p.rows.Cursor].Number)
 }
 
-// beside reports whether events and text stand side by side.
+// beside reports whether events and text are side by side.
 func (p *Panel) beside() bool { return p.width >= 100 }
 
-// rowColumns returns the width of the events beside the text.
+// rowColumns returns the width of the events next to the text.
 func (p *Panel) rowColumns() int { return min(max(p.width*2/5, 50), 64) }
 
 // textColumns returns the width of the text.
@@ -94,7 +94,7 @@ func (p *Panel) Resize(width, height int) tea.Cmd {
 	return p.layAgain()
 }
 
-// layAgain returns the command that lays the text out for another width, if it has changed.
+// layAgain returns the command that lays out the text again if the width has changed.
 func (p *Panel) layAgain() tea.Cmd {
 	if p.shown == nil || p.loading != 0 || p.shown.width == p.textColumns() {
 		return nil
@@ -147,7 +147,7 @@ func (p *Panel) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// reload reads on in an exchange that goes on. What takes long is done less often.
+// reload continues to read a growing exchange, less often if that takes long.
 func (p *Panel) reload() tea.Cmd {
 	if p.loading != 0 {
 		p.reloadAgain = true
@@ -156,7 +156,7 @@ func (p *Panel) reload() tea.Cmd {
 	return p.readOn(min(10*p.took, 5*time.Second))
 }
 
-// mark notes which events have findings.
+// mark finds the events with findings.
 func (p *Panel) mark() {
 	p.marks = make(map[int]analysis.Severity)
 	for _, f := range p.shared.Found.Of(p.seq) {
@@ -214,7 +214,7 @@ func (p *Panel) show(shown *shown) tea.Cmd {
 	return tea.Batch(append(cmds, p.layAgain())...)
 }
 
-// seek moves to the event at which the cursor is to begin, once it was read.
+// seek moves to the initial event of the cursor, once it has been read.
 func (p *Panel) seek() {
 	k, is := load.EventNumber(p.goal)
 	if !is {
@@ -250,7 +250,7 @@ func (p *Panel) act(a keys.Action) tea.Cmd {
 	return nil
 }
 
-// reveal scrolls the text to what the selected event has brought.
+// reveal scrolls to the text that the selected event delivered.
 func (p *Panel) reveal() {
 	if p.rows.Cursor >= len(p.shown.first) {
 		return
@@ -263,7 +263,7 @@ func (p *Panel) reveal() {
 	p.text.Scroll(keys.None)
 }
 
-// jump moves to the next event with a finding, past the end too.
+// jump moves to the next event with a finding, wrapping around at the end.
 func (p *Panel) jump(a keys.Action) tea.Cmd {
 	step := 1
 	if a == keys.PreviousFinding {
@@ -295,5 +295,5 @@ func (p *Panel) Click(y int) tea.Cmd {
 
 func (p *Panel) Why(a keys.Action) string {
 	return panel.Unless(a != keys.NextPane || p.shown == nil || p.shown.stream,
-		"the answer is not a stream: it has no events beside the text")
+		"the answer is not a stream: it has no events")
 }

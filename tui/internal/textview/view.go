@@ -77,7 +77,7 @@ func (p *Panel) viewBeside() []style.Line {
 	return lines
 }
 
-// textHeading says which part of the text is seen.
+// textHeading describes the visible part of the text.
 func (p *Panel) textHeading() string {
 	if p.text.Length <= p.text.Height {
 		return "text"
@@ -85,7 +85,7 @@ func (p *Panel) textHeading() string {
 	return fmt.Sprintf("text, lines %d–%d of %s", p.text.Top+1, p.text.Bottom(), text.Number(p.text.Length))
 }
 
-// textLines draws the visible lines of the text. What the selected event has brought is lit, and its lines are marked.
+// textLines draws the visible lines of the text. The selected event's text is highlighted, and its lines are marked.
 func (p *Panel) textLines() []style.Line {
 	event := p.rows.Cursor
 	if !p.shown.stream {
@@ -118,7 +118,7 @@ func (p *Panel) rowHeading(columns int) style.Line {
 
 func (p *Panel) numberColumns() int { return max(len(strconv.Itoa(p.shown.count))+1, 4) }
 
-// row draws an event: its number, time and size, and what it brings.
+// row draws an event: its number, time and size, and a summary.
 func (p *Panel) row(i, columns int) style.Line {
 	e := &p.shown.events[i]
 	mark, look := " ", style.Normal

@@ -10,7 +10,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Call returns the steps of a call that asks for a task and gets it in a state.
+// Call returns the steps of a call that requests a task and receives it in a state.
 func Call(seq uint64, task, state string) []capture.Step {
 	return append(Asked(seq,
 		"POST /a2a HTTP/1.1\r\nHost: booker.example\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\n\r\n",
@@ -31,7 +31,7 @@ func Asked(seq uint64, head, body string) []capture.Step {
 	}
 }
 
-// Answered returns the steps of an answer that ends its exchange.
+// Answered returns the steps of a response that ends its exchange.
 func Answered(seq uint64, body string) []capture.Step {
 	return []capture.Step{
 		{
@@ -44,7 +44,7 @@ func Answered(seq uint64, body string) []capture.Step {
 	}
 }
 
-// Subscribed returns the steps of a stream that is open.
+// Subscribed returns the steps of an open stream.
 func Subscribed(seq uint64, task string) []capture.Step {
 	return append(Asked(seq,
 		"POST /a2a HTTP/1.1\r\nHost: booker.example\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\n\r\n",
@@ -54,7 +54,7 @@ func Subscribed(seq uint64, task string) []capture.Step {
 		}})
 }
 
-// Status returns the k-th event of a stream, which says a state of a task.
+// Status returns the k-th event of a stream, which reports a state of a task.
 func Status(seq uint64, k int, task, state string) capture.Step {
 	at := time.Duration(k) * 10 * time.Millisecond
 	return capture.Step{
@@ -64,7 +64,7 @@ func Status(seq uint64, k int, task, state string) capture.Step {
 	}
 }
 
-// Task is an event that holds the whole task, as the first one of a subscription does.
+// Task returns an event with the whole task, like the first one of a subscription.
 func Task(seq uint64, k int, id, state string) capture.Step {
 	at := time.Duration(k) * 10 * time.Millisecond
 	return capture.Step{
@@ -92,7 +92,7 @@ func Record(t *testing.T, m *capture.Memory, steps []capture.Step) {
 	}
 }
 
-// Says is a status event with a text in it.
+// Says returns a status event with a text.
 func Says(seq uint64, k int, words string) capture.Step {
 	step := Status(seq, k, "t-1", "TASK_STATE_WORKING")
 	what := step.What.(capture.ResponseEvent)
@@ -101,7 +101,7 @@ func Says(seq uint64, k int, words string) capture.Step {
 	return step
 }
 
-// Talk returns a stream of so many events, of which some say something.
+// Talk returns a stream of this many events, some of which have texts.
 func Talk(t *testing.T, events int, words map[int]string) *capture.Memory {
 	t.Helper()
 	m := capture.NewMemory(capture.Info{Name: "talk.a2atap"})
@@ -117,7 +117,7 @@ func Talk(t *testing.T, events int, words map[int]string) *capture.Memory {
 	return m
 }
 
-// Dawn is when recordings begin.
+// Dawn is the start time of recordings.
 var Dawn = time.Date(2026, 5, 4, 9, 30, 0, 0, time.UTC)
 
 // Long returns a capture with one stream of very many events.

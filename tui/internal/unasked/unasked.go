@@ -1,11 +1,11 @@
-// Package unasked keeps the terminal from being asked. The screen library asks it for its background colour as soon as it
-// is linked, in every command, and waits for up to five seconds if no answer comes; somebody who only runs check in a
-// terminal must neither see that question nor wait for it.
+// Package unasked prevents a query to the terminal. The screen library queries the background color as soon as it is
+// linked, in every command, and waits up to five seconds for an answer; users who only run check in a terminal must
+// neither see that query nor wait for it.
 //
-// Nobody asks where the variable CI is set, so this package sets it while packages are initialised, and whoever links the
-// library calls Over when that is done. Packages are initialised in the order of their import paths, each as soon as
-// those that it imports are (Go specification, "Package initialization"; cmd/link). The library waits for text/template,
-// so this package comes before it as long as its path does, and it imports nothing but os.
+// The library does not query if the variable CI is set. This package therefore sets CI while packages are initialized,
+// and programs that link the library call Over afterward. Packages are initialized in the order of their import paths,
+// each as soon as its imports are (Go specification, "Package initialization"; cmd/link). The library waits for
+// text/template. This package comes before it because of its path, and because it imports only os.
 package unasked
 
 import "os"
@@ -19,8 +19,8 @@ func init() {
 	}
 }
 
-// Over leaves the environment as it was. It is for the initialisation of the package that imports the screen library: no
-// other program is started, and nobody else looks, before that.
+// Over restores the environment. The package that imports the screen library calls it during initialization, before any
+// other program is started or code reads the variable.
 func Over() {
 	if !pretended {
 		return

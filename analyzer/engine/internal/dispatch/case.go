@@ -5,24 +5,24 @@ import (
 	"a2atap/analyzer/internal/digest"
 )
 
-// A Case is an exchange, and what is kept beside it for its findings as long as it is open.
+// A Case is an exchange with the data for its findings while it is open.
 type Case struct {
 	X          *analysis.Exchange
 	Judged     bool          // at least one rule applied
-	Faulted    bool          // the recorder made a fault in it
-	Card       digest.Digest // of the card that it was answered with; 0 if it was not
-	AtEndpoint *Reported     // of the agent, where the exchange has an endpoint
+	Faulted    bool          // the recorder injected a fault into it
+	Card       digest.Digest // of the card in its response; 0 without one
+	AtEndpoint *Reported     // of the agent, if the exchange has an endpoint
 
-	reported Reported // rules that report once an exchange and have
+	reported Reported // rules that have reported and do so once per exchange
 }
 
-// A Reported says which rules have had their report in a scope, and of which severities.
+// A Reported has the rules that were reported in a scope, and their severities.
 type Reported map[string]severities
 
 // A severities is a set of severities.
 type severities uint8
 
-// add adds that a rule has reported, and says whether that is new.
+// add records that a rule has reported, and returns whether that is new.
 func (r *Reported) add(rule string, s analysis.Severity) bool {
 	if *r == nil {
 		*r = make(Reported)
@@ -32,7 +32,7 @@ func (r *Reported) add(rule string, s analysis.Severity) bool {
 	return had&(1<<s) == 0
 }
 
-// addWorse adds a report under a key, and says whether none there was as bad.
+// addWorse records a report under a key, and returns whether no earlier one was as severe.
 func (r *Reported) addWorse(key string, s analysis.Severity) bool {
 	had := (*r)[key]
 	return r.add(key, s) && had>>s == 0

@@ -1,5 +1,5 @@
-// Package dispatch gives observations to the rules and the trackers that want them, in the order that analysis.Tracker
-// says, and makes one finding of what has one cause.
+// Package dispatch passes observations to the rules and the trackers that want them, in the order that analysis.Tracker
+// defines, and merges findings with the same cause.
 package dispatch
 
 import (
@@ -10,40 +10,40 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A Dispatcher gives observations to the rules and trackers of one engine.
+// A Dispatcher passes observations to the rules and trackers of one engine.
 type Dispatcher struct {
 	rules    []*analysis.Rule
 	dialects []a2a.Dialects        // of each rule
-	wanting  map[aspect][]wish     // which rules want an observation, worked out once for each kind of it
+	wanting  map[aspect][]wish     // which rules want an observation, computed once for each aspect
 	takers   [64][]analysis.State  // by number of the kind, in the order in which they take observations
 	sent     analysis.SentMessages // nil if no tracker knows
 	made     []analysis.Observation
 	runner   *analysis.Runner
 	counter  *tally.Counter
-	times    []alike // how often each rule was broken in the step at hand
+	times    []alike // how often each rule was broken in the current step
 	found    []analysis.Finding
 	merger   merger
 	faults   faults
 }
 
-// A Record is what is known of the capture as a whole, apart from what was observed: see the methods of analysis.Pass.
+// A Record has facts about the capture as a whole, apart from observations: see the methods of analysis.Pass.
 type Record interface {
 	RequestMissed() bool
 	Lost() int64
 	Open() iter.Seq[*analysis.Exchange]
 }
 
-// An aspect is all of an observation that decides which rules want it.
+// An aspect has the properties of an observation that decide which rules want it.
 type aspect struct {
 	kind     analysis.Kinds
 	binding  a2a.Binding
-	dialects a2a.Dialects // of a card those of its face of 0.x
+	dialects a2a.Dialects // for a card, those of its 0.x face
 	modern   bool         // a card has the face of 1.0
 	card     bool         // it is a card, or looks like one
 }
 
-// New returns a dispatcher for the rules and the trackers that they need, and some more trackers. Given is what each of
-// these is given.
+// New returns a dispatcher for the rules and the trackers that they need, and some more trackers. given has the values
+// for each tracker.
 func New(
 	rules []*analysis.Rule, more []*analysis.Tracker, given map[*analysis.Tracker][]any, record Record,
 	counter *tally.Counter,
@@ -67,17 +67,17 @@ func New(
 	return d
 }
 
-// Beside returns a dispatcher for the same rules that has seen nothing yet but the faults that the recorder made.
+// Beside returns a dispatcher for the same rules that knows only the faults that the recorder injected.
 func (d *Dispatcher) Beside(record Record, counter *tally.Counter) *Dispatcher {
 	b := New(d.rules, nil, nil, record, counter)
 	b.wanting, b.faults = d.wanting, d.faults
 	return b
 }
 
-// First reports whether a finding, in a case that is over, is the first of its rule and its severity in the rule's scope.
+// First reports whether a finding in an ended case is the first of its rule and severity in the rule's scope.
 func (d *Dispatcher) First(c *Case, f *analysis.Finding) bool { return d.merger.first(c, f, 0, nil) }
 
-// A session is what passes ask.
+// A session implements analysis.Session.
 type session struct {
 	Record
 	d *Dispatcher
@@ -89,14 +89,14 @@ func (s session) Made(o analysis.Observation) { s.d.made = append(s.d.made, o) }
 // AnswerMissed implements analysis.Session.
 func (s session) AnswerMissed(agent string) bool { return s.d.faults.agents[agent] }
 
-// Fault notes that the recorder made a fault in a case; hides is whether what the agent has answered is not known.
+// Fault records a fault that the recorder injected into a case; hides is whether the agent's real answer is unknown.
 func (d *Dispatcher) Fault(c *Case, hides bool) {
 	c.Faulted = true
 	d.faults.note(c.X, hides)
 }
 
-// Sent returns the message with that id that was sent to the task with that id at the exchange's agent, as far as a
-// tracker knows; nil if none is known.
+// Sent returns the message with that id that was sent to the task at the exchange's agent, if a tracker knows it, else
+// nil.
 func (d *Dispatcher) Sent(x *analysis.Exchange, taskID, messageID string) *analysis.SentMessage {
 	if d.sent == nil {
 		return nil
@@ -113,8 +113,8 @@ func (d *Dispatcher) Forgotten() int {
 	return n
 }
 
-// Observe gives an observation in a case to the rules and then to the trackers that want it, and then what these have
-// made of it. Findings wait for Findings, which knows all of the step.
+// Observe passes an observation in a case to the rules and then to the trackers that want it, followed by the
+// observations that these make. Findings returns the findings, once all of the step is known.
 func (d *Dispatcher) Observe(c *Case, o *analysis.Observation) {
 	if o.Kind&analysis.ForTrackers == 0 {
 		d.check(c, o)
@@ -139,7 +139,7 @@ func (d *Dispatcher) check(c *Case, o *analysis.Observation) {
 		return
 	}
 	traits, odd := o.Traits()
-	var counts tally.Rules // once there is something to count
+	var counts tally.Rules // set once there is something to count
 	for i := range wishes {
 		w := &wishes[i]
 		if w.only&^traits != 0 {
@@ -169,7 +169,7 @@ func (d *Dispatcher) check(c *Case, o *analysis.Observation) {
 	}
 }
 
-// run runs a rule on an observation, unless it is known to find nothing there.
+// run runs a rule on an observation, unless it is known to find nothing.
 func (d *Dispatcher) run(w *wish, o *analysis.Observation) (found []analysis.Finding, applied bool) {
 	if o.Quiet == nil || !w.ofCard {
 		return d.runner.Check(w.rule, o)
@@ -185,14 +185,14 @@ func (d *Dispatcher) run(w *wish, o *analysis.Observation) (found []analysis.Fin
 	return found, applied
 }
 
-// maxAlike bounds the findings of one rule and severity in one step: a message may hold a million parts, all wrong
-// alike.
+// maxAlike bounds the findings of one rule and severity in one step: a message may have a million parts with the same
+// error.
 const maxAlike = 16
 
 // An alike counts the findings of a rule by severity, up to maxAlike.
 type alike [analysis.Error + 1]uint8
 
-// keep takes the findings of a rule, by its number.
+// keep stores the findings of a rule, by its number.
 func (d *Dispatcher) keep(rule int, found []analysis.Finding) {
 	for i := range found {
 		if n := &d.times[rule][found[i].Severity]; *n < maxAlike {
@@ -202,8 +202,8 @@ func (d *Dispatcher) keep(rule int, found []analysis.Finding) {
 	}
 }
 
-// Findings returns what was found since it was called last. The slice is valid until the next observation. Open returns
-// the case of an exchange that is not over, or nil.
+// Findings returns the findings since the last call. The slice is valid until the next observation. open returns the
+// case of an open exchange, or nil.
 func (d *Dispatcher) Findings(open func(seq uint64) *Case) []analysis.Finding {
 	if len(d.found) == 0 {
 		return nil
@@ -214,7 +214,7 @@ func (d *Dispatcher) Findings(open func(seq uint64) *Case) []analysis.Finding {
 	return found
 }
 
-// A wish is a rule that wants an observation, by its number, and what of the rule decides whether it is run.
+// A wish is a rule that wants an observation, by its number, and the properties that decide whether to run it.
 type wish struct {
 	rule   int
 	only   analysis.Traits
@@ -222,7 +222,7 @@ type wish struct {
 	ofCard bool
 }
 
-// wishes returns the rules that want the observation and can be judged in its dialect and binding.
+// wishes returns the rules that want the observation and apply to its dialect and binding.
 func (d *Dispatcher) wishes(o *analysis.Observation) []wish {
 	key := aspect{kind: o.Kind, binding: o.Exchange.Call.Binding, dialects: o.Dialects}
 	holds := func(i int) bool { return key.dialects.Intersect(d.dialects[i]) == key.dialects }

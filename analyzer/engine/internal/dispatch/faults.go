@@ -11,13 +11,13 @@ import (
 // maxFaulted bounds the exchanges with faults that are remembered.
 const maxFaulted = 10_000
 
-// faults knows in which answers the recorder made faults because it was told to.
+// faults knows the answers into which the recorder injected faults on request.
 type faults struct {
 	exchanges *recent.Map[uint64, struct{}] // by number; nil without any
-	agents    map[string]bool               // by name, of whose answers some are not known for that
+	agents    map[string]bool               // by name: agents with answers that are unknown because of faults
 }
 
-// note notes a fault in an answer; hides is whether what the agent has answered is not known.
+// note records a fault in an answer; hides is whether the agent's real answer is unknown.
 func (f *faults) note(x *analysis.Exchange, hides bool) {
 	if f.exchanges == nil {
 		f.exchanges = recent.New[uint64, struct{}](maxFaulted)
@@ -32,10 +32,9 @@ func (f *faults) note(x *analysis.Exchange, hides bool) {
 	f.agents[x.Link.Agent] = true
 }
 
-// mayBlame drops findings of a check that may be about a fault that was made here. It returns the others, and whether
-// the check counts: it does not where all that it has found was dropped. An agent is not blamed for an answer with a
-// fault, nor for what shows only from earlier traffic once an answer of its own is not known. Clients are judged by what
-// they have seen.
+// mayBlame drops findings of a check that may concern an injected fault. It returns the others, and whether the check
+// counts: it does not if all its findings were dropped. An agent is not blamed for an answer with a fault, nor for
+// findings based on earlier traffic once one of its real answers is unknown. Clients are judged by what they received.
 func (f *faults) mayBlame(c *Case, found []analysis.Finding) (rest []analysis.Finding, counts bool) {
 	if f.exchanges == nil || len(found) == 0 {
 		return found, true

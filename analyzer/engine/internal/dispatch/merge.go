@@ -11,28 +11,30 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A merger makes one finding of what has one cause: of those that others cover, of those that name one mistake, of those
-// that a rule reports once in its scope, and of those in a card that is fetched again and again.
+// A merger merges findings with one cause: those that other findings cover, those of one mistake, those that a rule
+// reports once in its scope, and those in a card that is fetched repeatedly.
 type merger struct {
 	rules   []*analysis.Rule
 	covers  map[string][]string // rule id → ids that it covers, directly or through another; nil until it is needed
 	origins *recent.Map[string, *Reported]
-	clients *recent.Map[clientAt, *Reported] // what is forgotten here is reported again
+	causes  *recent.Map[causeAt, *Reported]
+	clients *recent.Map[clientAt, *Reported] // forgotten ones are reported again
 	cards   refetched
 }
 
-// maxScopes bounds the origins, and the clients of endpoints, of which it is known what was reported there.
+// maxScopes bounds the origins, the clients of endpoints, and the causes whose reports are remembered.
 const maxScopes = 10_000
 
 func newMerger(rules []*analysis.Rule) merger {
 	return merger{
 		rules: rules, cards: newRefetched(),
-		origins: recent.New[string, *Reported](maxScopes), clients: recent.New[clientAt, *Reported](maxScopes),
+		origins: recent.New[string, *Reported](maxScopes), causes: recent.New[causeAt, *Reported](maxScopes),
+		clients: recent.New[clientAt, *Reported](maxScopes),
 	}
 }
 
-// merge merges the findings of one step, in place: a finding that another one covers at its place goes into that one's
-// Also, which is then at least as bad. Open returns the case of an exchange that is not over, or nil.
+// merge merges the findings of one step in place. A finding that another one covers at its place is added to that one's
+// Also, which is then at least as severe. open returns the case of an open exchange, or nil.
 func (m *merger) merge(found []analysis.Finding, open func(seq uint64) *Case) []analysis.Finding {
 	if m.covers == nil && len(found) > 1 {
 		m.covers = analysis.Covered(m.rules)
@@ -65,7 +67,7 @@ func (m *merger) merge(found []analysis.Finding, open func(seq uint64) *Case) []
 	return kept
 }
 
-// takeCauses has the first of the worst findings of each cause take the others up.
+// takeCauses merges the findings of each cause into the first of the worst of them.
 func takeCauses(found []analysis.Finding, covered []bool) {
 	for i := range found {
 		f := &found[i]
@@ -88,12 +90,12 @@ func takeCauses(found []analysis.Finding, covered []bool) {
 
 // A cover is a finding that another one of the step covers.
 type cover struct {
-	by       int // index of the one that does
+	by       int // index of the covering finding
 	rule     string
 	severity analysis.Severity
 }
 
-// take takes a finding up into the one that covers it.
+// take merges a finding into the one that covers it.
 func take(f, g *analysis.Finding) {
 	if !slices.Contains(f.Also, g.Rule.ID) {
 		f.Also = append(f.Also, g.Rule.ID)
@@ -106,10 +108,10 @@ func take(f, g *analysis.Finding) {
 	}
 }
 
-// first reports whether the finding, number i of the step, is the first of its rule and its severity in the rule's
-// scope. What it covers has then had its report there too.
+// first reports whether finding i of the step is the first of its rule and severity in the rule's scope. It also counts
+// as the report of the rules that it covers.
 func (m *merger) first(c *Case, f *analysis.Finding, i int, taken []cover) bool {
-	if c != nil && f.Cause != "" &&
+	if c != nil && f.Cause != "" && f.Rule.Once != analysis.PerCause &&
 		!m.reportedAt(c, f).addWorse("cause "+string(f.Cause)+" "+f.Side.String(), f.Severity) {
 		return false
 	}
@@ -123,6 +125,8 @@ func (m *merger) first(c *Case, f *analysis.Finding, i int, taken []cover) bool 
 		within = " " + family(cmp.Or(f.Within, c.X.Call.Dialects)).String()
 	case analysis.PerOrigin:
 		had = reportedIn(m.origins, address.Origin(c.X.Address))
+	case analysis.PerCause:
+		had = reportedIn(m.causes, causeAt{address.Origin(c.X.Address), f.Link.Client, cmp.Or(f.Cause, analysis.Cause(analysis.WithoutNumbers(f.Seen)))})
 	}
 	own := f.Rule.ID + within
 	if f.Rule.Either {
@@ -140,7 +144,7 @@ func (m *merger) first(c *Case, f *analysis.Finding, i int, taken []cover) bool 
 	return true
 }
 
-// family returns a set with both of 0.2 and 0.3 if it has one of them: they are one wire format, and one client may be
+// family returns a set with both 0.2 and 0.3 if it has one of them: they have the same wire format, so a client may be
 // taken for either.
 func family(in a2a.Dialects) a2a.Dialects {
 	if kinds := a2a.Of(a2a.V0_2, a2a.V0_3); !in.Intersect(kinds).Empty() {
@@ -149,15 +153,20 @@ func family(in a2a.Dialects) a2a.Dialects {
 	return in
 }
 
-// A clientAt is a client of an endpoint, or who posts to a webhook. There rules that it breaks report once.
+// A causeAt is the cause of findings that a client met at an origin.
+type causeAt struct {
+	origin, client string
+	cause          analysis.Cause
+}
+
+// A clientAt is a client of an endpoint, or the sender to a webhook. Rules that it breaks report once there.
 type clientAt struct {
 	end     *analysis.Endpoint // nil at a webhook
 	webhook string             // its address
 	client  string
 }
 
-// reportedAt returns what has been reported where a case belongs: at its endpoint, of the agent or of a client, or at
-// its webhook.
+// reportedAt returns the reports in the scope of a case: at its endpoint, for the agent or a client, or at its webhook.
 func (m *merger) reportedAt(c *Case, f *analysis.Finding) *Reported {
 	key := clientAt{end: c.X.Endpoint, client: f.Link.Client}
 	switch {
@@ -169,7 +178,7 @@ func (m *merger) reportedAt(c *Case, f *analysis.Finding) *Reported {
 	return reportedIn(m.clients, key)
 }
 
-// reportedIn returns what has been reported in one of many scopes.
+// reportedIn returns the reports in one of many scopes.
 func reportedIn[K comparable](scopes *recent.Map[K, *Reported], key K) *Reported {
 	had, ok := scopes.Get(key)
 	if !ok {
@@ -179,11 +188,10 @@ func reportedIn[K comparable](scopes *recent.Map[K, *Reported], key K) *Reported
 	return had
 }
 
-// maxToldOfCards bounds the findings about cards that are remembered. What is forgotten is reported again.
+// maxToldOfCards bounds the remembered findings about cards. Forgotten ones are reported again.
 const maxToldOfCards = 10_000
 
-// refetched is what has been found in cards, so that a client which fetches the same card again and again is not told
-// the same each time.
+// refetched has the findings in cards, so that they are not reported again each time a client fetches the same card.
 type refetched struct {
 	told *recent.Map[digest.Digest, struct{}]
 }
@@ -192,8 +200,8 @@ func newRefetched() refetched {
 	return refetched{told: recent.New[digest.Digest, struct{}](maxToldOfCards)}
 }
 
-// again reports whether the finding is about a card that the same client has got before, byte for byte from the same
-// URL, and said the same then.
+// again reports whether the finding is a repetition: the same client got the same card before, byte for byte from the
+// same URL, with the same finding.
 func (r *refetched) again(c *Case, f *analysis.Finding) bool {
 	if c == nil || c.Card == 0 || !f.Place.Response || f.Side != a2a.Agent {
 		return false

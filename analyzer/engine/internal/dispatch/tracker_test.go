@@ -101,7 +101,8 @@ func TestTrackersObserve(t *testing.T) {
 	}
 }
 
-// A tracker has slots beside each exchange, what options gave, and the states that it needs; no two engines share any.
+// A tracker has slots on each exchange, what its options returned, and the states that it needs. Engines share none of
+// them.
 func TestSetup(t *testing.T) {
 	type numbers struct {
 		*notebook
@@ -156,7 +157,7 @@ func TestAskingWhatIsNotNeeded(t *testing.T) {
 	runs := enginetest.Rule("runs", analysis.AnswerSeen, enginetest.At(enginetest.Here))
 	runs.Needs = []*analysis.Tracker{other}
 	defer func() {
-		if text, _ := recover().(string); !strings.Contains(text, "the tracker b is asked") {
+		if text, _ := recover().(string); !strings.Contains(text, "the tracker b is used without") {
 			t.Errorf("recovered %q, want a word about tracker b", text)
 		}
 	}()

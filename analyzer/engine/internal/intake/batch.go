@@ -9,8 +9,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// batchAsked observes the calls of a JSON-RPC batch, each as if it had been sent alone. What an agent does with
-// streaming calls in a batch no version of A2A says: they are not judged.
+// batchAsked observes the calls of a JSON-RPC batch, each as if it had been sent alone. No version of A2A defines
+// streaming calls in a batch, so they are not checked.
 func (ob *observer) batchAsked(in *openExchange, s capture.Step) {
 	batch := in.X
 	for i, v := range batch.Call.Doc.Root.Elems() {
@@ -45,7 +45,7 @@ func (ob *observer) batchAsked(in *openExchange, s capture.Step) {
 }
 
 // batchAnswered observes the responses to the calls of a batch, each as if it had come alone. A response that cannot be
-// told to belong to one call is left to the rules about batches.
+// matched to one call is left to the rules about batches.
 func (ob *observer) batchAnswered(in *openExchange, s capture.Step, root a2a.Value) {
 	if len(in.batch) == 0 || root.Kind() != a2a.Array {
 		return
@@ -72,7 +72,7 @@ func (ob *observer) batchAnswered(in *openExchange, s capture.Step, root a2a.Val
 	}
 }
 
-// asked returns the one call of the batch that has the id, nil if there is none or more than one.
+// asked returns the only call of the batch with the id, or nil if no call or several calls have it.
 func (in *openExchange) asked(id a2a.Value) (found *analysis.Exchange) {
 	for _, x := range in.batch {
 		if id.Exists() && !id.IsNull() && a2a.SameID(x.Call.ID, id) {

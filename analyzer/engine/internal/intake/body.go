@@ -11,25 +11,25 @@ import (
 	"a2atap/proxy/jsondoc"
 )
 
-// largeText is the length in bytes from which on a text is not judged while another is redacted.
+// largeText is the length in bytes from which a text is not checked while another is redacted.
 const largeText = 1 << 20
 
-// isLarge reports whether a body is long, or may be when it is decoded.
+// isLarge reports whether a body is long, or may be long once decoded.
 func isLarge(b *capture.Body, h *capture.Head, p *capture.Parsed) bool {
 	return (p == nil || p.Text == nil) && (len(b.Data) > largeText || len(h.Fields.Codings()) > 0 && !b.Decoded)
 }
 
-// noTime says why a long text was not judged.
-const noTime = "was not judged: it is long, and the recording ended"
+// noTime is the reason why a long text was not checked.
+const noTime = "was not checked: it is long, and the recording ended"
 
-// leavesOut reports whether a text is not judged, since it is long and there is no time: n bytes on the wire, and its
-// parsed form if it was parsed. What is coded may be longer: see content.
+// leavesOut reports whether a text is skipped because it is long and time is short: n bytes on the wire, and its parsed
+// form if it was parsed. Encoded text may be longer: see content.
 func (ob *observer) leavesOut(n int, p *capture.Parsed) bool {
 	return ob.outOfTime() && (n > budget.EndReadBytes || p.Size() > budget.EndReadBytes)
 }
 
-// leaveOut takes the bytes of an event away that is not judged since there is no time: it is long, or of a stream that
-// was coded, which may have many times as many events as it looks.
+// leaveOut removes the bytes of an event that is skipped because time is short. The event is long, or its stream was
+// compressed and may have many more events than its size suggests.
 func (ob *observer) leaveOut(in *openExchange, s *capture.Step, raw *capture.Event) {
 	coded := len(in.X.Response.Fields.Codings()) > 0 && ob.outOfTime()
 	if raw.Dropped == 0 && (coded || ob.leavesOut(len(raw.Raw), s.Parsed)) {
@@ -48,9 +48,9 @@ func (ob *observer) readMessage(as *grpc.Codec, raw []byte) *grpc.Reading {
 	return as.Read(raw)
 }
 
-// content returns a body with its content coding taken off, and what that was parsed to if somebody has. Lacks says why
-// there is nothing to read: it is empty if the body is complete, was kept, and can be decoded. A body that becomes much
-// longer when it is decoded is not, where there is no time.
+// content returns a body with its content coding removed, and the parsed document if the body was parsed before. lacks
+// says why the body cannot be read; it is empty if the body is complete, was recorded, and can be decoded. If time is
+// short, content does not decode a body that becomes much longer.
 func (ob *observer) content(b *capture.Body, h *capture.Head, p *capture.Parsed) (text []byte, doc *a2a.Doc, lacks string) {
 	if !b.Complete || b.Dropped > 0 || b.Data == nil && b.Size != 0 {
 		return nil, nil, "was not kept"
@@ -73,7 +73,7 @@ func (ob *observer) content(b *capture.Body, h *capture.Head, p *capture.Parsed)
 	return plain, nil, ""
 }
 
-// parsed returns what a text is parsed to; the zero Doc if there is none.
+// parsed returns the parsed document of a text; the zero Doc if the text is empty.
 func parsed(text []byte) *a2a.Doc {
 	if len(text) == 0 {
 		return &a2a.Doc{}
@@ -82,13 +82,13 @@ func parsed(text []byte) *a2a.Doc {
 	return &doc
 }
 
-// mayLack reports whether a body may be unreadable, if it is, for a piece that is missing from the record: where the
-// store refused one, the length alone tells. What was redacted has another length, and can be read.
+// mayLack reports whether an unreadable body may be unreadable because the record lacks a piece: if the store refused
+// one, only the length shows it. A redacted body has another length, and can be read.
 func mayLack(b *capture.Body, unreadable bool) bool {
 	return unreadable && !b.Decoded && b.Size != capture.NotKnown && b.Size != int64(len(b.Data))
 }
 
-// headOf returns what the head that a step brought says.
+// headOf parses the head in a step.
 func headOf(s capture.Step, raw []byte, parse func([]byte) capture.Head) capture.Head {
 	if s.Parsed != nil && s.Parsed.Head != nil {
 		return *s.Parsed.Head
@@ -96,19 +96,19 @@ func headOf(s capture.Step, raw []byte, parse func([]byte) capture.Head) capture
 	return parse(raw)
 }
 
-// bodies counts the bytes of bodies that are held, and what is missing from the record.
+// bodies counts the held bytes of bodies, and the gaps of the record.
 type bodies struct {
 	counter *tally.Counter
-	held    int   // bytes, of the exchanges that are open
+	held    int   // bytes, of open exchanges
 	gaps    int64 // exchanges of which a part is missing, and losses of an unknown size
 	missed  bool  // a request was not recorded, or could not be read
 }
 
-// maxBodies bounds the bytes of bodies that the engine holds, of all exchanges that are open. What goes beyond is not
-// judged, and counts as a gap.
+// maxBodies bounds the bytes of bodies that the engine holds for all open exchanges. Bodies beyond it are not checked,
+// and count as a gap.
 const maxBodies = 32 << 20
 
-// hold counts bytes that are held as long as the exchange is open. It returns false if there is no room for them.
+// hold counts bytes that are held while the exchange is open. It returns false if the limit is reached.
 func (b *bodies) hold(in *openExchange, n int) bool {
 	if b.held+n > maxBodies {
 		return false
@@ -118,7 +118,7 @@ func (b *bodies) hold(in *openExchange, n int) bool {
 	return true
 }
 
-// add adds a piece to a body. The first one is shared with the step, which nobody changes.
+// add appends a piece to a body. The first piece is shared with the step, which is never modified.
 func (b *bodies) add(in *openExchange, to *capture.Body, data []byte, dropped int64, decoded bool) {
 	if !b.hold(in, len(data)) {
 		b.gap(in)
@@ -134,7 +134,7 @@ func (b *bodies) add(in *openExchange, to *capture.Body, data []byte, dropped in
 	to.Decoded = to.Decoded || decoded
 }
 
-// gap notes that a part of an exchange was not recorded. Such an exchange is not counted as lost.
+// gap records that a part of an exchange was not recorded. The exchange is not counted as lost.
 func (b *bodies) gap(in *openExchange) {
 	if !in.gap {
 		in.gap = true

@@ -11,8 +11,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// search looks for a card in what answers a request that is not a call. It returns true if the step is to be taken as
-// one of the fetch of a card from now on.
+// search looks for a card in the answer to a request that is not a call. It returns true if the exchange counts as a
+// card fetch from this step on.
 func (r *Reader) search(in *openExchange, s capture.Step) bool {
 	x := in.X
 	switch what := s.What.(type) {
@@ -57,7 +57,7 @@ func (r *Reader) search(in *openExchange, s capture.Step) bool {
 	return false
 }
 
-// fetches takes a request for the fetch of a card.
+// fetches makes a request count as a card fetch.
 func (r *Reader) fetches(in *openExchange, call a2a.Call) {
 	x := in.X
 	call.Query, call.Version = x.Call.Query, strings.TrimSpace(x.Request.Fields.Get("A2A-Version"))
@@ -66,7 +66,7 @@ func (r *Reader) fetches(in *openExchange, call a2a.Call) {
 	r.endpoints.place(&in.Case)
 }
 
-// gatherFound adds a piece of a body, and reports whether it may still be that of a card.
+// gatherFound adds a piece of a body, and reports whether the body may still be a card.
 func (r *Reader) gatherFound(in *openExchange, piece capture.ResponseBody) bool {
 	b := &in.response
 	coded := len(in.found.Fields.Codings()) > 0 && !piece.Decoded
@@ -83,14 +83,14 @@ func (r *Reader) gatherFound(in *openExchange, piece capture.ResponseBody) bool 
 	return true
 }
 
-// forgetFound gives up what may have been a card.
+// forgetFound drops the body that may have been a card.
 func (r *Reader) forgetFound(in *openExchange) {
 	r.held -= len(in.response.Data)
 	in.size -= len(in.response.Data)
 	in.found, in.seeking, in.response = nil, false, capture.Body{}
 }
 
-// hasCard reports whether a card was fetched where the exchange asks.
+// hasCard reports whether a card was fetched from the exchange's URL.
 func (s *endpoints) hasCard(x *analysis.Exchange) bool {
 	_, ok := s.cards.Get(directory.Key{URL: x.URL(), Version: strings.TrimSpace(x.Request.Fields.Get("A2A-Version"))})
 	return ok

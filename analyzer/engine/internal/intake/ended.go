@@ -7,17 +7,17 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// maxGivenUp bounds the tasks of which is remembered what their clients did with them.
+// maxGivenUp bounds the tasks whose clients' actions are remembered.
 const maxGivenUp = 10_000
 
-// givenUp remembers of tasks whether an agent may have canceled them because of their client: it asked for that, left
-// before it had its answer, or sent another message to the task, whose words nobody here understands. Tasks are told
-// apart by their ids alone: of who cancels without a reason we would rather not speak than be wrong.
+// givenUp records whether an agent may have canceled a task because of its client. That is the case if the client asked
+// for it, disconnected before the answer, or sent the task another message, whose text is not interpreted. Tasks are
+// distinguished by id alone: it is better to miss a cancellation without a reason than to report one wrongly.
 type givenUp struct {
-	tasks *recent.Map[analysis.TaskKey, bool] // false as long as its client has only named it, with its first message
+	tasks *recent.Map[analysis.TaskKey, bool] // false while its client has only named it, with its first message
 }
 
-// asked takes a request.
+// asked records a request.
 func (g *givenUp) asked(c *a2a.Call) {
 	for i := range c.Batch {
 		g.asked(&c.Batch[i])
@@ -29,7 +29,7 @@ func (g *givenUp) asked(c *a2a.Call) {
 	}
 }
 
-// named notes that a client has named a task: surely, or for the second time, to do something about it.
+// named records that a client has named a task: certainly, or for the second time, to act on it.
 func (g *givenUp) named(task string, surely bool) {
 	if g.tasks == nil {
 		g.tasks = analysis.RecentByTask[bool](maxGivenUp)
@@ -39,7 +39,7 @@ func (g *givenUp) named(task string, surely bool) {
 	g.tasks.Put(key, surely || before)
 }
 
-// has reports whether the client of a task may be the reason if it is canceled.
+// has reports whether the client of a task may be the reason for its cancellation.
 func (g *givenUp) has(task string) bool {
 	if g.tasks == nil {
 		return false
@@ -48,7 +48,7 @@ func (g *givenUp) has(task string) bool {
 	return given
 }
 
-// taskEnded notes that a task is shown that has ended without having done what it was for.
+// taskEnded records that a task is shown to have ended badly.
 func (ob *observer) taskEnded(in *openExchange, id string, state a2a.State, message a2a.Message) {
 	switch {
 	case id == "", state != a2a.Failed && state != a2a.Rejected && state != a2a.Canceled:
@@ -58,10 +58,10 @@ func (ob *observer) taskEnded(in *openExchange, id string, state a2a.State, mess
 	}
 }
 
-// maxEnded bounds the tasks that a summary tells to have ended badly: no page of a list has more (1.0 §3.1.4).
+// maxEnded bounds the badly ended tasks in a summary: no page of a list has more (1.0 §3.1.4).
 const maxEnded = 100
 
-// ended takes that a task has ended badly; what its first end says stays.
+// ended records that a task has ended badly; the data of its first end stays.
 func (g *gathering) ended(end summary.TaskEnd) {
 	for i := range g.Ended {
 		if e := &g.Ended[i]; e.ID == end.ID {

@@ -14,38 +14,38 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Bounds of what is known of addresses. What goes beyond is forgotten, least recently used first.
+// Bounds of the known facts about addresses. Beyond them, the least recently used are forgotten first.
 const (
 	maxEndpoints = 10_000
 	maxCards     = 1_000
 	maxAsked     = 1_000
 )
 
-// An endpointKey identifies where calls of one binding go.
+// An endpointKey identifies the target of calls of one binding.
 type endpointKey struct {
 	address string
 	binding a2a.Binding
 }
 
-// An endpoint is what is known of a URL and binding, and what was reported there of the agent.
+// An endpoint is the known facts about a URL and binding, and what was reported there about the agent.
 type endpoint struct {
 	analysis.Endpoint
 	reported dispatch.Reported
 }
 
-// endpoints is what is known of addresses, so that what is asked there can be read: what is spoken, and which
-// addresses are one agent.
+// endpoints has the known facts about addresses that are needed to read requests: which dialects each address speaks,
+// and which addresses belong to one agent.
 type endpoints struct {
 	known  *recent.Map[endpointKey, *endpoint]
-	urls   *recent.Map[asked, *target]      // what was asked: the same few again and again
-	cards  *directory.Directory[[]a2a.Want] // with the schemes of each that no name of a field gives away
+	urls   *recent.Map[asked, *target]      // request targets: mostly the same few
+	cards  *directory.Directory[[]a2a.Want] // with the schemes of each whose credentials have no standard field name
 	agents *recent.Map[string, agentName]   // by address
 }
 
-// An agentName is what the tasks made at an interface are kept under: one name for all interfaces of a card.
+// An agentName is the key for tasks made at an interface: one name for all interfaces of a card.
 type agentName struct {
 	name   string
-	origin string // from which the card came that says so
+	origin string // of the card that has the name
 }
 
 func newEndpoints() endpoints {
@@ -57,17 +57,17 @@ func newEndpoints() endpoints {
 	}
 }
 
-// asked is an origin and a path that a request goes to.
+// asked is the origin and path of a request.
 type asked struct{ origin, path string }
 
-// A target is what a request goes to, and its address.
+// A target is the target of a request, and its address.
 type target struct {
 	asked
 	address string
 }
 
-// targetOf returns the target with that origin and path. Its strings are the same for all requests to it, since much of
-// what is remembered holds them.
+// targetOf returns the target with that origin and path. All requests to it share its strings, since many remembered
+// entries refer to them.
 func (s *endpoints) targetOf(origin, path string) *target {
 	t, ok := s.urls.Get(asked{origin, path})
 	if !ok {
@@ -77,7 +77,7 @@ func (s *endpoints) targetOf(origin, path string) *target {
 	return t
 }
 
-// knownAt says what cards and earlier traffic tell about the URL of a request, for the recognition of what it asks.
+// knownAt returns the facts that cards and earlier traffic show about the URL of a request, which help to recognize it.
 func (s *endpoints) knownAt(x *analysis.Exchange) a2a.Known {
 	var k a2a.Known
 	near := s.cards.Near(x.Address)
@@ -108,7 +108,7 @@ func (s *endpoints) named(at string) bool {
 	return false
 }
 
-// place fills what is known of the endpoint of a call. A notification has none.
+// place fills in the known facts about a call's endpoint. A notification has no endpoint.
 func (s *endpoints) place(c *dispatch.Case) {
 	x := c.X
 	if x.Call.Operation == a2a.Webhook {
@@ -124,7 +124,7 @@ func (s *endpoints) place(c *dispatch.Case) {
 	x.Endpoint, end.Early = &end.Endpoint, end.Early || x.Call.Early
 	end.decide(s.cards.Declared(key.address, key.binding))
 	declared := end.Declared
-	if declared.Empty() { // a card that names only other bindings here tells the version all the same
+	if declared.Empty() { // a card that names only other bindings here still shows the version
 		declared = s.cards.DeclaredAt(key.address)
 	}
 	x.Dialects = x.Call.Dialects.NarrowedBy(declared | end.Answered)
@@ -135,8 +135,8 @@ func (s *endpoints) place(c *dispatch.Case) {
 	x.Unreleased = unreleased(x.Call.Version)
 }
 
-// decide takes up what cards declare for the endpoint. It decides which of 0.2 and 0.3 is spoken where the answers
-// before the card left that open.
+// decide applies what cards declare for the endpoint. If the answers before the card left open which of 0.2 and 0.3 the
+// endpoint speaks, the card decides.
 func (e *endpoint) decide(declared a2a.Dialects) {
 	e.Declared = declared
 	kind := a2a.Of(a2a.V0_2, a2a.V0_3)
@@ -145,7 +145,7 @@ func (e *endpoint) decide(declared a2a.Dialects) {
 	}
 }
 
-// learn remembers what a card declares, and which addresses it makes one agent.
+// learn records the declarations of a card, and which addresses it makes one agent.
 func (s *endpoints) learn(x *analysis.Exchange, card *a2a.Card) {
 	key := directory.Key{URL: x.URL(), Extended: x.Call.Operation == a2a.GetExtendedCard, Version: x.Call.Version}
 	s.cards.Put(key, unnamedSchemes(card), card.Interfaces)
@@ -162,16 +162,16 @@ func (s *endpoints) learn(x *analysis.Exchange, card *a2a.Card) {
 	}
 }
 
-// mayClaim reports whether a card from an origin speaks for an address: unless one from another origin did before.
-// Agents that were set up from one template often name the same wrong address, and are not one agent for that. The
-// address's own origin knows best.
+// mayClaim reports whether a card from an origin may describe an address: it may, unless one from another origin did
+// before. Agents that were set up from one template often name the same wrong address, and are still separate agents.
+// The address's own origin takes precedence.
 func (s *endpoints) mayClaim(at, origin string) bool {
 	known, ok := s.agents.Get(at)
 	return !ok || known.origin == origin || address.Origin(at) == origin
 }
 
-// nameFor returns what the tasks of a card's addresses are kept under: what they were before, else the first address
-// at the card's own origin, under which its tasks were kept before the card was seen.
+// nameFor returns the key for the tasks of a card's addresses: the previous one, else the first address at the card's
+// own origin, which was the key before the card was seen.
 func (s *endpoints) nameFor(addresses []string, origin string) string {
 	name := ""
 	for _, at := range addresses {
@@ -185,8 +185,7 @@ func (s *endpoints) nameFor(addresses []string, origin string) string {
 	return name
 }
 
-// agentAt returns what tasks made at an address are kept under: one name for all interfaces of a card, else the
-// address.
+// agentAt returns the key for tasks made at an address: one name for all interfaces of a card, else the address.
 func (s *endpoints) agentAt(address string) string {
 	if known, ok := s.agents.Get(address); ok {
 		return known.name
@@ -206,16 +205,16 @@ func unreleased(version string) bool {
 	return err == nil && (m > 1 || m == 1 && n > 0)
 }
 
-// settle reads an answer that shows no dialect as one of those that the call is surely in: what is settled is not guessed
-// anew.
+// settle reads a response that shows no dialect in one of the dialects that the call is certainly in. A settled dialect
+// is not guessed again.
 func settle(x *analysis.Exchange, p *a2a.Payload) {
 	if x.Call.Evidence == a2a.Decisive && !x.Spoken().Has(a2a.V0_1) {
 		p.Settle(x.Dialects)
 	}
 }
 
-// unnamedSchemes returns the schemes of a card by which a request may carry credentials that do not show as such: API keys
-// under names of the card's own, and client certificates.
+// unnamedSchemes returns the schemes of a card whose credentials are not recognizable in a request: API keys under the
+// card's own names, and client certificates.
 func unnamedSchemes(card *a2a.Card) []a2a.Want {
 	security := card.Security()
 	return slices.DeleteFunc(security.Schemes, func(w a2a.Want) bool {
@@ -223,7 +222,7 @@ func unnamedSchemes(card *a2a.Card) []a2a.Want {
 	})
 }
 
-// credentials says whether a request had credentials, as far as the record and the cards of its agent tell.
+// credentials returns whether a request had credentials, as far as the record and its agent's cards show.
 func (s *endpoints) credentials(x *analysis.Exchange) summary.Credentials {
 	if x.Principal() != 0 {
 		return summary.CredentialsSent

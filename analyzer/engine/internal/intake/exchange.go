@@ -11,44 +11,46 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
+	"a2atap/proxy/neighbor"
 )
 
-// An openExchange gathers the steps of an exchange that is not over until there is something to observe.
+// An openExchange gathers the steps of an open exchange until something can be observed.
 type openExchange struct {
 	dispatch.Case
 	request  capture.Body
 	response capture.Body
 	held     []capture.Step        // of the answer, which overtook its request
 	endedAt  time.Time             // when it did; zero if not known
-	gap      bool                  // it is counted as lost
+	gap      bool                  // it counts as lost
 	size     int                   // bytes of it that count as held
 	lastK    int                   // number of the last event of the stream
-	task     string                // seen last in it
-	gathered gathering             // what is shown of it
-	head     capture.Head          // of the answer, where nobody had parsed it
+	task     string                // the last one seen in it
+	gathered gathering             // its summary
+	head     capture.Head          // of the answer, if not parsed before
 	parsed   capture.Parsed        // the same, for its step
 	ending   analysis.StreamEnd    // how it ended
-	client   capture.SideEnd       // how its client ended its part before the answer was complete; zero if it did not
+	client   capture.SideEnd       // how its client ended its request before the end of the answer; zero if not
 	headAt   time.Duration         // when the head of the answer came
-	toldAt   time.Duration         // when the answer first told how the call came out
-	overAt   time.Duration         // when a stream had told all that its client waits for
+	toldAt   time.Duration         // when the answer first showed the outcome of the call
+	overAt   time.Duration         // when a stream had sent all that its client waits for
 	seeking  bool                  // it is not a call, and its answer may be a card
-	found    *capture.Head         // of an answer that may be one; nil if none has come
-	unseen   bool                  // what followed the answer's head was not observed: an upgrade, or a tunnel
-	made     faultMade             // by the recorder, because it was told to
+	found    *capture.Head         // of an answer that may be a card; nil without one
+	unseen   bool                  // data after the answer's head was not observed: an upgrade, or a tunnel
+	made     faultMade             // a fault that the recorder injected on request
 	only     *grpc.Reading         // over gRPC: the message of an answer that has one
+	onlyK    int                   // number of the message in only, if it is not the first one
 	unread   [2]capture.Unreadable // over gRPC: why a message of the request, and one of the answer, was withheld
 	notified bool                  // it is a notification that was observed
 	unheard  bool                  // it configures a webhook whose notifications go past the recorder
 	noSign   bool                  // its bodies were left out, since nothing shows that it is A2A
-	missing  string                // why it cannot be judged as a whole; empty if it can
-	spoken   a2a.Dialects          // that an answer or an event is in
-	batch    []*analysis.Exchange  // the calls of a batch that are judged each on its own
-	members  []summary.Member      // how they came out
-	sending  analysis.Link         // on which its message waits for an answer; zero if it has none, or is over
+	near     *neighbor.Reader      // of a call that is not A2A; nil for others
+	missing  string                // why it cannot be checked completely; empty if it can
+	spoken   a2a.Dialects          // the dialects of an answer or event
+	batch    []*analysis.Exchange  // the calls of a batch that are checked separately
+	members  []summary.Member      // their outcomes
 }
 
-// cut says that something of the exchange is missing from here on.
+// cut records that a part of the exchange is missing from here on.
 func (in *openExchange) cut() {
 	in.X.Cut = true
 	if in.X.Stream != nil {
@@ -56,35 +58,41 @@ func (in *openExchange) cut() {
 	}
 }
 
-// parsedHead parses the head of the answer. One exchange has one, unless its record is wrong.
+// parsedHead parses the head of the answer. An exchange has one head, unless its record is wrong.
 func (in *openExchange) parsedHead(raw []byte) *capture.Parsed {
 	if in.parsed.Head == nil {
 		in.head = capture.ParseResponseHead(raw)
 		in.parsed.Head = &in.head
 		return &in.parsed
 	}
-	other := capture.ParseResponseHead(raw) // a step that waits may refer to the first one
+	other := capture.ParseResponseHead(raw) // a waiting step may refer to the first one
 	return &capture.Parsed{Head: &other}
 }
 
-// lack notes what of the exchange cannot be read, and why; nothing if there is no reason. The first reason stays.
+// lack records which part of the exchange cannot be read, and why; without a reason it does nothing. The first reason
+// stays.
 func (in *openExchange) lack(what, why string) {
 	if in.missing == "" && why != "" {
 		in.missing = what + " " + why
 	}
 }
 
-// saw keeps the task that was seen, unless there were several.
+// saw stores the task that was seen, unless there were several.
 func (in *openExchange) saw(task string) {
 	if in.X.Call.Operation != a2a.ListTasks {
 		in.task = task
 	}
 }
 
-// summary returns the summary of an exchange as it is now.
+// summary returns the current summary of an exchange.
 func (in *openExchange) summary() summary.Summary {
 	x, s := in.X, in.gathered.Summary
 	s.Link, s.Judged, s.Call, s.Outcome = x.Link, in.Judged, isCall(x) && !in.made.is(), x.Outcome
+	if in.near != nil {
+		s.Neighbor = in.near.Brief()
+		s.Asked = cmp.Or(s.Neighbor.Title(), s.Asked)
+		s.Text = cmp.Or(s.Text, summary.OneLine(in.near.Text()))
+	}
 	s.Task, s.Unseen, s.FaultMade = cmp.Or(in.task, x.Call.TaskID), in.unseen, in.made.what
 	if s.Asked == "" {
 		s.Asked = cmp.Or(summary.CallWords(&x.Call), s.Method+" "+s.Target)
@@ -97,10 +105,10 @@ func (in *openExchange) summary() summary.Summary {
 	return s
 }
 
-// whatIsMissing returns why the exchange cannot be judged as a whole; empty if it can.
+// whatIsMissing returns why the exchange cannot be checked completely; empty if it can.
 func (in *openExchange) whatIsMissing() string {
 	switch x := in.X; {
-	case in.noSign && !in.gap:
+	case in.noSign && !in.gap, in.near != nil && in.unopened() == "":
 		return ""
 	case in.missing != "":
 		return in.missing
@@ -109,26 +117,26 @@ func (in *openExchange) whatIsMissing() string {
 	case in.gap:
 		return "a part of it was not recorded"
 	case in.halfAsked():
-		return "its request did not come whole"
+		return "its request was incomplete"
 	case x.Unreleased:
-		return "version " + analysis.QuoteText(x.Call.Version) + " of the protocol is not known here"
+		return "version " + analysis.QuoteText(x.Call.Version) + " of the protocol is unknown"
 	case isCall(x) && !decided(x.Dialects) && !decided(in.spoken):
-		return "its dialect is not decided"
+		return "its dialect is undecided"
 	}
 	return ""
 }
 
-// halfAsked reports whether a request did not come whole for another reason than that nobody was there to take it.
+// halfAsked reports whether a request is incomplete for another reason than a missing receiver.
 func (in *openExchange) halfAsked() bool {
 	g := &in.gathered
 	return g.Life == capture.StateClosed && g.Method != "" && !g.whole.request && !in.X.Asked &&
 		(g.Status > 0 || g.Fault != nil && g.Fault.Side == "client")
 }
 
-// decided reports whether a set of dialects is one that rules judge: dialects before 1.0 are alike enough.
+// decided reports whether rules check messages in a set of dialects: dialects before 1.0 are similar enough.
 func decided(d a2a.Dialects) bool { return !d.Empty() && (d == a2a.Of(a2a.V1_0) || !d.Has(a2a.V1_0)) }
 
-// unopened returns why a connection was not looked into, or a request not passed on; empty if neither is so.
+// unopened returns why a connection was not decrypted or parsed, or a request not forwarded; empty if neither applies.
 func (in *openExchange) unopened() string {
 	for _, note := range in.gathered.Notes {
 		if why, ok := strings.CutPrefix(note, capture.Tunnelled); ok {
@@ -143,17 +151,17 @@ func (in *openExchange) unopened() string {
 	}
 	switch f := in.gathered.Fault; {
 	case in.unseen:
-		return "what followed on its connection, an upgrade or a tunnel, was not observed"
+		return "traffic after an upgrade or in a tunnel on its connection was not observed"
 	case in.X.Request.Method == "PRI": // of a preface: RFC 9113 section 3.4
 		return capture.HTTP2
 	case f != nil && notPassedOn(f):
 		why, _, _ := strings.Cut(f.Detail, "; ") // advice follows
-		return "not passed on: " + why
+		return "not forwarded: " + why
 	}
 	return ""
 }
 
-// notPassedOn reports whether a recorder has refused what a client sent.
+// notPassedOn reports whether a recorder refused the client's request.
 func notPassedOn(f *capture.TransportFault) bool {
 	return f.Side == "client" && (f.Kind == "refused" || f.Kind == "not-http")
 }
@@ -169,8 +177,8 @@ func isNotification(x *analysis.Exchange) bool {
 	return c.Binding == a2a.JSONRPC && c.Batch == nil && c.Method != "" && !c.ID.Exists()
 }
 
-// answerDialects returns the dialects that an answer which shows none may be in: those of the request, and where it was
-// asked in one that is not spoken there, those that are as well. Then only rules that hold in both are judged.
+// answerDialects returns the possible dialects of an answer that shows none: those of the request. If the endpoint does
+// not speak them, its own are added; then only rules that hold in both apply.
 func answerDialects(x *analysis.Exchange) a2a.Dialects {
 	if x.Endpoint == nil {
 		return x.Dialects
@@ -182,8 +190,8 @@ func answerDialects(x *analysis.Exchange) a2a.Dialects {
 	return x.Dialects | spoken
 }
 
-// maybe0_1 reports whether a task that a client gets or cancels may be one of 0.1: that has the same methods, and
-// nothing in the task or known of the URL says that a later version is spoken there.
+// maybe0_1 reports whether a task that a client gets or cancels may be a 0.1 task. 0.1 has the same methods, so it may
+// be one unless the task or the known facts about the URL show a later version.
 func maybe0_1(x *analysis.Exchange, p *a2a.Payload) bool {
 	later := a2a.Of(a2a.V0_2, a2a.V0_3)
 	switch {
@@ -198,7 +206,7 @@ func maybe0_1(x *analysis.Exchange, p *a2a.Payload) bool {
 	return x.Endpoint == nil || x.Endpoint.Declared.Union(x.Endpoint.Answered).Intersect(later).Empty()
 }
 
-// addEvent remembers one event of a stream, and reports whether the stream has told all that its client waits for.
+// addEvent records one event of a stream, and reports whether the stream has sent all that its client waits for.
 func addEvent(s *analysis.Stream, o *analysis.Observation) bool {
 	a := o.Answer
 	s.Events++
@@ -209,8 +217,8 @@ func addEvent(s *analysis.Stream, o *analysis.Observation) bool {
 	return s.Over
 }
 
-// readInStream reads a flat artifact update in a stream of 1.0 as one that lacks its wrapper: unlike a status update it
-// has no state whose spelling would tell, and what came before it does.
+// readInStream reads a flat artifact update in a 1.0 stream as one without its wrapper. Unlike a status update, it has
+// no state whose spelling shows the dialect, but the earlier events do.
 func readInStream(x *analysis.Exchange, p *a2a.Payload) {
 	modern := a2a.Of(a2a.V1_0)
 	if p.Kind == a2a.ArtifactPayload && !p.Wrapped && x.Call.Binding == a2a.JSONRPC && x.Call.Dialects == modern &&
@@ -219,8 +227,8 @@ func readInStream(x *analysis.Exchange, p *a2a.Payload) {
 	}
 }
 
-// endsStream reports whether what an event holds is the last that a client waits for: a Message, an update that says
-// so, or a task that has ended or waits.
+// endsStream reports whether an event is the last that a client waits for: a Message, an update marked as final, or a
+// task that has ended or waits.
 func endsStream(p *a2a.Payload) bool {
 	state := a2a.NoState
 	switch p.Kind {

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// A faultMade is what the recorder did to an answer because it was told to. The record has what the client saw; what
-// that says of the agent depends on the fault.
+// A faultMade is a fault that the recorder injected into an answer on request. The record has the client's view; what
+// it shows about the agent depends on the fault.
 type faultMade struct {
 	what   string // such as "cut-stream=2"; empty for none
 	kind   string
-	number int // of the event that it is about
+	number int // of the affected event
 }
 
-// faultNamed returns the fault that the recorder notes so.
+// faultNamed parses the recorder's note about a fault.
 func faultNamed(what string) faultMade {
 	name, _, _ := strings.Cut(what, "@")
 	name, _, _ = strings.Cut(name, ":")
@@ -22,15 +22,15 @@ func faultNamed(what string) faultMade {
 	return faultMade{what, kind, number}
 }
 
-// is reports whether a fault was made.
+// is reports whether a fault was injected.
 func (f *faultMade) is() bool { return f.what != "" }
 
-// ends reports whether the end of a stream was not the agent's.
+// ends reports whether the recorder, not the agent, ended the stream.
 func (f *faultMade) ends() bool {
 	return f.kind == "cut-stream" || f.kind == "end-stream" || f.kind == "stall-stream"
 }
 
-// hides reports whether nothing of what is recorded as the answer is taken for the agent's.
+// hides reports whether no part of the recorded answer counts as the agent's.
 func (f *faultMade) hides() bool {
 	switch f.kind {
 	case "delay", "delay-events", "duplicate-event", "held":
@@ -39,7 +39,7 @@ func (f *faultMade) hides() bool {
 	return f.is() && !f.ends()
 }
 
-// event returns the number that an event of a stream has without the fault; mine is false where the fault has put it in.
+// event returns the number of a stream event without the fault; mine is false if the fault inserted the event.
 func (f *faultMade) event(k int) (own int, mine bool) {
 	switch {
 	case f.kind != "duplicate-event" || k <= f.number:

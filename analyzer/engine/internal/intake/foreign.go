@@ -9,13 +9,14 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// foreign knows what other programs kept of the exchanges that they wrote.
+// foreign tracks which data other programs stored in the exchanges that they wrote.
 type foreign struct {
 	kept   analysis.Kept
 	looked bool // through the whole capture
 }
 
-// began gives an exchange of another program what is known of it. All tells it of the whole capture; it may be nil.
+// began adds the known facts about another program's exchange. all returns what that program recorded for the whole
+// capture; it may be nil.
 func (f *foreign) began(x *analysis.Exchange, all func() analysis.Kept) {
 	if all != nil && !f.looked {
 		f.kept, f.looked = f.kept|all(), true
@@ -24,14 +25,14 @@ func (f *foreign) began(x *analysis.Exchange, all func() analysis.Kept) {
 	f.kept |= shownByRequest(&x.Request)
 }
 
-// answered takes what the answer to an exchange shows.
+// answered records what an answer shows.
 func (f *foreign) answered(x *analysis.Exchange) {
 	if x.Kept != nil {
 		f.kept |= shownByAnswer(&x.Response)
 	}
 }
 
-// KeptIn returns what the exchanges of other programs in a capture show of what these kept.
+// KeptIn returns which data other programs stored, as far as their exchanges in a capture show.
 func KeptIn(ctx context.Context, src capture.Source) analysis.Kept {
 	var all analysis.Kept
 	for x, err := range src.Exchanges(ctx, 1) {
@@ -51,11 +52,11 @@ func KeptIn(ctx context.Context, src capture.Source) analysis.Kept {
 	return all
 }
 
-// shownByRequest returns what the fields of a request show. A body cannot be sent without its framing, and every client
-// says something of itself or of the connection.
+// shownByRequest returns which data the fields of a request show to be stored. A body cannot be sent without its
+// framing, and every client sends some field about itself or the connection.
 func shownByRequest(h *capture.Head) analysis.Kept {
 	f := h.Fields
-	for _, name := range [...]string{"Authorization", "Cookie"} { // those that programs leave out first
+	for _, name := range [...]string{"Authorization", "Cookie"} { // the fields that programs omit first
 		for _, value := range f.Values(name) {
 			if !standsFor(value) {
 				return analysis.KeptAll
@@ -70,7 +71,7 @@ func shownByRequest(h *capture.Head) analysis.Kept {
 	return 0
 }
 
-// shownByAnswer returns what the fields of an answer show.
+// shownByAnswer returns which data the fields of an answer show to be stored.
 func shownByAnswer(h *capture.Head) analysis.Kept {
 	f := h.Fields
 	framed := f.Has("Content-Length") || f.Has("Transfer-Encoding") || f.Has("Connection") || framesBodies(h)
@@ -80,15 +81,15 @@ func shownByAnswer(h *capture.Head) analysis.Kept {
 	return 0
 }
 
-// framesBodies reports whether a message is of a version that needs no fields for the framing of bodies, and its
-// pseudo-header fields are among the others, as a program writes them that keeps all.
+// framesBodies reports whether an HTTP version needs no fields to frame bodies, and the fields include pseudo-header
+// fields, as from a program that stores all of them.
 func framesBodies(h *capture.Head) bool {
 	return strings.HasPrefix(h.Version, "HTTP/2") && slices.ContainsFunc(h.Bad, func(b capture.BadLine) bool {
 		return strings.HasPrefix(b.Text, ":")
 	})
 }
 
-// standsFor reports whether a text stands where a credential was: "[REDACTED]", "Bearer ***".
+// standsFor reports whether a text is a placeholder for a removed credential: "[REDACTED]", "Bearer ***".
 func standsFor(value string) bool {
 	if scheme, rest, ok := strings.Cut(strings.TrimSpace(value), " "); ok && scheme != "" {
 		value = rest

@@ -18,17 +18,17 @@ const maxSeen = 64
 // maxLocation bounds the bytes of a Location.
 const maxLocation = 2000
 
-// A gathering is the summary of an exchange while it passes.
+// A gathering is the summary of an open exchange.
 type gathering struct {
 	summary.Summary
-	last  time.Duration                    // the latest offset at which something arrived
+	last  time.Duration                    // the latest offset of a step
 	whole struct{ request, response bool } // ended as their framing says
-	first *firsts                          // nil as long as there are none
+	first *firsts                          // nil without entries
 
-	client capture.SideEnd // how its client ended its part; zero if it did not
+	client capture.SideEnd // how its client ended its request; zero if it did not
 }
 
-// firsts is room for the lists of a summary as long as most exchanges have them, made at once.
+// firsts holds the first entry of each list of a summary in one allocation, since most exchanges have them.
 type firsts struct {
 	tasks, contexts [1]string
 	messages        [2]string
@@ -36,7 +36,7 @@ type firsts struct {
 	roles           [2]a2a.Role
 }
 
-// firsts returns the room for the lists, which is theirs.
+// firsts returns the first entries of the lists, which the lists own.
 func (g *gathering) firsts() *firsts {
 	if g.first == nil {
 		g.first = &firsts{}
@@ -44,7 +44,7 @@ func (g *gathering) firsts() *firsts {
 	return g.first
 }
 
-// begin takes what the opening says.
+// begin records the opening.
 func (g *gathering) begin(s *capture.Step, o *capture.Opened, head *capture.Head) {
 	g.Summary = summary.Summary{
 		Seq: s.Seq, ID: o.ID, Conn: o.Conn, Link: analysis.Link{Client: o.Client.Name, Agent: o.Agent.Name}, How: o.Client.How,
@@ -55,7 +55,7 @@ func (g *gathering) begin(s *capture.Step, o *capture.Opened, head *capture.Head
 	g.traced(head.Fields)
 }
 
-// step takes a step as it was recorded, whatever is judged of it.
+// step records a step, whether or not it is checked.
 func (g *gathering) step(s *capture.Step) {
 	switch what := s.What.(type) {
 	case capture.RequestBody:
@@ -164,7 +164,7 @@ func (g *gathering) traced(fields capture.Fields) {
 	}
 }
 
-// add adds a value, which may be kept longer than the exchange, to those that were seen.
+// add adds a value to a list. The value may outlive the exchange.
 func (g *gathering) add(list *[]string, value string) {
 	switch {
 	case value == "" || slices.Contains(*list, value):
@@ -185,10 +185,10 @@ func (g *gathering) add(list *[]string, value string) {
 	}
 }
 
-// asked takes what the request says.
+// asked records the request.
 func (g *gathering) asked(c *a2a.Call) {
 	g.called(c)
-	g.add(&g.Tasks, strings.Clone(c.TaskID)) // it may stand in a path
+	g.add(&g.Tasks, strings.Clone(c.TaskID)) // it may be in a path
 	g.add(&g.Contexts, strings.Clone(c.ContextID))
 	g.Push = g.Push || c.PushConfig.Exists()
 	if c.Message.Exists() {
@@ -199,7 +199,7 @@ func (g *gathering) asked(c *a2a.Call) {
 	}
 }
 
-// called takes which call it is, which can show later than the request.
+// called records the call, which may be recognized later than the request.
 func (g *gathering) called(c *a2a.Call) {
 	g.Operation, g.Binding, g.Called = c.Asks(), c.Binding, strings.Clone(c.Method)
 	if g.Dialects.Empty() {
@@ -210,7 +210,7 @@ func (g *gathering) called(c *a2a.Call) {
 	g.Card = g.Card || c.Operation == a2a.GetCard || c.Operation == a2a.GetExtendedCard
 }
 
-// answered takes what an answer, or an event of a stream, says.
+// answered records an answer, or an event of a stream.
 func (g *gathering) answered(a *a2a.Answer, event *analysis.Event) {
 	if a.Err != nil {
 		if len(g.Errors) < maxSeen {
@@ -225,7 +225,7 @@ func (g *gathering) answered(a *a2a.Answer, event *analysis.Event) {
 	g.payload(&a.Payload, event == nil && g.Text == "")
 }
 
-// typed takes the event field of an event.
+// typed records the type of an event.
 func (g *gathering) typed(name []byte) {
 	if len(name) == 0 || len(g.Types) > 0 && g.Types[len(g.Types)-1] == string(name) {
 		return
@@ -279,7 +279,7 @@ func (g *gathering) task(t a2a.Task) {
 	}
 }
 
-// said takes a message that stands inside a task or an update.
+// said records a message inside a task or an update.
 func (g *gathering) said(m a2a.Message) {
 	if m.Exists() {
 		g.message(m)
@@ -291,7 +291,7 @@ func (g *gathering) message(m a2a.Message) {
 	g.refers(m)
 }
 
-// refers takes what a message says but for its id.
+// refers records the contents of a message except for its id.
 func (g *gathering) refers(m a2a.Message) {
 	g.add(&g.Tasks, m.TaskID())
 	g.add(&g.Contexts, m.ContextID())

@@ -44,6 +44,11 @@ func (ob *observer) requestMessage(in *openExchange, p *capture.Parsed) *grpc.Re
 		return cmp.Or(in.withheld(0), notKept)
 	}
 	m := ob.readMessage(as, b.Data)
+	if m.Err == nil && len(m.Rest) > 0 {
+		if next, _, ok := grpc.Cut(m.Rest); !ok || !next.Whole() { // as a recorder finds, which reads every message
+			m = &grpc.Reading{Err: grpc.ErrCutOff}
+		}
+	}
 	if mayLack(b, m.Err != nil) {
 		return notKept
 	}
@@ -63,6 +68,10 @@ func (ob *observer) answerMessage(x *analysis.Exchange, s *capture.Step, raw []b
 // waits for the trailer, which says whether it counts.
 func (r *Reader) grpcMessage(in *openExchange, s capture.Step, raw capture.Event) {
 	x := in.X
+	if !x.Call.Streams && raw.K == 2 && raw.Unterminated { // bytes after the message that are not a message
+		in.only, in.onlyK = cmp.Or(in.withheld(raw.K), &grpc.Reading{Err: grpc.ErrCutOff}), raw.K
+		return
+	}
 	x.Messages = max(x.Messages, raw.K)
 	if x.Call.Streams && x.Stream == nil {
 		x.Stream = &analysis.Stream{Gap: x.Cut}
@@ -86,6 +95,17 @@ func (r *Reader) grpcMessage(in *openExchange, s capture.Step, raw capture.Event
 	}
 }
 
+// endedInMessage reports whether a stream over gRPC ended with status OK inside a message, by which every client's library
+// fails the call.
+func (in *openExchange) endedInMessage() bool {
+	x := in.X
+	if x.Call.Binding != a2a.GRPC || x.Stream == nil || x.Stream.Rest == nil || x.Cut || in.gap || !x.Ended {
+		return false
+	}
+	status, told := x.GRPCStatus()
+	return told && status.Code == grpc.OK
+}
+
 // grpcEnded takes the end of an answer over gRPC, whose trailer says how the call came out.
 func (r *Reader) grpcEnded(in *openExchange, s capture.Step, trailer []byte) {
 	x := in.X
@@ -94,7 +114,7 @@ func (r *Reader) grpcEnded(in *openExchange, s capture.Step, trailer []byte) {
 	switch {
 	case !told:
 		if !grpc.IsMedia(x.Response.Fields.Get("Content-Type")) {
-			r.answer(in, s) // which is none of gRPC
+			r.answer(in, s) // not a gRPC response
 		}
 	case status.Code != grpc.OK:
 		r.grpcFailed(in, s, &status)
@@ -114,7 +134,7 @@ func (ob *observer) grpcAnswered(in *openExchange, s capture.Step) {
 	}
 	place, doc, text := x.ResponsePlace().Body(), &a2a.Doc{}, []byte(nil)
 	if in.only != nil {
-		place, doc, text = x.ResponsePlace().Event(1), &in.only.Doc, in.only.Text
+		place, doc, text = x.ResponsePlace().Event(max(in.onlyK, 1)), &in.only.Doc, in.only.Text
 		x.Answer = in.only
 		if in.only.Err != nil && in.only.Limit() {
 			in.lack("its answer's message", "cannot be read: "+in.only.Err.Error())

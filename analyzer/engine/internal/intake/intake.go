@@ -1,5 +1,5 @@
-// Package intake makes observations of the steps of a capture: it puts exchanges together, decodes what they say, and
-// gives what it has understood to a dispatcher. It knows what is spoken at which address, and counts what it sees.
+// Package intake turns the steps of a capture into observations: it assembles exchanges, decodes their messages, and
+// passes the results to a dispatcher. It tracks the dialects that each address speaks, and counts what it sees.
 package intake
 
 import (
@@ -17,9 +17,10 @@ type Reader struct {
 	observer
 	foreign foreign
 	open    map[uint64]*openExchange
-	spare   []*openExchange // for exchanges that open: of those that are over
-	done    uint64          // the exchange that the step at hand closed; 0 if it closed none
+	spare   []*openExchange // for new exchanges: structs of ended ones
+	done    uint64          // the exchange that the current step closed; 0 without one
 	now     time.Time       // the latest instant of a step
+	pauses  []time.Time     // the value of now at the end of each recording that another one followed
 }
 
 // NewReader returns a reader that counts with the counter. Start must be called before the first step.
@@ -34,11 +35,11 @@ func NewReader(counter *tally.Counter, hooks *Hooks) *Reader {
 	return r
 }
 
-// Start says where observations go.
+// Start sets the receiver of observations.
 func (r *Reader) Start(to *dispatch.Dispatcher) { r.dispatcher = to }
 
-// Beside returns a reader of a few of the exchanges that r has read; missed says that one is missing among them. What
-// r knows to be missing is missing for it, too.
+// Beside returns a reader of some of the exchanges that r has read; missed means that one of them is missing. Gaps
+// known to r are gaps for it, too.
 func (r *Reader) Beside(counter *tally.Counter, hooks *Hooks, missed bool) *Reader {
 	b := NewReader(counter, hooks)
 	b.missed, b.gaps, b.counter.Counts.Lost = r.missed || missed, r.gaps, r.counter.Counts.Lost
@@ -46,10 +47,10 @@ func (r *Reader) Beside(counter *tally.Counter, hooks *Hooks, missed bool) *Read
 	return b
 }
 
-// Named reports whether a card names an interface to which a request to the address would go.
+// Named reports whether a card names the interface for requests to the address.
 func (r *Reader) Named(address string) bool { return r.endpoints.named(address) }
 
-// Place fills what is known of the endpoint of a call now.
+// Place fills in the known facts about a call's endpoint now.
 func (r *Reader) Place(c *dispatch.Case) { r.endpoints.place(c) }
 
 // RequestMissed implements dispatch.Record.
@@ -69,7 +70,7 @@ func (r *Reader) Open() iter.Seq[*analysis.Exchange] {
 	}
 }
 
-// Case returns the case of an exchange that is not over, or nil.
+// Case returns the case of an open exchange, or nil.
 func (r *Reader) Case(seq uint64) *dispatch.Case {
 	if in := r.open[seq]; in != nil {
 		return &in.Case
@@ -90,33 +91,32 @@ func (r *Reader) newExchange() *openExchange {
 	return in
 }
 
-// tick notes the instant of a step.
+// tick records the time of a step.
 func (r *Reader) tick(at time.Time) {
 	if at.After(r.now) {
 		r.now = at
 	}
 }
 
-// ended counts an exchange of which nothing more comes.
+// ended counts an exchange that has ended.
 func (r *Reader) ended(in *openExchange) {
-	r.counter.Ended(in.sending)
-	in.sending = analysis.Link{}
+	r.counter.Ended(in.X.Seq)
 	s := in.summary()
 	r.counter.Over(&s)
 	r.hooks.ended(s)
 }
 
-// faultMade notes that the recorder made a fault in an answer.
+// faultMade records that the recorder injected a fault into an answer.
 func (r *Reader) faultMade(in *openExchange, what string) {
 	made := faultNamed(what)
 	switch {
 	case !in.made.is():
 		r.counter.Counts.Made++
-	case in.made.kind != "held" || !made.hides(): // a request that was held may have an answer that was edited
+	case in.made.kind != "held" || !made.hides(): // a held request may have an edited answer
 		return
 	}
 	in.made = made
 	hides := in.made.hides() || in.made.ends()
-	r.missed = r.missed || hides // whether the agent has got it is not known, or of no use
+	r.missed = r.missed || hides // it is unknown whether the agent received it, or useless
 	r.dispatcher.Fault(&in.Case, hides)
 }

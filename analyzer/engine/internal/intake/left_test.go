@@ -94,8 +94,8 @@ Content-Type: application/json
 	cut        = "response.body: incomplete\n"
 )
 
-// A client that ends its part before its answer is complete has left, if it takes nothing any more. What the agent says
-// after that reaches nobody, so the call has not succeeded. A client that only ended its sending is served.
+// A client that ends its request before the response is complete has left if it no longer reads. Nothing that the agent
+// sends later reaches it, so the call has not succeeded. A client that only ended its sending side is still served.
 func TestClientLeft(t *testing.T) {
 	stream := strings.Replace(leftSend, "SendMessage", "SendStreamingMessage", 1)
 	tests := []struct {
@@ -109,8 +109,8 @@ func TestClientLeft(t *testing.T) {
 		{"half-closed before the answer", "ends: client half-close 1s\n" + late, leftSend, leftSent, "", "ok", 3020 * time.Millisecond, ""},
 		{"half-closed before the answer, REST", "ends: client half-close 1s\n" + late, leftREST, leftRESTSent, "", "ok", 3020 * time.Millisecond, ""},
 		{
-			"ended its sending before the answer", "ends: client fin 1s\n" + late, leftSend, leftSent, "", "", 3020 * time.Millisecond,
-			"its client had ended its sending before the answer came, and nothing shows whether it still read",
+			"stopped sending before the answer", "ends: client fin 1s\n" + late, leftSend, leftSent, "", "", 3020 * time.Millisecond,
+			"its client had stopped sending before the answer came, and it is unknown whether it was still reading",
 		},
 		{"reset, no answer", "ends: client reset 1s\n" + resetFault + "ended: 1s\n", leftSend, "", "", analysis.ClientLeft, time.Second, ""},
 		{"left, no answer until the end", "ends: client fin 1s\n" + leftFault + "ended: 9s\n", leftSend, "", "", analysis.ClientLeft, time.Second, ""},

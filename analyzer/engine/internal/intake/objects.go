@@ -22,10 +22,10 @@ func (ob *observer) answerObjects(in *openExchange, o *analysis.Observation, p *
 	ob.part, ob.partOf = analysis.Observation{}, nil
 }
 
-// manyObjects is how many objects of a text are observed whatever the time.
+// manyObjects is how many objects of a text are observed even if time is short.
 const manyObjects = 4 << 10
 
-// visit observes one entity, and reports whether those in it are to be observed too.
+// visit observes one entity, and reports whether to descend into its children.
 func (ob *observer) visit(v *a2a.Entity) bool {
 	if ob.visits++; ob.visits >= manyObjects && ob.outOfTime() {
 		ob.partOf.lack("its text", noTime)
@@ -44,8 +44,8 @@ func (ob *observer) visit(v *a2a.Entity) bool {
 	return true
 }
 
-// judgedBefore reports whether a message of a history was observed when the client sent it, and is told again as it was.
-// What the agent has changed in a message that was right is the agent's.
+// judgedBefore reports whether a message of a history was observed when the client sent it, and is repeated unchanged.
+// If the agent changed a correct message, the change is the agent's.
 func (ob *observer) judgedBefore(v *a2a.Entity) bool {
 	x, id := ob.part.Exchange, v.Member("messageId")
 	var sent *analysis.SentMessage
@@ -61,7 +61,7 @@ func (ob *observer) judgedBefore(v *a2a.Entity) bool {
 	return sent != nil
 }
 
-// entityKinds says with which kind an entity is observed; FrameSeen for types that are not in it.
+// entityKinds maps types to the kinds of their observations; other types are FrameSeen.
 var entityKinds = [...]analysis.Kinds{
 	a2a.TaskEntity:           analysis.SnapshotSeen,
 	a2a.StatusEntity:         analysis.StatusSeen,

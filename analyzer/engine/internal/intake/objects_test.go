@@ -11,7 +11,7 @@ import (
 	"a2atap/proxy/expect"
 )
 
-// The objects of a message are observed one by one. What the client sent and the agent tells again was judged where it
+// The objects of a message are observed one by one. What the client sent and the agent tells again was checked where it
 // was sent; if that was not seen, it is a note, and where it comes otherwise than it was sent, it is the agent's.
 func TestEntities(t *testing.T) {
 	rule := enginetest.Rule("seen", analysis.EntitySeen,

@@ -16,6 +16,7 @@ import (
 	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
+	"a2atap/proxy/neighbor"
 )
 
 // request decodes a whole request and observes it: the whole, and the objects in it.
@@ -38,6 +39,9 @@ func (ob *observer) request(in *openExchange, s capture.Step) {
 		ob.drop(in, lacks)
 		return
 	}
+	if x.Message == nil {
+		x.Doc() // which the call and its neighbors share
+	}
 	x.Call = a2a.DecodeRequest(a2a.Request{
 		Method: x.Request.Method,
 		Target: x.Request.Target,
@@ -46,7 +50,7 @@ func (ob *observer) request(in *openExchange, s capture.Step) {
 	}, ob.known(in))
 	switch {
 	case x.Call.Binding == a2a.HTTPJSON:
-		x.Call.TaskID = strings.Clone(x.Call.TaskID) // it is remembered, and its request is not
+		x.Call.TaskID = strings.Clone(x.Call.TaskID) // it is remembered longer than its request
 	case x.Message == nil || x.Message.Err == nil || errors.Is(x.Message.Err, grpc.ErrNoMessage):
 	case errors.Is(x.Message.Err, grpc.ErrNotKept):
 		in.lack("its request's body", "was not kept")
@@ -58,9 +62,9 @@ func (ob *observer) request(in *openExchange, s capture.Step) {
 	if x.Parsed == nil && len(x.Body) > 0 && (x.Call.Doc.Err != nil || x.Call.Doc.Root.Exists()) {
 		x.Parsed = &x.Call.Doc
 	}
-	if x.Parsed != nil && !ob.hold(in, x.Parsed.Size()) {
+	if x.Parsed != nil && x.Judged() && !ob.hold(in, x.Parsed.Size()) {
 		ob.gap(in)
-		ob.drop(in, "was larger than there was room for")
+		ob.drop(in, "was too large to keep")
 		return
 	}
 	o := ob.message(x, analysis.RequestDecoded, s)
@@ -79,13 +83,22 @@ func (ob *observer) request(in *openExchange, s capture.Step) {
 	ob.givenUp.asked(&x.Call)
 	if x.Judged() {
 		ob.endpoints.place(&in.Case)
-		in.sending = ob.counter.Asked(x)
+		ob.counter.Asked(x)
 	}
+	near := ob.meet(in)
 	o.Kind, o.Dialects = analysis.RequestRead, x.Dialects
 	ob.observe(in, o)
-	in.seeking = !x.Judged() && !x.Gather && cardfetch.MayAsk(&x.Request, x.Body)
+	if !x.Judged() {
+		x.Parsed = nil // it would be held for nothing
+	}
+	if near {
+		ob.held -= len(in.request.Data)
+		in.size -= len(in.request.Data)
+		in.request.Data, x.Body = nil, nil
+	}
+	in.seeking = !x.Judged() && !x.Gather && !near && cardfetch.MayAsk(&x.Request, x.Body)
 	if !x.Judged() || x.Call.Operation == a2a.GetCard || x.Call.Operation == a2a.Webhook {
-		return // what there is to judge comes with the answer
+		return // the answer decides what to check
 	}
 	if len(bytes.TrimSpace(x.Body)) > 0 {
 		o.Doc = &x.Call.Doc
@@ -98,16 +111,19 @@ func (ob *observer) request(in *openExchange, s capture.Step) {
 	ob.batchAsked(in, s)
 }
 
-// drop gives up a request that lacks its body, or whose body there is no room for.
+// drop drops a request whose body is missing or exceeds the bounds.
 func (ob *observer) drop(in *openExchange, lacks string) {
-	in.lack("its request's body", lacks)
 	in.X.Body, in.X.Parsed, in.X.Call = nil, nil, a2a.Call{}
+	if ob.meet(in) && in.X.Neighbor.Kind != neighbor.Other {
+		return
+	}
+	in.lack("its request's body", lacks)
 	ob.missed = true
 	in.cut()
 }
 
-// answer decodes a whole answer that is not an event stream, and observes what is in it: the whole, what came of the
-// request, the objects in it, and then the tasks or the card.
+// answer decodes a complete response that is not an event stream. It observes the whole response, the outcome of the
+// request, the objects in the response, and then the tasks or the card.
 func (ob *observer) answer(in *openExchange, s capture.Step) {
 	x := in.X
 	if ob.leavesOut(len(in.response.Data), s.Parsed) {
@@ -161,7 +177,7 @@ func (ob *observer) answer(in *openExchange, s capture.Step) {
 	ob.read = a2a.Answer{}
 }
 
-// takeAnswer observes an answer that was read, and stands at a place.
+// takeAnswer observes a decoded answer at its place.
 func (ob *observer) takeAnswer(in *openExchange, s capture.Step, a *a2a.Answer, place analysis.Place, body []byte) {
 	x := in.X
 	settle(x, &a.Payload)
@@ -187,7 +203,7 @@ func (ob *observer) takeAnswer(in *openExchange, s capture.Step, a *a2a.Answer, 
 	ob.batchAnswered(in, s, a.Doc.Root)
 }
 
-// event decodes one event of a stream, and observes what is in it as in an answer.
+// event decodes one event of a stream, and observes its contents like an answer's.
 func (ob *observer) event(in *openExchange, s capture.Step, raw capture.Event) {
 	x := in.X
 	if x.Stream == nil || raw.K == 0 {
@@ -229,7 +245,7 @@ func (ob *observer) event(in *openExchange, s capture.Step, raw capture.Event) {
 	if o.Event = ev; ev.Message != nil && ev.Message.Err != nil {
 		x.Stream.Gap = true
 		in.lack("a message of its answer", "cannot be read: "+ev.Message.Err.Error())
-		if !ev.Message.Limit() { // by which every client's library fails the call
+		if !ev.Message.Limit() { // every client's library then fails the call
 			x.Outcome = analysis.Outcome{Failure: analysis.NoProtocol}
 		}
 	}
@@ -253,7 +269,7 @@ func (ob *observer) event(in *openExchange, s capture.Step, raw capture.Event) {
 	ob.takeEvent(in, o)
 }
 
-// takeEvent observes an event that was read.
+// takeEvent observes a decoded event.
 func (ob *observer) takeEvent(in *openExchange, o *analysis.Observation) {
 	x := in.X
 	ob.observe(in, o)
@@ -276,7 +292,7 @@ func (ob *observer) takeEvent(in *openExchange, o *analysis.Observation) {
 	ob.answerDone(in, o)
 }
 
-// answered notes how a call came out, and if it was refused for its credentials, whether it had any.
+// answered records the outcome of a call, and if it was refused because of its credentials, whether it had any.
 func (ob *observer) answered(in *openExchange, o *analysis.Observation) {
 	in.answered(o)
 	if isCall(in.X) && o.RefusesCredentials() {
@@ -284,8 +300,8 @@ func (ob *observer) answered(in *openExchange, o *analysis.Observation) {
 	}
 }
 
-// outcome observes once more what an answer or an event holds, now as what came of the request: by the dialects of the
-// request, whatever those of the answer are.
+// outcome observes the contents of an answer or an event again, now as the outcome of the request. It uses the dialects
+// of the request, whatever those of the answer are.
 func (ob *observer) outcome(in *openExchange, o *analysis.Observation, as analysis.Kinds) {
 	kind, dialects := o.Kind, o.Dialects
 	in.spoken = dialects
@@ -294,11 +310,11 @@ func (ob *observer) outcome(in *openExchange, o *analysis.Observation, as analys
 	o.Kind, o.Dialects = kind, dialects
 }
 
-// maxErrorData bounds the bytes that are kept of an event of type "error" that is none of A2A's.
+// maxErrorData bounds the bytes that are stored of an event of type "error" that is not an A2A event.
 const maxErrorData = 256
 
-// keepsAlive reports whether an event is of a type of its own and holds nothing of A2A, which says nothing of such
-// types: a "ping" that keeps a connection from being closed, for example.
+// keepsAlive reports whether an event has a type of its own and no A2A content: a "ping" that keeps a connection open,
+// for example. A2A does not cover such types.
 func keepsAlive(ev *analysis.Event, a *a2a.Answer) bool {
 	kind := string(ev.Fields.Type)
 	if kind == "" || kind == "message" || a.IsEnvelope || a.Err != nil {
@@ -307,13 +323,13 @@ func keepsAlive(ev *analysis.Event, a *a2a.Answer) bool {
 	return a.Payload.Kind == a2a.NoPayload || a.Payload.Kind == a2a.UnknownPayload
 }
 
-// answerDone remembers what an answer or an event shows of the agent, and ends its observation.
+// answerDone records what an answer or an event shows about the agent, and ends its observation.
 func (ob *observer) answerDone(in *openExchange, o *analysis.Observation) {
 	x := o.Exchange
 	switch {
 	case x.Call.Operation == a2a.GetCard && o.Answer.Doc.Err != nil && x.Response.Status < 300 &&
 		x.Response.Fields.MediaType() == "application/json":
-		ob.counter.BadCard(x, "is no JSON")
+		ob.counter.BadCard(x, "is not JSON")
 	case isCall(x) && o.Answer.Err != nil && o.Answer.Err.Name != a2a.NoErrorName:
 		ob.counter.Refused(x)
 	}
@@ -327,7 +343,7 @@ func (ob *observer) answerDone(in *openExchange, o *analysis.Observation) {
 	ob.observe(in, o)
 }
 
-// streamEnded observes that a stream is over, or that the capture is.
+// streamEnded observes the end of a stream, or of the capture.
 func (ob *observer) streamEnded(in *openExchange, s capture.Step, end analysis.StreamEnd) {
 	x := in.X
 	o := ob.message(x, analysis.StreamEnded, s)
@@ -337,8 +353,8 @@ func (ob *observer) streamEnded(in *openExchange, s capture.Step, end analysis.S
 	ob.observe(in, o)
 }
 
-// undelivered observes a notification whose receiver has not answered, and never will. A request to the address that was
-// made for an agent's notifications is one even if its request broke off.
+// undelivered observes a notification whose receiver has not answered, and never will. A broken request counts as one
+// if it went to an address that was made for an agent's notifications.
 func (ob *observer) undelivered(in *openExchange, s capture.Step) {
 	x := in.X
 	switch {
@@ -350,7 +366,7 @@ func (ob *observer) undelivered(in *openExchange, s capture.Step) {
 	}
 }
 
-// webhook observes a notification once its receiver has answered, or cannot answer any more.
+// webhook observes a notification once its receiver has answered, or can no longer answer.
 func (ob *observer) webhook(in *openExchange, s capture.Step) {
 	x := in.X
 	in.notified = true
@@ -433,6 +449,7 @@ func (ob *observer) taskSeen(in *openExchange, o *analysis.Observation, seen ana
 	seen.Exchange, seen.Arrival, seen.At = x.Seq, o.Arrival, o.At
 	seen.Late = o.Kind == analysis.WebhookSeen || x.Call.Operation == a2a.SubscribeToTask && !o.Dialects.Has(a2a.V1_0)
 	seen.Event, seen.Viewer = o.Kind != analysis.AnswerSeen, x.Viewer()
+	ob.counter.Task(x, &seen)
 	at := ob.within(o, analysis.TaskSeen, seen.Object)
 	at.Task = &seen
 	ob.observe(in, at)
@@ -455,7 +472,7 @@ func (ob *observer) card(in *openExchange, o *analysis.Observation, p *a2a.Paylo
 	}
 }
 
-// callEnded observes that a call, the fetch of a card or a notification is over, however it came out.
+// callEnded observes the end of a call, a card fetch or a notification, whatever its outcome.
 func (ob *observer) callEnded(in *openExchange, s capture.Step, end *analysis.StreamEnd) {
 	o := ob.message(in.X, analysis.CallEnded, s)
 	o.Place, o.End = in.X.RequestPlace(), end

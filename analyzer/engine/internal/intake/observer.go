@@ -8,7 +8,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// An observer makes observations of whole requests, answers and events, and of what is in them.
+// An observer observes whole requests, answers and events, and their contents.
 type observer struct {
 	bodies
 	dispatcher *dispatch.Dispatcher
@@ -18,21 +18,21 @@ type observer struct {
 	ids        sharedTexts
 	givenUp    givenUp
 	walker     a2a.Walker
-	whole      analysis.Observation // of the message at hand
+	whole      analysis.Observation // of the current message
 	inner      analysis.Observation // of the task or card in it
 	part       analysis.Observation // of the object in it
-	partOf     *openExchange        // that the object belongs to
+	partOf     *openExchange        // the exchange that the object belongs to
 	visits     int                  // objects of the same text so far
-	read       a2a.Answer           // that was read last
+	read       a2a.Answer           // the last one that was decoded
 }
 
-// Hooks are functions that are told what passes, or are asked what is known. Each may be nil.
+// Hooks are callbacks that receive results or provide facts. Each may be nil.
 type Hooks struct {
-	Ended []func(summary.Summary)                 // of each exchange that is over, or open at the end
-	Event func(summary.Event)                     // of each event that holds something of A2A
-	Late  func(seq uint64, f capture.Fact)        // of each fact about an exchange that is over
+	Ended []func(summary.Summary)                 // of each exchange that has ended, or is open at the end
+	Event func(summary.Event)                     // of each event with A2A content
+	Late  func(seq uint64, f capture.Fact)        // of each fact about an exchange that has ended
 	Card  func(*analysis.Observation)             // of each card that an agent has shown, when it is known
-	Known func(agentURL, target string) a2a.Known // of the URL of a request, in place of what was seen here
+	Known func(agentURL, target string) a2a.Known // about a request URL, instead of what was seen here
 	Kept  func() analysis.Kept                    // by other programs, in the whole capture
 
 	// OutOfTime reports whether there is no time left for long texts: what exceeds budget.End is not judged then. It may be nil.
@@ -49,20 +49,20 @@ func (ob *observer) observe(in *openExchange, o *analysis.Observation) {
 	ob.dispatcher.Observe(&in.Case, o)
 }
 
-// message begins the observation of a whole request, answer, event or notification. There is one at a time.
+// message begins the observation of a whole request, answer, event or notification. Only one is in progress at a time.
 func (ob *observer) message(x *analysis.Exchange, kind analysis.Kinds, s capture.Step) *analysis.Observation {
 	ob.whole = analysis.Observation{Kind: kind, Exchange: x, Dialects: x.Dialects, Arrival: s.Arrival, At: at(x, s)}
 	return &ob.whole
 }
 
-// within begins the observation of a task or a card in a message. There is one at a time.
+// within begins the observation of a task or a card in a message. Only one is in progress at a time.
 func (ob *observer) within(o *analysis.Observation, kind analysis.Kinds, at analysis.Place) *analysis.Observation {
 	ob.inner = *o
 	ob.inner.Kind, ob.inner.Place = kind, at
 	return &ob.inner
 }
 
-// known says what is known of the URL of a request, for the recognition of what it asks.
+// known returns the known facts about the URL of a request, which help to recognize the request.
 func (ob *observer) known(in *openExchange) a2a.Known {
 	if ob.hooks.Known != nil {
 		return ob.hooks.Known(in.gathered.AgentURL, in.gathered.Target)
@@ -70,7 +70,7 @@ func (ob *observer) known(in *openExchange) a2a.Known {
 	return ob.endpoints.knownAt(in.X)
 }
 
-// tellEvent tells of an event.
+// tellEvent reports an event to the hook.
 func (ob *observer) tellEvent(x *analysis.Exchange, o *analysis.Observation, in *openExchange) {
 	if ob.hooks.Event == nil || o.Answer == nil {
 		return

@@ -13,7 +13,7 @@ import (
 	"a2atap/proxy/grpc"
 )
 
-// finalOutcome returns how a call came out when its exchange is closed.
+// finalOutcome returns the outcome of a call when its exchange is closed.
 func (in *openExchange) finalOutcome(closed *capture.Closed) analysis.Outcome {
 	x := in.X
 	switch {
@@ -29,21 +29,23 @@ func (in *openExchange) finalOutcome(closed *capture.Closed) analysis.Outcome {
 		return in.outcomeOfLate(closed)
 	case closed.Fault != nil && !x.Ended && !in.answeredWhole():
 		return in.faulted(closed.Fault)
-	case x.Ended && !in.ended() && !in.gap && !in.answeredWhole():
+	case x.Ended && !in.ended() && !in.gap:
 		return analysis.Outcome{Failure: analysis.NoStatus}
+	case in.endedInMessage():
+		return analysis.Outcome{Failure: analysis.NoProtocol}
 	case in.X.Outcome.Known() || x.Stream == nil || in.gap || x.Cut || !x.Ended:
 		return in.X.Outcome
 	case x.Response.Status >= 300:
 		return analysis.Outcome{Failure: "HTTP " + strconv.Itoa(x.Response.Status)}
 	case x.Stream.Events == 0 && x.Call.Operation == a2a.SubscribeToTask && x.Stream.ErrorData == "" &&
-		!x.Dialects.Has(a2a.V1_0): // it promises later events only
+		!x.Dialects.Has(a2a.V1_0): // it only promises later events
 		return analysis.Outcome{Succeeded: true}
 	}
 	in.gathered.Said = cmp.Or(in.gathered.Said, summary.OneLine(x.Stream.ErrorData))
 	return analysis.Outcome{Failure: analysis.NoProtocol}
 }
 
-// deliveryOutcome returns how a notification came out: its receiver accepts it by a status 2xx, whatever follows.
+// deliveryOutcome returns the outcome of a notification: its receiver accepts it by a status 2xx, whatever follows.
 func (in *openExchange) deliveryOutcome(f *capture.TransportFault) analysis.Outcome {
 	switch status := in.gathered.Status; {
 	case status >= 200 && status < 300:
@@ -65,12 +67,12 @@ func (in *openExchange) ended() bool {
 	return told
 }
 
-// answeredWhole reports whether a stream has told all that its client waits for, whatever became of its end.
+// answeredWhole reports whether a stream has sent all that its client waits for, however it ended.
 func (in *openExchange) answeredWhole() bool {
 	return in.X.Outcome.Succeeded && in.X.Stream != nil && in.X.Stream.Over
 }
 
-// faulted returns how a call came out that has no answer, or only a part of it.
+// faulted returns the outcome of a call without a complete answer.
 func (in *openExchange) faulted(f *capture.TransportFault) analysis.Outcome {
 	switch f.Side {
 	case "agent":
@@ -79,7 +81,7 @@ func (in *openExchange) faulted(f *capture.TransportFault) analysis.Outcome {
 		if notPassedOn(f) {
 			return outcomeOr(in.X.Outcome, analysis.NotPassedOn)
 		}
-		return outcomeOr(in.X.Outcome, analysis.ClientLeft) // of a stream it has seen enough
+		return outcomeOr(in.X.Outcome, analysis.ClientLeft) // it has seen enough of a stream
 	case "proxy":
 		if f.Kind == "shutdown" || f.Kind == "abandoned" || in.X.Answered {
 			return in.X.Outcome
@@ -89,7 +91,7 @@ func (in *openExchange) faulted(f *capture.TransportFault) analysis.Outcome {
 	return outcomeOr(in.X.Outcome, analysis.UnknownReason)
 }
 
-// outcomeOr returns an outcome, or where it is not known a failure of that name.
+// outcomeOr returns an outcome or, if it is unknown, a failure of that name.
 func outcomeOr(o analysis.Outcome, failure string) analysis.Outcome {
 	if o.Known() {
 		return o
@@ -97,8 +99,8 @@ func outcomeOr(o analysis.Outcome, failure string) analysis.Outcome {
 	return analysis.Outcome{Failure: failure}
 }
 
-// answered notes what an answer or an event says of how the call came out. Of a stream the first event tells, and an
-// error that comes later.
+// answered records the outcome that an answer or an event shows. In a stream, the first event shows it, and a later
+// error.
 func (in *openExchange) answered(o *analysis.Observation) {
 	if !isCall(in.X) {
 		return
@@ -110,7 +112,7 @@ func (in *openExchange) answered(o *analysis.Observation) {
 	}
 }
 
-// said notes what stands where the protocol would have an answer, if its own words do not tell: how the answer begins.
+// said records the beginning of a body that is not an A2A answer, or another reason, unless the error has a message.
 func (in *openExchange) said(o *analysis.Observation, now analysis.Outcome) {
 	g, body := &in.gathered, o.Body
 	if o.Event != nil {
@@ -118,15 +120,17 @@ func (in *openExchange) said(o *analysis.Observation, now analysis.Outcome) {
 	}
 	switch {
 	case g.Said != "" || now.Succeeded || o.Answer.Err != nil && o.Answer.Err.Message != "":
+	case batchError(in.X, o.Answer).Get("message").Text() != "":
+		g.Said = summary.OneLine(batchError(in.X, o.Answer).Get("message").Text())
 	case now.Failure == analysis.OtherID:
 		g.Said = idWords(in.X.Call.ID, o.Answer.ID)
-	case in.X.Response.Status >= 300 && in.X.Response.Status < 400: // which says where it leads, or nothing
+	case in.X.Response.Status >= 300 && in.X.Response.Status < 400: // Said has the redirect target, if any
 	default:
 		g.Said = summary.OneLine(body)
 	}
 }
 
-// outcomeOf returns how a call comes out that is answered so, as far as it tells.
+// outcomeOf returns the outcome of a call with that answer, as far as the answer shows it.
 func outcomeOf(o *analysis.Observation) analysis.Outcome {
 	x, a := o.Exchange, o.Answer
 	status := x.Response.Status
@@ -137,11 +141,11 @@ func outcomeOf(o *analysis.Observation) analysis.Outcome {
 		return batchOutcome(x, a)
 	case status >= 400:
 		return analysis.Outcome{Failure: "HTTP " + strconv.Itoa(status)}
-	case x.Messages > 1 && !x.Call.Streams: // which clients' libraries refuse
+	case x.Messages > 1 && !x.Call.Streams: // clients' libraries refuse it
 		return analysis.Outcome{Failure: analysis.ManyAnswers}
-	case status >= 300: // the client goes on elsewhere
+	case status >= 300: // the client follows the redirect
 		return analysis.Outcome{}
-	case o.Event != nil && a.Payload.Kind == a2a.NoPayload && !a.IsEnvelope: // another one may tell more
+	case o.Event != nil && a.Payload.Kind == a2a.NoPayload && !a.IsEnvelope: // another event may show more
 		return analysis.Outcome{}
 	case x.Call.Binding == a2a.JSONRPC && !answersCall(o):
 		return analysis.Outcome{Failure: analysis.OtherID}
@@ -153,9 +157,9 @@ func outcomeOf(o *analysis.Observation) analysis.Outcome {
 	return analysis.Outcome{Failure: analysis.NoProtocol}
 }
 
-// answersCall reports whether a response with a result has the id of the call, by which its client finds that (JSON-RPC
-// 2.0 §5); null is for errors alone. Nothing is said of what is no response, of events without an id, which agents of
-// 0.1 send, and of calls whose own id is none.
+// answersCall reports whether a response with a result has the id of the call, by which the client matches them
+// (JSON-RPC 2.0 §5); null is for errors alone. It accepts anything that is not a response, events without an id, which
+// 0.1 agents send, and calls whose own id is invalid.
 func answersCall(o *analysis.Observation) bool {
 	asked, got := o.Exchange.Call.ID, o.Answer.ID
 	switch {
@@ -167,15 +171,15 @@ func answersCall(o *analysis.Observation) bool {
 	return a2a.SameID(asked, got)
 }
 
-// idWords says which id came in place of which.
+// idWords names the id that was received and the id that was expected.
 func idWords(asked, got a2a.Value) string {
 	if !got.Exists() {
-		return "answered without an id where " + analysis.Quote(asked) + " was asked"
+		return "answered without an id instead of " + analysis.Quote(asked)
 	}
-	return "answered with id " + analysis.Quote(got) + " where " + analysis.Quote(asked) + " was asked"
+	return "answered with id " + analysis.Quote(got) + " instead of " + analysis.Quote(asked)
 }
 
-// answersProtocol reports whether an answer without an error is one in which the protocol answers.
+// answersProtocol reports whether an answer without an error is a valid kind of A2A answer.
 func answersProtocol(o *analysis.Observation) bool {
 	x, a := o.Exchange, o.Answer
 	known := a.Payload.Kind != a2a.NoPayload && a.Payload.Kind != a2a.UnknownPayload && a.Payload.Kind != a2a.NullPayload
@@ -186,20 +190,20 @@ func answersProtocol(o *analysis.Observation) bool {
 		return a.IsEnvelope && a.Result.Exists()
 	}
 	if o.Event == nil && len(bytes.TrimSpace(o.Body)) == 0 {
-		return x.Call.Operation == a2a.DeletePushConfig && x.Call.Binding != a2a.GRPC // which has a message for nothing
+		return x.Call.Operation == a2a.DeletePushConfig && x.Call.Binding != a2a.GRPC // gRPC has an empty message
 	}
 	return a.Doc.Err == nil
 }
 
-// promises reports whether an operation is answered with a task or a message, and not with nothing.
+// promises reports whether an operation is answered with a task or a message, and not with an empty answer.
 func promises(op a2a.Operation) bool { return op.Sends() || op == a2a.GetTask || op == a2a.CancelTask }
 
-// batchOutcome returns how a batch came out: it succeeded if one of its calls did. One error may stand for all of them
+// batchOutcome returns the outcome of a batch, which succeeded if one of its calls did. One error may answer all calls
 // (JSON-RPC 2.0 §6).
 func batchOutcome(x *analysis.Exchange, a *a2a.Answer) analysis.Outcome {
 	first := analysis.Outcome{Failure: analysis.NoProtocol}
 	responses := a.Doc.Root.Elems()
-	if a.Doc.Root.Kind() == a2a.Object && a.Doc.Root.Has("error") {
+	if batchError(x, a).Exists() {
 		responses = slices.All([]a2a.Value{a.Doc.Root})
 	}
 	for i, one := range responses {
@@ -214,8 +218,16 @@ func batchOutcome(x *analysis.Exchange, a *a2a.Answer) analysis.Outcome {
 	return first
 }
 
-// membersOf returns how the calls of a batch came out, each by itself: the response to a call has its id (JSON-RPC 2.0
-// §6). There are none where the answer is not that of a batch, and none for notifications.
+// batchError returns the error that refuses a batch as a whole; it does not exist in other answers.
+func batchError(x *analysis.Exchange, a *a2a.Answer) a2a.Value {
+	if x.Call.Batch == nil || a.Doc.Root.Kind() != a2a.Object {
+		return a2a.Value{}
+	}
+	return a.Doc.Root.Get("error")
+}
+
+// membersOf returns the outcome of each call of a batch; a response has the id of its call (JSON-RPC 2.0 §6). It
+// returns none for notifications, or if the answer is not a batch.
 func membersOf(x *analysis.Exchange, a *a2a.Answer) []summary.Member {
 	if x.Call.Batch == nil || a.Doc.Root.Kind() != a2a.Array {
 		return nil
@@ -224,9 +236,8 @@ func membersOf(x *analysis.Exchange, a *a2a.Answer) []summary.Member {
 	for _, one := range a.Doc.Root.Elems() {
 		responses[string(one.Get("id").Raw())] = one
 	}
-	var list []summary.Member
-	for i := range x.Call.Batch {
-		call := &x.Call.Batch[i]
+	var list members
+	for call := range x.Call.Members() {
 		if wantsNoResponse(call) {
 			continue
 		}
@@ -245,22 +256,55 @@ func membersOf(x *analysis.Exchange, a *a2a.Answer) []summary.Member {
 		default:
 			m.Outcome.Failure = analysis.NoProtocol
 		}
-		list = append(list, m)
+		list.add(m)
 	}
 	return list
 }
 
-// membersAlike returns the calls of a batch that came out alike: one error, one HTTP status, or no answer at all stands
-// for each of them. Notifications have no outcome.
-func membersAlike(x *analysis.Exchange, s *summary.Summary) (list []summary.Member) {
-	for i := range x.Call.Batch {
-		if call := &x.Call.Batch[i]; !wantsNoResponse(call) {
+// Bounds of the calls of a batch that are distinguished.
+const (
+	maxMembers = 100 // each separately
+	maxAlike   = 20  // further ones, by operation and outcome
+)
+
+// members are the calls of a batch.
+type members []summary.Member
+
+// add adds a call. Calls after the first ones are counted by operation and outcome; beyond the bound, by success alone.
+func (list *members) add(m summary.Member) {
+	if len(*list) < maxMembers {
+		*list = append(*list, m)
+		return
+	}
+	rest := (*list)[maxMembers:]
+	alike := slices.IndexFunc(rest, func(n summary.Member) bool {
+		return n.Asked == m.Asked && n.Outcome == m.Outcome && n.Error == m.Error && n.Code == m.Code
+	})
+	if alike < 0 && len(rest) >= maxAlike {
+		alike = slices.IndexFunc(rest, func(n summary.Member) bool { return n.Outcome.Succeeded == m.Outcome.Succeeded })
+	}
+	if alike < 0 {
+		*list = append(*list, m)
+		return
+	}
+	rest[alike].Others++
+}
+
+// membersAlike returns the calls of a batch that share one outcome: one error, one HTTP status, or no answer at all.
+// Notifications have no outcome.
+func membersAlike(x *analysis.Exchange, s *summary.Summary) []summary.Member {
+	if x.Call.Batch == nil {
+		return nil
+	}
+	var list members
+	for call := range x.Call.Members() {
+		if !wantsNoResponse(call) {
 			m := memberOf(call)
 			m.Outcome, m.Text = x.Outcome, s.FailureText()
 			if len(s.Errors) > 0 {
 				m.Error, m.Code = s.Errors[0].Name, s.Errors[0].CodeText()
 			}
-			list = append(list, m)
+			list.add(m)
 		}
 	}
 	return list

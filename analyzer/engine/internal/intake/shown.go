@@ -9,13 +9,13 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Bounds of the cards that are not read again as long as they do not change.
+// Bounds of the cards that are not parsed again while they do not change.
 const (
 	maxShownCards = 64
 	maxShownCard  = 64 << 10 // bytes of each
 )
 
-// A shownCard is the card that an agent has shown last at an address. Clients fetch it at every start.
+// A shownCard is the last card that an agent has shown at an address. Clients fetch it at every start.
 type shownCard struct {
 	text  []byte
 	doc   *a2a.Doc
@@ -23,14 +23,14 @@ type shownCard struct {
 	quiet analysis.Quiet
 }
 
-// shownCards are the cards that agents have shown, by the address that was asked for them.
+// shownCards are the cards that agents have shown, by their addresses.
 type shownCards struct {
 	byAddress *recent.Map[string, *shownCard]
 }
 
 func newShownCards() shownCards { return shownCards{recent.New[string, *shownCard](maxShownCards)} }
 
-// readAnswer returns what the text of an answer is parsed to. That of the same card is parsed once.
+// readAnswer returns the parsed text of an answer. The same card is parsed once.
 func (s *shownCards) readAnswer(x *analysis.Exchange, text []byte) *a2a.Doc {
 	if x.Call.Operation != a2a.GetCard || len(text) == 0 || len(text) > maxShownCard {
 		return parsed(text)
@@ -44,8 +44,8 @@ func (s *shownCards) readAnswer(x *analysis.Exchange, text []byte) *a2a.Doc {
 	return shown.doc
 }
 
-// readCard returns the card that an answer holds, and which rules are known to find nothing in it. The same one is
-// decoded once.
+// readCard returns the card in an answer, and which rules are known to find nothing in it. The same card is decoded
+// once.
 func (s *shownCards) readCard(x *analysis.Exchange, v a2a.Value) (*a2a.Card, analysis.Quiet) {
 	shown, _ := s.byAddress.Get(x.Address)
 	if shown == nil || shown.doc.Root != v {
@@ -59,7 +59,7 @@ func (s *shownCards) readCard(x *analysis.Exchange, v a2a.Value) (*a2a.Card, ana
 	return &shown.card, shown.quiet
 }
 
-// cardOf returns what stands for the text of the card that an exchange was answered with; 0 if it was not.
+// cardOf returns a digest of the card text in an exchange's response; 0 if the response is not a card.
 func cardOf(x *analysis.Exchange, body []byte) digest.Digest {
 	if o := x.Call.Operation; o != a2a.GetCard && o != a2a.GetExtendedCard || x.Response.Status != 200 {
 		return 0

@@ -28,7 +28,7 @@ func (r *Reader) Step(s capture.Step) {
 	}
 }
 
-// Forget gives up the exchange that the last step has closed, if it did.
+// Forget drops the exchange that the last step has closed, if any.
 func (r *Reader) Forget() {
 	if r.done == 0 {
 		return
@@ -42,8 +42,9 @@ func (r *Reader) Forget() {
 	r.done = 0
 }
 
-// lost counts exchanges that were not recorded. An exchange with a gap is judged up to the gap. A loss that
-// names no number of exchanges counts as a gap, with its reason.
+// lost counts exchanges that were not recorded. An exchange with a gap is checked up to the gap. A loss without a
+// number of exchanges counts as a gap, with its reason; a loss of bytes belongs to the exchanges that were counted
+// before it.
 func (r *Reader) lost(seq uint64, lost capture.Lost) {
 	if in := r.open[seq]; in != nil {
 		in.gathered.step(&capture.Step{Seq: seq, Offset: capture.NotKnown, What: lost})
@@ -51,15 +52,17 @@ func (r *Reader) lost(seq uint64, lost capture.Lost) {
 		return
 	}
 	r.missed = true
-	if lost.Exchanges > 0 || lost.Bytes > 0 && seq == 0 {
-		r.counter.Counts.Lost = capture.AddLost(r.counter.Counts.Lost, max(lost.Exchanges, 1))
-		return
+	switch {
+	case lost.Exchanges > 0:
+		r.counter.Counts.Lost = capture.AddLost(r.counter.Counts.Lost, lost.Exchanges)
+	case lost.Bytes > 0 && r.counter.Counts.Lost > 0: // of the exchanges counted before
+	default:
+		r.gaps++
+		r.counter.Gap(lost)
 	}
-	r.gaps++
-	r.counter.Gap(lost.Reason)
 }
 
-// Pause tells the hooks which exchanges are open, while the recording goes on. None of them is a call yet.
+// Pause reports the open exchanges to the hooks during a recording. None of them is a call yet.
 func (r *Reader) Pause() {
 	if len(r.hooks.Ended) == 0 {
 		return
@@ -71,7 +74,7 @@ func (r *Reader) Pause() {
 	}
 }
 
-// End says that no step will come.
+// End ends the reading: no step will come.
 func (r *Reader) End() {
 	var streams []*openExchange
 	for in := range r.inOrder() {
@@ -84,10 +87,13 @@ func (r *Reader) End() {
 	for _, in := range streams {
 		r.streamEnded(in, capture.Step{Offset: capture.NotKnown}, analysis.StreamEnd{Open: true, At: r.now})
 	}
-	r.dispatcher.Observe(&dispatch.Case{Judged: true}, &analysis.Observation{Kind: analysis.CaptureDone, At: r.now})
+	r.dispatcher.Observe(&dispatch.Case{Judged: true}, &analysis.Observation{Kind: analysis.CaptureDone, At: r.now, Pauses: r.pauses})
 }
 
-// step sorts one step into its exchange.
+// maxPauses bounds the pauses between recordings that are remembered.
+const maxPauses = 1000
+
+// step passes one step to its exchange.
 func (r *Reader) step(s capture.Step) {
 	if opened, ok := s.What.(capture.Opened); ok {
 		r.counter.Counts.Exchanges++
@@ -99,6 +105,9 @@ func (r *Reader) step(s capture.Step) {
 	}
 	in := r.open[s.Seq]
 	if in != nil {
+		if fact, ok := s.What.(capture.Fact); ok && fact.Note == capture.Resumed && len(r.pauses) < maxPauses {
+			r.pauses = append(r.pauses, r.now)
+		}
 		r.tick(at(in.X, s))
 		if head, ok := s.What.(capture.ResponseHead); ok && (s.Parsed == nil || s.Parsed.Head == nil) {
 			s.Parsed = in.parsedHead(head.Head)
@@ -106,7 +115,7 @@ func (r *Reader) step(s capture.Step) {
 		in.gathered.step(&s)
 	}
 	switch {
-	case in == nil: // its beginning is not in the record, or it is over and only facts come
+	case in == nil: // its beginning is not on record, or it has ended and only facts come
 		if fact, ok := s.What.(capture.Fact); ok && r.hooks.Late != nil {
 			r.hooks.Late(s.Seq, fact)
 		}
@@ -129,7 +138,7 @@ func ofAnswer(what capture.What) bool {
 	return false
 }
 
-// maxRewritten bounds what is kept of what was changed in an answer.
+// maxRewritten bounds the stored changes to an answer.
 const maxRewritten = 100
 
 func (r *Reader) advance(in *openExchange, s capture.Step) {
@@ -179,6 +188,8 @@ func (r *Reader) advance(in *openExchange, s capture.Step) {
 		}
 		switch {
 		case in.made.hides():
+		case in.near != nil:
+			r.advanceNeighbor(in, s)
 		case in.X.Judged() || in.X.Gather && !ofStream(what): // the bodies of other traffic are not gathered
 			r.advanceAnswer(in, s)
 		case in.seeking:
@@ -196,8 +207,8 @@ func ofStream(what capture.What) bool {
 	return event || ok && head.Stream
 }
 
-// endsObservation reports whether nothing that follows the head of an answer is observed: another protocol has begun
-// (RFC 9110 §15.2.2), or a tunnel (§9.3.6).
+// endsObservation reports whether nothing after the head of an answer is observed: another protocol has begun (RFC 9110
+// §15.2.2), or a tunnel (§9.3.6).
 func endsObservation(request *capture.Head, answer []byte) bool {
 	line, _, _ := bytes.Cut(answer, []byte("\n"))
 	_, status, _ := bytes.Cut(line, []byte(" "))
@@ -248,7 +259,7 @@ func (r *Reader) release(in *openExchange) {
 	}
 }
 
-// closed ends an exchange. A request that never came whole is not judged, and neither is its answer.
+// closed ends an exchange. An incomplete request is not checked, and neither is its answer.
 func (r *Reader) closed(in *openExchange, s capture.Step, c capture.Closed) {
 	switch {
 	case c.Dropped > 0:
@@ -274,6 +285,9 @@ func (r *Reader) closed(in *openExchange, s capture.Step, c capture.Closed) {
 	}
 	r.undelivered(in, s)
 	in.X.Outcome = in.finalOutcome(&c)
+	if in.near != nil {
+		in.near.Finished()
+	}
 	in.gathered.LeftEarly = in.leftEarly(&c)
 	if c.Fault != nil && c.Fault.Side == "client" && in.task != "" {
 		r.givenUp.named(in.task, true)
@@ -311,7 +325,7 @@ func (r *Reader) begin(s capture.Step, o capture.Opened) *analysis.Exchange {
 	return x
 }
 
-// inOrder yields the exchanges that are open by their number.
+// inOrder yields the open exchanges by number.
 func (r *Reader) inOrder() iter.Seq[*openExchange] {
 	return func(yield func(*openExchange) bool) {
 		for _, seq := range slices.Sorted(maps.Keys(r.open)) {

@@ -12,7 +12,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// What follows an upgrade, or passes in a tunnel, was not observed, and the verdict says so.
+// Data after an upgrade or inside a tunnel was not observed, and the verdict reports that.
 func TestUnseenIsSaid(t *testing.T) {
 	tests := []struct {
 		name, request, answer string
@@ -38,14 +38,14 @@ func TestUnseenIsSaid(t *testing.T) {
 			r := &judgment.Result{Counts: e.Counts()}
 			e.Observed(r)
 			text := r.Verdict(analysis.Error).String()
-			if said != test.want || strings.Contains(text, "an upgrade or a tunnel, was not observed") != test.want {
+			if said != test.want || strings.Contains(text, "an upgrade or in a tunnel on its connection was not observed") != test.want {
 				t.Errorf("said %v, and %q; want %v", said, text, test.want)
 			}
 		})
 	}
 }
 
-// What stands in place of an answer of the protocol is kept in one line: it is all that says why the call failed.
+// A body that is not an answer of the protocol is stored in one line: only it explains why the call failed.
 func TestSaidInstead(t *testing.T) {
 	tests := []struct {
 		name, head, body, failure, said string

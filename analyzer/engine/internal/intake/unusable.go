@@ -24,10 +24,10 @@ func unusable(x *analysis.Exchange, card *a2a.Card) string {
 	if offered.Empty() || speaks.Empty() || (speaks != modern || offered.Has(a2a.V1_0)) && (speaks.Has(a2a.V1_0) || offered != modern) {
 		return ""
 	}
-	return "it speaks " + speaks.String() + " by its " + by + ", the card offers only " + offered.String()
+	return "it uses " + speaks.String() + " according to its " + by + ", the card offers only " + offered.String()
 }
 
-// An SDK of A2A names itself with its version, which is that of the protocol at first: "a2a-sdk/0.3.26".
+// An A2A SDK names itself with its version, which begins with the protocol's: "a2a-sdk/0.3.26".
 var sdk = regexp.MustCompile(`(?i)(?:^|[ @(])(a2a[-_.](?:[\w.-]*/)?[\w.-]*/v?((?:0\.[123]|1\.0))(?:\.[\w.+-]*)?)(?:$|[ ;)])`)
 
 // speaks returns what a client says of the dialects that it speaks, and where it does: in A2A-Version, which versions

@@ -6,7 +6,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// takeValues gathers what values show that stand where events are due. Rules see the answer or the stream as a whole.
+// takeValues gathers the contents of JSON values that came instead of events. Rules see the answer or the stream as a
+// whole.
 func (ob *observer) takeValues(in *openExchange, s capture.Step, values []a2a.Doc) {
 	for i := range values {
 		a := a2a.ReadEvent(&in.X.Call, &values[i])

@@ -1,10 +1,10 @@
-// Package late judges what passed at an agent before its card was known, once more, when the card is: what a verdict
-// says must not depend on who read the card first.
+// Package late checks an agent's first exchanges again once the agent's card is known. The verdict must not depend on
+// who read the card first.
 //
-// An agent's first exchanges wait for its card. When that comes, they are judged twice: as if the card had been read
-// before all of them, and without it. What is found with the card alone is what the card shows. So no rule has to know
-// of cards that come late; docs/decisions/0016-cards-that-come-late.md says when a card is taken for that of an earlier
-// time.
+// An agent's first exchanges wait for its card. When the card comes, they are checked twice: as if the card had been
+// read before all of them, and without it. The findings that only the check with the card makes are due to the card. So
+// no rule has to handle late cards; docs/decisions/0016-cards-that-come-late.md says when a card counts for earlier
+// exchanges.
 package late
 
 import (
@@ -24,23 +24,23 @@ import (
 )
 
 const (
-	maxFetched   = 1_000  // cards of which it is known what was fetched last
-	maxUnsettled = 4_000  // findings that may be revised: whoever counts findings keeps them for that
-	maxGoing     = 16     // exchanges that go on when the card comes, and are judged twice from then on
+	maxFetched   = 1_000  // cards whose last fetch is remembered
+	maxUnsettled = 4_000  // findings that may be revised; code that counts findings keeps them for that
+	maxGoing     = 16     // exchanges open when the card comes, which are checked twice from then on
 	maxFollowed  = 10_000 // steps of them
 )
 
-// A Judge follows the reading of one capture.
+// A Judge follows the checking of one capture.
 type Judge struct {
 	session
 	waiting   waiting
-	fetched   *recent.Map[directory.Key, digest.Digest] // what stands for the last answer to the fetch of each card
-	came      *analysis.Observation                     // the card that the step at hand has brought; nil if none
-	going     map[uint64]*twice                         // exchanges that went on when the card came, by number
+	fetched   *recent.Map[directory.Key, digest.Digest] // digest of the last answer to the fetch of each card
+	came      *analysis.Observation                     // the card in the current step; nil without one
+	going     map[uint64]*twice                         // exchanges that were open when the card came, by number
 	unsettled int                                       // findings that may be revised
 }
 
-// New returns a judge beside the reader and the dispatcher of an engine, which counts with the counter.
+// New returns a judge for an engine's reader, dispatcher and counter.
 func New(reader *intake.Reader, dispatcher *dispatch.Dispatcher, counter *tally.Counter) *Judge {
 	return &Judge{
 		session: session{reader, dispatcher, counter}, waiting: newWaiting(),
@@ -48,7 +48,7 @@ func New(reader *intake.Reader, dispatcher *dispatch.Dispatcher, counter *tally.
 	}
 }
 
-// Card takes a card that an agent has shown in the step at hand. An extended one is for one client.
+// Card takes a card that an agent has shown in the current step. An extended card is for one client.
 func (j *Judge) Card(o *analysis.Observation) {
 	if o.Exchange.Call.Operation == a2a.GetCard && o.Body != nil {
 		kept := *o
@@ -56,8 +56,7 @@ func (j *Judge) Card(o *analysis.Observation) {
 	}
 }
 
-// Step takes a step that the engine has taken, and what was found in it. It returns that, and what a card shows that
-// came late.
+// Step takes a step after the engine, and its findings. It returns them, together with the findings due to a late card.
 func (j *Judge) Step(s capture.Step, found []analysis.Finding) []analysis.Finding {
 	j.mark(found)
 	c := j.reader.Case(s.Seq)
@@ -85,26 +84,27 @@ func (j *Judge) Step(s capture.Step, found []analysis.Finding) []analysis.Findin
 	return found
 }
 
-// End says that no step will come.
+// End declares that no more steps will come.
 func (j *Judge) End() {
 	for seq, t := range j.going {
 		j.ended(seq, t)
 	}
 }
 
-// mark marks those findings that may be revised when a card comes.
+// mark marks the findings that may be revised when a card comes, and bounds their number.
 func (j *Judge) mark(found []analysis.Finding) {
 	for i := range found {
 		f := &found[i]
-		if j.unsettled < maxUnsettled && !f.Rule.Revises && j.waiting.has(f.Link.Agent, f.Place.Exchange) {
-			f.Unsettled = true
+		f.Unsettled = j.unsettled < maxUnsettled && !f.Rule.Revises &&
+			(f.Unsettled || j.waiting.has(f.Link.Agent, f.Place.Exchange))
+		if f.Unsettled {
 			j.unsettled++
 		}
 	}
 }
 
-// over takes what the end of an exchange says of its agent: one that cannot be reached, or whose recorder was killed, may
-// be another one when it is back.
+// over handles the end of an exchange: an agent that cannot be reached, or whose recorder was killed, may be a
+// different one when it is back.
 func (j *Judge) over(x *analysis.Exchange, c *capture.Closed) {
 	status := x.Response.Status
 	switch {
@@ -119,7 +119,7 @@ func keyOf(x *analysis.Exchange) directory.Key {
 	return directory.Key{URL: x.URL(), Version: x.Call.Version}
 }
 
-// judge judges what waited for a card, unless that has changed.
+// judge checks the exchanges that waited for a card, unless the card has changed.
 func (j *Judge) judge(c *dispatch.Case, card *analysis.Observation) []analysis.Finding {
 	x := c.X
 	last, again := j.fetched.Get(keyOf(x))
@@ -157,7 +157,7 @@ func (j *Judge) judge(c *dispatch.Case, card *analysis.Observation) []analysis.F
 	return found
 }
 
-// moreComes reports whether another fetch of a card is under way at the agent of a fetch. That may bring another one.
+// moreComes reports whether another card fetch is open at the agent of a fetch. It may bring another card.
 func (j *Judge) moreComes(x *analysis.Exchange) bool {
 	for other := range j.reader.Open() {
 		if other.Seq != x.Seq && other.Link.Agent == x.Link.Agent && !other.Ended &&
@@ -168,7 +168,7 @@ func (j *Judge) moreComes(x *analysis.Exchange) bool {
 	return false
 }
 
-// goOn judges a step of an exchange that went on when the card came.
+// goOn checks a step of an exchange that was open when the card came.
 func (j *Judge) goOn(s capture.Step) []analysis.Finding {
 	t := j.going[s.Seq]
 	if t == nil {

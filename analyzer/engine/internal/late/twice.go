@@ -8,14 +8,14 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A session is what judges steps.
+// A session checks steps.
 type session struct {
 	reader     *intake.Reader
 	dispatcher *dispatch.Dispatcher
 	counter    *tally.Counter
 }
 
-// beside returns a session with the same rules that tells nobody what it sees, and may miss some of that.
+// beside returns a session with the same rules that reports to no one and may miss some of the traffic.
 func (s *session) beside(missed bool) session {
 	counter := s.counter.Beside()
 	reader := s.reader.Beside(counter, &intake.Hooks{}, missed)
@@ -24,19 +24,19 @@ func (s *session) beside(missed bool) session {
 	return session{reader, dispatcher, counter}
 }
 
-// take judges a step. What it returns is valid until the next one.
+// take checks a step. Its result is valid until the next one.
 func (s *session) take(step capture.Step) []analysis.Finding {
 	s.reader.Step(step)
 	return s.dispatcher.Findings(s.reader.Case)
 }
 
-// A twice is what passed at an agent, judged with its card and without.
+// A twice checks the traffic of an agent with its card and without.
 type twice struct {
 	of            *session // of the engine
 	without, with session
 	card          uint64             // number of the exchange that brought the card
 	told          []analysis.Finding // without it
-	going         map[uint64]bool    // exchanges that go on
+	going         map[uint64]bool    // exchanges that are still open
 	steps         int
 }
 
@@ -52,13 +52,13 @@ func newTwice(of *session, card *analysis.Observation, missed bool) *twice {
 	return t
 }
 
-// tell judges a step without the card.
+// tell checks a step without the card.
 func (t *twice) tell(s capture.Step) {
 	t.told = append(t.told, t.without.take(s)...)
 	t.without.reader.Forget()
 }
 
-// shows judges a step with the card, and returns what the card shows.
+// shows checks a step with the card, and returns the findings due to the card.
 func (t *twice) shows(s capture.Step) []analysis.Finding {
 	t.steps++
 	s.Arrival++ // all of it comes after the card
@@ -72,8 +72,8 @@ func (t *twice) shows(s capture.Step) []analysis.Finding {
 	return found
 }
 
-// isNew reports whether a finding is not made without the card. One that says more, or how grave it really is, is to
-// take the place of what was told without.
+// isNew reports whether a finding is not made without the card. A finding that says more, or has the true severity,
+// replaces the one made without the card.
 func (t *twice) isNew(f *analysis.Finding) bool {
 	for i := range t.told {
 		g := &t.told[i]
@@ -86,7 +86,7 @@ func (t *twice) isNew(f *analysis.Finding) bool {
 	return true
 }
 
-// isFirst reports whether a finding is the first of its rule, in the scope of that, in all of the capture.
+// isFirst reports whether a finding is the first of its rule, in the rule's scope, in all of the capture.
 func (t *twice) isFirst(f *analysis.Finding) bool {
 	here, c := t.of.reader.Case(f.Place.Exchange), t.with.reader.Case(f.Place.Exchange)
 	switch {
@@ -103,15 +103,15 @@ func (t *twice) isFirst(f *analysis.Finding) bool {
 	return t.of.dispatcher.First(here, f)
 }
 
-// settle counts how often rules applied and were broken for the card, when nothing goes on.
+// settle counts how often rules applied and were broken because of the card, once no exchange is open.
 func (t *twice) settle() {
 	if len(t.going) == 0 {
 		t.of.counter.Add(t.with.counter, t.without.counter)
 	}
 }
 
-// fetchOf returns the steps of the fetch of a card at a time before all others, by a client that nobody is: no client
-// is held to what it had not read.
+// fetchOf returns the steps of a card fetch that precedes everything else, by a client that does not exist. So no
+// client is checked against a card that it had not read.
 func fetchOf(card *analysis.Observation) []capture.Step {
 	x := card.Exchange
 	request := x.Request

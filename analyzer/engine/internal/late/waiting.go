@@ -10,7 +10,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Bounds of what waits for cards. Of an agent the first exchanges wait; what goes beyond is not judged once more.
+// Bounds of the exchanges that wait for cards. Only the first exchanges of an agent wait; the rest are not checked
+// again.
 const (
 	maxUncarded   = 500     // agents
 	maxExchanges  = 64      // of each
@@ -18,23 +19,23 @@ const (
 	maxBytes      = 4 << 20 // of all of them
 )
 
-// maxLateness is how long before its card an exchange may have begun that is judged by it: over a longer time the agent
-// may have become another one.
+// maxLateness is how long before its card an exchange may have begun to be checked against it. Over a longer time, the
+// agent may have been replaced.
 const maxLateness = time.Hour
 
-// waiting is what passed at agents whose card is not known.
+// waiting has the traffic of agents whose card is unknown.
 type waiting struct {
 	agents *recent.Map[string, *uncarded] // by name
-	open   map[uint64]*uncarded           // by number of an exchange that is not over
+	open   map[uint64]*uncarded           // by number of an open exchange
 	bytes  int
 }
 
-// An uncarded agent is one whose card is not known, and what passed there, in order.
+// An uncarded is an agent whose card is unknown, and its traffic, in order.
 type uncarded struct {
 	steps     []capture.Step
 	exchanges map[uint64]*exchange
 	bytes     int
-	holed     bool // not all of it waits any longer
+	holed     bool // some of it no longer waits
 }
 
 // An exchange is one that waits for a card.
@@ -49,7 +50,7 @@ func newWaiting() waiting {
 	return waiting{agents: recent.New[string, *uncarded](maxUncarded), open: make(map[uint64]*uncarded)}
 }
 
-// at returns the agent of that name; nil if nothing waits there.
+// at returns the agent of that name; nil if it has no waiting exchanges.
 func (w *waiting) at(name string) *uncarded {
 	a, _ := w.agents.Get(name)
 	return a
@@ -61,7 +62,7 @@ func (w *waiting) has(agent string, seq uint64) bool {
 	return a != nil && a.exchanges[seq] != nil
 }
 
-// begin lets an exchange wait that begins, if there is room.
+// begin makes a new exchange wait, if the bounds allow it.
 func (w *waiting) begin(x *analysis.Exchange) {
 	a := w.at(x.Link.Agent)
 	if a == nil {
@@ -97,8 +98,8 @@ func (e *exchange) tooOld(now time.Time) bool {
 	return !e.began.IsZero() && !now.IsZero() && now.Sub(e.began) > maxLateness
 }
 
-// add takes a step of an exchange, if that waits. One that does not fit in waits no longer, where forgetting the agent
-// that was not called for longest does not help.
+// add adds a step of a waiting exchange. If the step does not fit, the least recently called agent is forgotten; if
+// that does not help, the exchange no longer waits.
 func (w *waiting) add(s capture.Step) {
 	a := w.open[s.Seq]
 	if a == nil {
@@ -133,7 +134,7 @@ func (a *uncarded) named(named func(address string) bool, at time.Time) map[uint
 	return list
 }
 
-// forget lets nothing wait any longer that passed at the agent of that name.
+// forget drops all waiting exchanges of the agent of that name.
 func (w *waiting) forget(name string) {
 	if a := w.at(name); a != nil {
 		w.dropAll(a)
@@ -141,7 +142,7 @@ func (w *waiting) forget(name string) {
 	}
 }
 
-// forgetOldest forgets the agent that was not called for longest, unless that is the one at hand.
+// forgetOldest forgets the least recently called agent, unless that is the current one.
 func (w *waiting) forgetOldest(but *uncarded) {
 	for name, a := range w.agents.All() {
 		if a != but {
@@ -153,7 +154,7 @@ func (w *waiting) forgetOldest(but *uncarded) {
 
 func (w *waiting) dropAll(a *uncarded) { w.drop(a, a.exchanges) }
 
-// drop lets exchanges of an agent wait no longer.
+// drop drops waiting exchanges of an agent.
 func (w *waiting) drop(a *uncarded, these map[uint64]*exchange) {
 	if len(these) == 0 {
 		return
@@ -168,7 +169,7 @@ func (w *waiting) drop(a *uncarded, these map[uint64]*exchange) {
 	}
 }
 
-// owned returns a step with bytes of its own: those of a capture are a piece of a block.
+// owned returns a step with its own copy of bytes: those of a capture share a block.
 func owned(s capture.Step) capture.Step {
 	s.Parsed, s.Keys = nil, nil
 	switch what := s.What.(type) {
@@ -191,7 +192,7 @@ func owned(s capture.Step) capture.Step {
 	return s
 }
 
-// sizeOf returns about how many bytes a step takes in memory.
+// sizeOf returns the approximate memory size of a step.
 func sizeOf(what capture.What) int {
 	const own = 200
 	switch what := what.(type) {

@@ -6,12 +6,12 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// agents keeps one Agent for each name, in order of first appearance.
+// agents has one Agent for each name, in order of first appearance.
 type agents struct {
-	links   *linkNames
-	byName  map[string]*judgment.Agent
-	order   []*judgment.Agent
-	sending map[analysis.Link]int // messages that wait for their answer
+	links  *linkNames
+	byName map[string]*judgment.Agent
+	order  []*judgment.Agent
+	atWork atWork
 }
 
 func (a *agents) of(x *analysis.Exchange) *judgment.Agent {
@@ -46,7 +46,7 @@ func (a *agents) card(x *analysis.Exchange, c *a2a.Card) {
 	agent.Push = agent.Push || c.Push.True()
 }
 
-// badCard notes that a public card is none, and why.
+// badCard records that a public card is unusable, and why.
 func (a *agents) badCard(x *analysis.Exchange, why string) {
 	if agent := a.of(x); agent.Link != judgment.OtherAgents {
 		agent.BadCard = why
@@ -62,35 +62,17 @@ func (a *agents) answered(x *analysis.Exchange) {
 		contact.Operations = make(map[a2a.Operation]int)
 	}
 	contact.Operations[x.Call.Operation]++
-	if sends(x) && a.sending[x.Link] > 1 {
-		contact.AtOnce++
-	}
 	agent.Contacts[client] = contact
 }
 
-// sends reports whether an exchange sends a message.
-func sends(x *analysis.Exchange) bool {
-	return x.Call.Operation == a2a.SendMessage || x.Call.Operation == a2a.SendStreamingMessage
-}
-
-// asked notes that a request has been read. It returns the link on which its message waits for an answer, the zero Link
-// if there is none.
-func (a *agents) asked(x *analysis.Exchange) (waits analysis.Link) {
-	if !sends(x) {
-		return waits
+// task records that a task was seen in a state, and counts tasks that were at work in parallel.
+func (a *agents) task(x *analysis.Exchange, seen *analysis.TaskObservation) {
+	more := a.atWork.seen(x, seen)
+	if more == 0 {
+		return
 	}
-	if a.sending == nil {
-		a.sending = make(map[analysis.Link]int)
-	}
-	a.sending[x.Link]++
-	return x.Link
-}
-
-// ended notes that a message that waited for its answer does so no longer.
-func (a *agents) ended(waited analysis.Link) {
-	if n := a.sending[waited]; n > 1 {
-		a.sending[waited] = n - 1
-	} else {
-		delete(a.sending, waited)
-	}
+	agent, client := a.of(x), a.links.counted(x.Link).Client
+	contact := agent.Contacts[client]
+	contact.AtOnce += more
+	agent.Contacts[client] = contact
 }

@@ -7,25 +7,24 @@ import (
 	"a2atap/analyzer/judgment"
 )
 
-// Bounds of what is counted by link. A report has something for each, and clients name themselves, otherwise in each
-// request if they like; who uses a forward proxy names its agents.
+// Bounds of the counts by link. A report has a row for each link. Clients choose their names, a new one in each request
+// if they like, and users of a forward proxy choose the names of agents.
 const (
-	maxLinks    = 1000      // that are counted by themselves
+	maxLinks    = 1000      // that are counted separately
 	maxAgents   = 1000      // that are named
 	maxUnproved = 10_000    // further ones without a call that has succeeded
 	maxProved   = 1_000_000 // further ones with one
 )
 
-// linkNames are the links that are counted by themselves, and the agents that are named: those that were noted first.
+// linkNames are the links that are counted separately, and the agents that are named: the first ones that were noted.
 type linkNames struct {
 	named  map[analysis.Link]bool
 	agents map[string]bool
 
-	last, lastCounted analysis.Link // what was asked for last, and as which it is counted; zero if nothing was
+	last, lastCounted analysis.Link // the last lookup and its result; zero before the first
 }
 
-// note takes a link into account. It is called in the order of the record, so that each part of a capture names the
-// same links.
+// note registers a link. Call it in the order of the record, so that each part of a capture names the same links.
 func (n *linkNames) note(l analysis.Link) {
 	if n.named[l] {
 		return
@@ -42,7 +41,7 @@ func (n *linkNames) note(l analysis.Link) {
 	}
 }
 
-// counted returns the link as which one is counted that was noted.
+// counted returns the link that counts a registered link.
 func (n *linkNames) counted(l analysis.Link) analysis.Link {
 	if l != n.last || n.lastCounted == (analysis.Link{}) {
 		n.last, n.lastCounted = l, n.lookUp(l)
@@ -60,14 +59,14 @@ func (n *linkNames) lookUp(l analysis.Link) analysis.Link {
 	return analysis.Link{Client: judgment.OtherClients, Agent: judgment.OtherAgents}
 }
 
-// linkCalls counts how calls came out, for each link: by itself if it is one of those that are, or as long as none of
-// its calls has succeeded, which a verdict has to say.
+// linkCalls counts the outcomes of calls for each link. A link has its own count if it is one of the named links, or
+// while none of its calls has succeeded, which the verdict has to report.
 type linkCalls struct {
 	names    *linkNames
 	byLink   map[analysis.Link]*judgment.Calls
-	unproved int                 // of these, how many are there for the latter reason
+	unproved int                 // how many of these are counted for the latter reason
 	seed     maphash.Seed        // of the hashes below
-	proved   map[uint64]struct{} // links of which a call has succeeded, and that are counted with others since
+	proved   map[uint64]struct{} // links with a successful call, which are counted with others since
 }
 
 func newLinkCalls(names *linkNames) linkCalls {
@@ -112,7 +111,7 @@ func (l *linkCalls) add(c judgment.Calls) {
 	}
 }
 
-// correct changes the counts of a link, of calls that were counted already.
+// correct changes the counts of a link for calls that were counted already.
 func (l *linkCalls) correct(c judgment.Calls) {
 	if l.byLink[c.Link] == nil {
 		c.Link = l.names.counted(c.Link)

@@ -12,8 +12,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Clients that name themselves anew with each request are counted together once they are too many, and so are agents;
-// nothing of them is missing in the sums, and whoever was there first keeps a count of its own.
+// Clients that send a new name with each request are counted together once they are too many; agents too. The sums
+// include all of them, and the first ones keep their own counts.
 func TestManyLinks(t *testing.T) {
 	const many = 1200
 	applies := enginetest.Rule("applies", analysis.AnswerSeen, func(p *analysis.Pass) { p.Applied() })
@@ -21,9 +21,9 @@ func TestManyLinks(t *testing.T) {
 	seq := uint64(0)
 	call := func(client, agent string) {
 		seq++
-		s := send{seq, client, agent}
+		s := send{seq, client, agent, ""}
 		s.ask(e)
-		s.answer(e)
+		s.answer(e, "", "")
 	}
 	for i := range many {
 		call(fmt.Sprintf("client%d", i), "booker")
@@ -68,7 +68,7 @@ func TestManyLinks(t *testing.T) {
 	}
 }
 
-// A link on which no call succeeds is told, however many there were before it, until one does.
+// A link without a successful call is reported until a call succeeds, however many links came before.
 func TestLinkWithoutSuccess(t *testing.T) {
 	e := engine.New([]*analysis.Rule{
 		enginetest.Rule("applies", analysis.AnswerSeen, func(p *analysis.Pass) { p.Applied() }),
@@ -76,9 +76,9 @@ func TestLinkWithoutSuccess(t *testing.T) {
 	seq := uint64(0)
 	next := func(client, agent string) send {
 		seq++
-		return send{seq, client, agent}
+		return send{seq, client, agent, ""}
 	}
-	call := func(s send) { s.ask(e); s.answer(e) }
+	call := func(s send) { s.ask(e); s.answer(e, "", "") }
 	fail := func(s send) {
 		s.ask(e)
 		s.steps(e, capture.ResponseHead{Head: []byte("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")},

@@ -1,5 +1,5 @@
-// Package tally counts what an engine observes: how often each rule applied and was broken, how calls came out, and what
-// agents have shown, each by link and in bounded memory.
+// Package tally counts an engine's observations: how often each rule applied and was broken, the outcomes of calls, and
+// the facts about agents, each by link and in bounded memory.
 package tally
 
 import (
@@ -10,6 +10,7 @@ import (
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
 )
 
 // A Counter counts for one engine.
@@ -21,9 +22,9 @@ type Counter struct {
 	calls    linkCalls
 	agents   agents
 	account  judgment.Account
-	byLane   map[lane][]count // for each lane that is counted, one for each rule
-	lastLane lane             // whose counts were asked for last
-	last     []count          // nil as long as none were
+	byLane   map[lane][]count // for each counted lane, one for each rule
+	lastLane lane             // the lane of the last lookup
+	last     []count          // nil before the first
 }
 
 // A lane is one kind of traffic on a link: its notifications, or all else.
@@ -45,7 +46,7 @@ func (l lane) compare(m lane) int {
 	return 1
 }
 
-// A count says how often a rule applied and was broken.
+// A count is how often a rule applied and was broken.
 type count struct{ applied, broken int }
 
 // New returns a counter for the rules.
@@ -58,8 +59,8 @@ func New(rules []*analysis.Rule) *Counter {
 // Beside returns a counter for the same rules that has counted nothing yet.
 func (c *Counter) Beside() *Counter { return New(c.rules) }
 
-// Note takes a link into account. It is called in the order of the record, so that each part of a capture counts the
-// same links by themselves.
+// Note registers a link. Call it in the order of the record, so that each part of a capture counts the same links
+// separately.
 func (c *Counter) Note(l analysis.Link) { c.links.note(l) }
 
 // On returns the counts of a link for exchanges with an operation, until others are asked for.
@@ -70,7 +71,7 @@ func (c *Counter) On(link analysis.Link, op a2a.Operation) Rules {
 // Rules counts for each rule of a lane how often it applied and was broken.
 type Rules []count
 
-// Applied counts that a rule, by its number, had something to judge.
+// Applied counts that a rule, by its number, applied.
 func (r Rules) Applied(rule int, broken bool) {
 	r[rule].applied++
 	if broken {
@@ -78,13 +79,13 @@ func (r Rules) Applied(rule int, broken bool) {
 	}
 }
 
-// Forget gives up what was counted by rule.
+// Forget drops the counts by rule.
 func (c *Counter) Forget() {
 	clear(c.byLane)
 	c.last = nil
 }
 
-// Add adds by how much rules applied more, and were broken more, in one count than in another one of the same rules.
+// Add adds the differences between two counts of the same rules: how often each rule applied and was broken.
 func (c *Counter) Add(more, than *Counter) {
 	for at, list := range more.byLane {
 		for rule, n := range list {
@@ -116,33 +117,31 @@ func (c *Counter) of(at lane) []count {
 	return list
 }
 
-// Asked notes that a request has been read. It returns what Ended is to be told when the exchange is over: the link on
-// which its message waits for an answer, the zero Link if there is none.
-func (c *Counter) Asked(x *analysis.Exchange) (waits analysis.Link) { return c.agents.asked(x) }
+// Asked records that a request has been read.
+func (c *Counter) Asked(x *analysis.Exchange) { c.agents.atWork.asked(x) }
 
-// Ended notes that a message waits for its answer no longer.
-func (c *Counter) Ended(waited analysis.Link) {
-	if waited != (analysis.Link{}) {
-		c.agents.ended(waited)
-	}
-}
+// Ended records that an exchange has ended.
+func (c *Counter) Ended(exchange uint64) { c.agents.atWork.over(exchange) }
 
-// Answered notes that a call was answered without an error.
+// Task records that a task was seen.
+func (c *Counter) Task(x *analysis.Exchange, seen *analysis.TaskObservation) { c.agents.task(x, seen) }
+
+// Answered records that a call was answered without an error.
 func (c *Counter) Answered(x *analysis.Exchange) { c.agents.answered(x) }
 
-// Refused notes that a call was answered with an error of the protocol.
+// Refused records that a call was answered with a protocol error.
 func (c *Counter) Refused(x *analysis.Exchange) { c.agents.of(x).Refused++ }
 
-// Completed notes that a task was seen completed.
+// Completed records that a task was seen completed.
 func (c *Counter) Completed(x *analysis.Exchange) { c.agents.of(x).Completed++ }
 
-// Card notes what a card says of its agent.
+// Card records a card's facts about its agent.
 func (c *Counter) Card(x *analysis.Exchange, card *a2a.Card) { c.agents.card(x, card) }
 
-// BadCard notes that a public card is none, and why.
+// BadCard records that a public card is unusable, and why.
 func (c *Counter) BadCard(x *analysis.Exchange, why string) { c.agents.badCard(x, why) }
 
-// Over counts an exchange that is over, or open at the end.
+// Over counts an exchange that has ended, or is open at the end.
 func (c *Counter) Over(s *summary.Summary) {
 	added := c.account.Take(s)
 	added.Unheard = s.Call && s.NotHeard
@@ -152,23 +151,23 @@ func (c *Counter) Over(s *summary.Summary) {
 	}
 }
 
-// Close says that no exchange follows.
+// Close ends the counting: no exchange follows.
 func (c *Counter) Close() {
 	for _, change := range c.account.Close() {
 		c.calls.correct(change)
 	}
 }
 
-// Failed returns the calls that failed or were refused, those together that failed alike.
+// Failed returns the calls that failed or were refused, grouped by failure.
 func (c *Counter) Failed() []judgment.FailedCalls { return c.account.Failed() }
 
-// Gap notes a loss in the record of which only the reason is known.
-func (c *Counter) Gap(why string) { c.account.Gap(why) }
+// Gap records a loss of which only the reason is known.
+func (c *Counter) Gap(lost capture.Lost) { c.account.Gap(lost) }
 
-// NotSeen returns what was not seen, and why.
+// NotSeen returns the unseen traffic, with reasons.
 func (c *Counter) NotSeen() []judgment.NotSeen { return c.account.Gaps() }
 
-// Total returns the counts, those of calls included.
+// Total returns the counts, including those of calls.
 func (c *Counter) Total() judgment.Counts {
 	total := c.Counts
 	for _, calls := range c.calls.byLink {
@@ -197,7 +196,7 @@ func (c *Counter) Coverage() []judgment.Coverage {
 	return list
 }
 
-// Calls returns how the calls of each link came out, in the order of the links.
+// Calls returns the outcomes of the calls of each link, in the order of the links.
 func (c *Counter) Calls() []judgment.Calls {
 	list := make([]judgment.Calls, 0, len(c.calls.byLink))
 	for _, calls := range c.calls.byLink {
@@ -207,7 +206,7 @@ func (c *Counter) Calls() []judgment.Calls {
 	return list
 }
 
-// Agents returns what was seen of each agent, in order of first appearance.
+// Agents returns the observed facts about each agent, in order of first appearance.
 func (c *Counter) Agents() []judgment.Agent {
 	list := make([]judgment.Agent, 0, len(c.agents.order))
 	for _, a := range c.agents.order {

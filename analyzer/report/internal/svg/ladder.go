@@ -4,17 +4,17 @@ import "slices"
 
 // A Ladder is a sequence diagram: arrows between the lifelines of clients and agents, downward in the order of time.
 type Ladder struct {
-	Label  string // what it is, for those who do not see it
+	Label  string // description for screen readers
 	Arrows []Arrow
 }
 
 // An Arrow is one line of a ladder. One without ends is a line of text over the whole width.
 type Arrow struct {
 	From, To string
-	Time     string // beside it, in a few characters
+	Time     string // next to it, in a few characters
 	Number   string // the same
 	Label    string
-	Href     string // where it leads; nowhere if empty
+	Href     string // link target; none if empty
 	Answer   bool   // it comes back
 	Broken   bool   // it did not arrive as it should
 	Marks    []Mark

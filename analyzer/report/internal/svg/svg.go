@@ -1,6 +1,5 @@
-// Package svg draws ladders and trees as SVG that stands in a page of HTML: with its links, its fonts and, by the
-// classes of its elements, its colours. What is drawn is plain data, and texts in it may be anything: they are shown,
-// and never obeyed.
+// Package svg draws ladders and trees as SVG for an HTML page: with the page's links, fonts and, by the classes of its
+// elements, colors. The input is plain data, and its texts are untrusted: they are shown, and never interpreted.
 package svg
 
 import (
@@ -11,7 +10,7 @@ import (
 	"a2atap/analyzer/report/markup"
 )
 
-// Sizes in pixels. Fonts differ, so that what is drawn leaves room for one that is wider.
+// Sizes in pixels. Fonts differ, so drawings leave room for a wider font.
 const (
 	charWidth = 7.3 // of a character of the font, at 12 pixels
 	rowHeight = 22
@@ -19,14 +18,14 @@ const (
 	margin    = 8
 )
 
-// A Mark is a finding beside what is drawn.
+// A Mark is a finding next to a drawn element.
 type Mark struct {
 	Severity string // its class: "error", "warning" or "note"
 	Text     string
-	Href     string // where it leads, such as "#f3"; none if empty
+	Href     string // link target, such as "#f3"; none if empty
 }
 
-// signs say a severity without colour.
+// signs show a severity without color.
 var signs = map[string]string{"error": "✗", "warning": "!", "note": "·"}
 
 // A drawing is an SVG as it is written.
@@ -58,13 +57,13 @@ func (d *drawing) mark(x, y float64, m Mark) float64 {
 	return x + float64(columns(text))*charWidth
 }
 
-// document returns what was drawn, in its frame.
+// document returns the drawing as a complete SVG element.
 func (d *drawing) document(class, label string, width, height float64) string {
 	return fmt.Sprintf(`<svg class="%s" role="group" aria-label="%s" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f">`,
 		class, markup.HTML(label), width, height, width, height) + d.b.String() + "</svg>\n"
 }
 
-// columns returns about how many columns a text takes in a font of one width.
+// columns returns the approximate width of a text in columns of a monospaced font.
 func columns(s string) int {
 	n := 0
 	for _, r := range markup.Visible(s) {

@@ -6,19 +6,19 @@ import (
 
 // A Tree is lines of text, each behind a branch of the line that it belongs to.
 type Tree struct {
-	Label string // what it is, for those who do not see it
+	Label string // description for screen readers
 	Rows  []Row  // each after the one that it belongs to
 }
 
 // A Row is one line of a tree.
 type Row struct {
-	Depth   int // 0 for one that belongs to none; at most one more than that of the row before it
+	Depth   int // 0 for a row without a parent; at most one more than the previous row's
 	Number  string
-	Text    string // what it is
-	Outcome string // what came of it
+	Text    string // name of the row
+	Outcome string // its result
 	Aside   string // what qualifies it
 	Dashed  bool   // that it belongs to the one above it is likely, and not proved
-	Href    string // where it leads; nowhere if empty
+	Href    string // link target; none if empty
 	Marks   []Mark
 }
 

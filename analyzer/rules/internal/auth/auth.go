@@ -13,8 +13,8 @@ import (
 	"a2atap/proxy/grpc"
 )
 
-// Credentials is the family of rules about credentials: who asks for them, who sends them, and what is said without
-// them.
+// Credentials is the family of rules about credentials: the requests for them, the clients that send them, and the
+// responses to calls without them.
 var Credentials = rule.Family{
 	Name:     "auth",
 	On:       analysis.OutcomeSeen,
@@ -32,7 +32,7 @@ var Credentials = rule.Family{
 
 var authCredentialsSent = &analysis.Rule{
 	ID:       "auth-credentials-sent",
-	Title:    "request without the credentials that the card asks for",
+	Title:    "request without the credentials that the card requires",
 	Category: analysis.Interop,
 	Level:    analysis.Must,
 	Side:     a2a.Client,
@@ -43,13 +43,15 @@ var authCredentialsSent = &analysis.Rule{
 	Cites:    rule.Cite("4.3", rule.Before1...).And("7.3", a2a.V1_0),
 	Covers:   []string{"auth-scheme-undeclared"},
 	Stands:   "0.1.0:95 0.2.6:98 0.3.0:245 1.0.1:1889",
-	Doc: `The card says how requests have to authenticate, and the client sends something else, or nothing. It works as
-long as the agent looks away: the day it looks, every call of this client fails.`,
-	Fix: `Read security (1.0: securityRequirements) in the card and send the credentials of one alternative with every
-request: the Authorization field with the scheme it names, or the API key where it says.`,
+	Doc: `The card says how requests have to authenticate, and the client sends something else, or nothing. That works
+only while the agent does not check: once it does, every call of this client fails.`,
+	Fix: `Read security (1.0: securityRequirements) in the card, and send the credentials of one alternative with
+every request: the Authorization header with the scheme in the card, or the API key in the location that the card
+names.`,
 	Silent: `Requests that the agent refused for their credentials, or with an error that the protocol does not define
-and that may mean so, unless the client never sends any and has no success by the end of the recording; agents that anybody may call by one alternative; client certificates, which no request shows;
-schemes that the card does not describe; the public card; HARs of other programs that may leave credentials out. The
+and that may mean the same, unless the client never sends any and has no success by the end of the recording; agents
+that accept calls without credentials as one alternative; client certificates, which are not visible in a request;
+schemes that the card does not describe; the public card; HARs of other programs, which may omit credentials. Only the
 first request of each client at an endpoint is reported.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind == analysis.LoginMissed {
@@ -84,7 +86,7 @@ func reportNoLogin(p *analysis.Pass) {
 	}
 	refused := reach.LoginOf(p).Count
 	p.Report(p.Place,
-		fmt.Sprintf("the card at %s asks for %s, %s refused for want of credentials, and no request of the client has any",
+		fmt.Sprintf("the card at %s asks for %s, %s refused because credentials were missing, and no request of the client has any",
 			card.Place, carriersText(card), callsText(refused)),
 		"expected the credentials of one of the card's alternatives", analysis.By(a2a.Client),
 		analysis.AtMostIf(refused == 1, analysis.Warning)) // it may have asked for the challenge
@@ -101,14 +103,14 @@ var authNotEnforced = &analysis.Rule{
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("4.4", rule.Before1...).And("7.4", a2a.V1_0),
 	Stands:   "0.1.0:101 0.2.6:104 0.3.0:251 1.0.1:1895",
-	Doc: `The card says that requests have to authenticate, and the agent does as it is told by anybody. Everybody who
-relies on the card believes that tasks are protected, and they are not.`,
-	Fix: `Check the credentials of every request before anything else, and answer 401 without them, over gRPC
-UNAUTHENTICATED. If the agent is
-meant to be open, take security (1.0: securityRequirements) out of the card.`,
-	Silent: `Requests that carry anything that may be a credential, right or wrong; agents that anybody may call by one
-alternative; client certificates, which no request shows; schemes that the card does not describe; the public card; HARs
-of other programs that may leave credentials out. The first call at an endpoint is reported.`,
+	Doc: `The card says that requests have to authenticate, but the agent serves everyone. People who rely on the card
+believe that tasks are protected, and they are not.`,
+	Fix: `Check the credentials of every request before anything else, and answer 401 without them (UNAUTHENTICATED
+over gRPC). If the agent is meant to be open, remove security (1.0: securityRequirements) from the card.`,
+	Silent: `Requests with anything that may be a credential, right or wrong; agents that accept calls without
+credentials as one alternative; client certificates, which are not visible in a request; schemes that the card does
+not describe; the public card; HARs of other programs, which may omit credentials. Only the first call at an endpoint
+is reported.`,
 	Check: func(p *analysis.Pass) {
 		card := rule.AskingCard(p)
 		if card == nil || p.Answer == nil || !rule.CallSucceeded(p) {
@@ -135,13 +137,12 @@ var authWWWAuthenticate = &analysis.Rule{
 	Bindings: rule.OnJSON,
 	Cites:    rule.Cite("4.4", rule.Before1...).And("7.4", a2a.V1_0),
 	Stands:   "0.1.0:103 0.2.6:106 0.3.0:253 1.0.1:1897",
-	Doc: `A 401 tells a client that it has to authenticate; WWW-Authenticate tells how. Without it a client can only
-guess, and generic HTTP libraries, which act on that field, do not even try again.`,
-	Fix: `Add the field to every 401: WWW-Authenticate: Bearer realm="agent", with one challenge for each scheme of the
-card.`,
-	Silent: `Answers with other statuses, 403 among them; HARs of other programs that may leave fields out; in 0.1
-the code -32000, which says that credentials are missing by an older convention. The first 401 at an endpoint is
-reported.`,
+	Doc: `A 401 tells a client to authenticate; WWW-Authenticate tells it how. Without the header a client can only
+guess, and generic HTTP libraries, which use it, do not try again.`,
+	Fix: `Add the header to every 401: WWW-Authenticate: Bearer realm="agent", with one challenge for each scheme of
+the card.`,
+	Silent: `Other statuses, including 403; HARs of other programs, which may omit headers; in 0.1 the code -32000,
+which reports missing credentials by an older convention. Only the first 401 at an endpoint is reported.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Response.Status != 401 || !x.AnswerHeadersKept() || refusedAsBefore0_1(p) {
@@ -178,11 +179,11 @@ var authSchemeUndeclared = &analysis.Rule{
 	Cites:    rule.Cite("4.3", rule.Before1...).And("7.3", a2a.V1_0),
 	Stands:   "0.1.0:93 0.2.6:96 0.3.0:243 1.0.1:1887",
 	Doc: `The client authenticates in a way that the card does not mention. The agent may ignore it, and then the call
-fails, or runs on nobody's behalf; and a secret goes to somebody who never asked for it.`,
-	Fix: `Let the client choose among the card's securitySchemes; or declare the scheme that the agent takes in its
+fails, or runs without an identity. And the client sends a secret to someone who never asked for it.`,
+	Fix: `Choose one of the card's securitySchemes in the client, or declare the scheme that the agent accepts in its
 card.`,
-	Silent: `Cards without any scheme, or with one that they do not describe; a value without a scheme. OAuth 2 and
-OpenID Connect stand for Bearer and DPoP. The first request of each client at an endpoint is reported.`,
+	Silent: `Cards without schemes, or with a scheme that they do not describe; a value without a scheme. OAuth 2 and
+OpenID Connect include Bearer and DPoP. Only the first request of each client at an endpoint is reported.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		cards := card.Of(p).Before(x)
@@ -203,7 +204,7 @@ OpenID Connect stand for Bearer and DPoP. The first request of each client at an
 
 var authUndeclared = &analysis.Rule{
 	ID:       "auth-undeclared",
-	Title:    "credentials asked for that the card does not declare",
+	Title:    "agent asks for credentials that the card does not declare",
 	Category: analysis.Interop,
 	Level:    analysis.Advice,
 	Side:     a2a.Agent,
@@ -212,13 +213,13 @@ var authUndeclared = &analysis.Rule{
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("4.3", rule.Before1...).And("7.3", a2a.V1_0),
 	Stands:   "0.1.0:93 0.2.6:96 0.3.0:243 1.0.1:1887",
-	Doc: `A client reads in the card which credentials an agent wants. This card names no scheme at all, and yet a call is
-answered with 401: a client that does all that the card says cannot get through.`,
-	Fix: `Declare in securitySchemes and security (1.0: securityRequirements) what the agent, or the gateway in front of it,
-asks for.`,
-	Silent: `Calls of an agent whose card was not seen, or one of whose cards declares a scheme; the extended card,
-which is for clients that have authenticated; endpoints that have answered a call, so that a gateway may have been in the
-way; other statuses than 401 and, over gRPC, UNAUTHENTICATED. The first such answer at an endpoint is reported.`,
+	Doc: `Clients learn from the card which credentials an agent wants. This card names no scheme, but a call is
+answered with 401: a client that follows the card cannot get through.`,
+	Fix: `Declare the credentials that the agent, or the gateway in front of it, asks for in securitySchemes and
+security (1.0: securityRequirements).`,
+	Silent: `Agents whose card was not seen, or with a card that declares a scheme; the extended card, which is for
+authenticated clients; endpoints that have answered a call, where a gateway may have interfered; statuses other than
+401 and, over gRPC, UNAUTHENTICATED. Only the first such answer at an endpoint is reported.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		cards := card.Of(p).Before(x)
@@ -240,7 +241,7 @@ way; other statuses than 401 and, over gRPC, UNAUTHENTICATED. The first such ans
 
 var authExtendedCardClient = &analysis.Rule{
 	ID:       "auth-extended-card-client",
-	Title:    "extended card asked for without credentials",
+	Title:    "extended card requested without credentials",
 	Category: analysis.AgentCard,
 	Level:    analysis.Must,
 	Side:     a2a.Client,
@@ -249,12 +250,12 @@ var authExtendedCardClient = &analysis.Rule{
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("7.10", a2a.V0_2, a2a.V0_3).And("3.1.11", a2a.V1_0),
 	Stands:   "0.2.6:906 0.3.0:1113 1.0.1:423",
-	Doc: `The extended card is for clients that the agent knows, so the request for it has to authenticate with one of
-the schemes of the public card. Without that an agent can only refuse, or hand out what was not meant for everybody.`,
+	Doc: `The extended card is for clients that the agent knows, so the request has to authenticate with one of the
+schemes of the public card. Without credentials the agent can only refuse, or disclose details that are not public.`,
 	Fix: `Send the credentials of a scheme of the public card with the request for the extended card.`,
-	Silent: `Requests that carry anything that may be a credential; cards without schemes or with client certificates,
-which no request shows; requests that the agent refused for their credentials; HARs of other programs that may
-leave credentials out.`,
+	Silent: `Requests with anything that may be a credential; cards without schemes or with client certificates, which
+are not visible in a request; requests that the agent refused for their credentials; HARs of other programs, which may
+omit credentials.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		card := rule.SchemeCard(p)
@@ -263,8 +264,8 @@ leave credentials out.`,
 		}
 		p.Applied()
 		if rule.NoCredentials(x, card) {
-			p.Report(x.RequestPlace(), "the extended card is asked for without credentials",
-				fmt.Sprintf("expected those of a scheme of the card at %s: %s", card.Place,
+			p.Report(x.RequestPlace(), "the extended card is requested without credentials",
+				fmt.Sprintf("expected credentials of a scheme of the card at %s: %s", card.Place,
 					rule.SchemeNames(card.Security.Schemes)))
 		}
 	},
@@ -272,7 +273,7 @@ leave credentials out.`,
 
 var authExtendedCardServer = &analysis.Rule{
 	ID:       "auth-extended-card-server",
-	Title:    "extended card handed out without credentials",
+	Title:    "extended card returned without credentials",
 	Category: analysis.AgentCard,
 	Level:    analysis.Must,
 	Side:     a2a.Agent,
@@ -282,11 +283,11 @@ var authExtendedCardServer = &analysis.Rule{
 	Cites:    rule.Cite("13.3", a2a.V1_0),
 	Covers:   []string{"auth-not-enforced"},
 	Stands:   "1.0.1:3142",
-	Doc: `What stands in the extended card and not in the public one is for clients that the agent knows. This agent
-gives it to anybody who asks.`,
-	Fix: `Require authentication for GetExtendedAgentCard by a scheme of the public card, and answer 401 without it.`,
-	Silent: `Requests that carry anything that may be a credential; cards without schemes or with client certificates,
-which no request shows; HARs of other programs that may leave credentials out.`,
+	Doc: `What the extended card adds to the public one is for clients that the agent knows. This agent gives it to
+everyone.`,
+	Fix: `Require authentication for GetExtendedAgentCard with a scheme of the public card, and answer 401 without it.`,
+	Silent: `Requests with anything that may be a credential; cards without schemes or with client certificates, which
+are not visible in a request; HARs of other programs, which may omit credentials.`,
 	Check: func(p *analysis.Pass) {
 		card := rule.SchemeCard(p)
 		if card == nil || p.Exchange.Call.Operation != a2a.GetExtendedCard || p.Answer == nil || !rule.CallSucceeded(p) {
@@ -294,7 +295,7 @@ which no request shows; HARs of other programs that may leave credentials out.`,
 		}
 		p.Applied()
 		if rule.NoCredentials(p.Exchange, card) {
-			p.Report(p.Place.At(p.Answer.Payload.Pointer), "the extended card is handed out to a request without credentials",
+			p.Report(p.Place.At(p.Answer.Payload.Pointer), "the extended card is returned to a request without credentials",
 				"expected a refusal such as "+rule.AuthStatus(p.Exchange))
 		}
 	},
@@ -302,7 +303,7 @@ which no request shows; HARs of other programs that may leave credentials out.`,
 
 var authErrorNoLeak = &analysis.Rule{
 	ID:       "auth-error-no-leak",
-	Title:    "403 for a task that belongs to somebody else",
+	Title:    "403 for a task that belongs to someone else",
 	Category: analysis.ErrorHandling,
 	Level:    analysis.Should,
 	Side:     a2a.Agent,
@@ -311,12 +312,12 @@ var authErrorNoLeak = &analysis.Rule{
 	Needs:    []*analysis.Tracker{task.Tracker},
 	Cites:    rule.Cite("3.3.2", a2a.V1_0),
 	Stands:   "1.0.1:514",
-	Doc: `A client asks for a task of somebody else and is told that it may not see it. So it learns that the task
-exists; by trying ids it can learn which exist. TaskNotFoundError for both tells nothing.`,
+	Doc: `A client asks for someone else's task and learns that it may not see it, and therefore that the task exists.
+By trying ids it can find out which tasks exist. TaskNotFoundError in both cases reveals nothing.`,
 	Fix: `Answer TaskNotFoundError (-32001, HTTP+JSON: 404, gRPC: NOT_FOUND) for tasks that do not exist and for tasks that the client
 may not see.`,
-	Silent: `A note at most, since the text that asks for this has 403 among its own examples. Clients whose credentials
-are the same or do not show; tasks that nobody was seen to get before.`,
+	Silent: `Clients whose credentials are the same or are not visible; tasks that no one was seen to get before. The
+finding is a note at most, since the text that requires this has 403 among its own examples.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		owner := task.Of(p).FoundByAnother(x)

@@ -11,7 +11,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// challenged reports whether a call came to nothing for a cause that may be its credentials: A2A has no code for that.
+// challenged reports whether a call failed for a cause that may be its credentials: A2A has no code for that.
 func challenged(p *analysis.Pass) bool {
 	if rule.CallSucceeded(p) {
 		return false
@@ -28,7 +28,7 @@ func challenged(p *analysis.Pass) bool {
 		name == a2a.RateLimitExceeded || name == a2a.ResourceUnavailable
 }
 
-// satisfied reports whether a request carries what one of the cards asks for that were seen before, extended ones too.
+// satisfied reports whether a request carries the credentials that an earlier card requests, including extended cards.
 func satisfied(p *analysis.Pass) bool {
 	for _, c := range card.Of(p).Before(p.Exchange) {
 		if !c.Security.Asks() ||
@@ -39,7 +39,7 @@ func satisfied(p *analysis.Pass) bool {
 	return false
 }
 
-// carries reports whether a request carries what all of the schemes ask for.
+// carries reports whether a request carries the credentials of all the schemes.
 func carries(x *analysis.Exchange, all []a2a.Want) bool {
 	for _, w := range all {
 		if !carriesOne(x, w) {
@@ -79,7 +79,7 @@ func declares(w a2a.Want, scheme string) bool {
 	return true
 }
 
-// carriedText returns the place and the name of what a request carries in place of what is asked for.
+// carriedText returns the place and the name of the credentials that a request carries instead of the requested ones.
 func carriedText(x *analysis.Exchange) (analysis.Place, string) {
 	switch scheme := rule.AuthorizationScheme(x); {
 	case scheme != "":
@@ -90,7 +90,7 @@ func carriedText(x *analysis.Exchange) (analysis.Place, string) {
 	return x.RequestPlace(), "others"
 }
 
-// wantedText says what a card asks for: the names of its schemes, alternatives with "or" between.
+// wantedText describes the credentials that a card requests: the names of its schemes, alternatives with "or" between.
 func wantedText(card *card.Card) string {
 	var list []string
 	for _, all := range card.Security.Alternatives[:min(len(card.Security.Alternatives), rule.MaxNamed)] {
@@ -124,7 +124,7 @@ func carriersText(card *card.Card) string {
 	return strings.Join(list, " or ")
 }
 
-// carrierText says where a request carries the credentials of a scheme.
+// carrierText describes where a request carries the credentials of a scheme.
 func carrierText(w a2a.Want) string {
 	switch w.Type {
 	case a2a.APIKeyScheme:

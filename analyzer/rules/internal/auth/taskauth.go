@@ -25,31 +25,31 @@ var Tasks = rule.Family{
 
 var authRequiredHasMessage = &analysis.Rule{
 	ID:     "auth-required-has-message",
-	Title:  "task waits for an authorization without saying which",
+	Title:  "task waits for an authorization without saying which one",
 	Level:  analysis.Must,
 	Once:   analysis.PerExchange,
 	On:     analysis.StatusSeen,
 	Stands: "1.0.1:1927",
-	Doc: `The task waits until somebody grants something, and the status message is where the agent says what, by whom
-and how. Without it the client knows only that nothing goes on, and the task waits without end.`,
+	Doc: `The task waits until someone authorizes something. The status message is where the agent says what, by whom
+and how. Without it the client knows only that nothing continues, and the task waits forever.`,
 	Fix: `Put a message into the status: what has to be authorized, and where (a URL, a scheme, a scope).`,
-	Silent: `A warning where the exchange asks for an extension, by which both sides may have agreed on another way. Of
-several such statuses of an exchange the first is reported.`,
+	Silent: `The finding is a warning if the exchange uses an extension, in which both sides may have agreed on
+another form. Only the first such status of an exchange is reported.`,
 	Check: checkAuthMessage,
 }
 
 var authRequiredHasMessage0x = &analysis.Rule{
 	ID:     "auth-required-has-message-0x",
-	Title:  "task waits for an authorization without saying which",
+	Title:  "task waits for an authorization without saying which one",
 	Level:  analysis.Should,
 	Once:   analysis.PerExchange,
 	On:     analysis.StatusSeen,
 	Cites:  rule.Cite("4.5", a2a.V0_2, a2a.V0_3),
 	Stands: "0.2.6:113 0.3.0:260",
-	Doc: `The task waits for further credentials, and the status message is where the agent says for which. Without it
-the client knows only that nothing goes on, and the task waits without end.`,
+	Doc: `The task waits for further credentials. The status message is where the agent says which. Without it the
+client knows only that nothing continues, and the task waits forever.`,
 	Fix:    `Put a message into the status: which credentials are needed, and how to get them.`,
-	Silent: `Of several such statuses of an exchange the first is reported.`,
+	Silent: `Only the first such status of an exchange is reported.`,
 	Check:  checkAuthMessage,
 }
 
@@ -72,15 +72,15 @@ func checkAuthMessage(p *analysis.Pass) {
 
 var authRequiredUsesTask = &analysis.Rule{
 	ID:     "auth-required-uses-task",
-	Title:  "wait for an authorization without a task",
+	Title:  "request for an authorization without a task",
 	Level:  analysis.Must,
 	On:     analysis.UpdateSeen | analysis.SnapshotSeen,
 	Covers: []string{"event-ids", "task-id-present"},
 	Stands: "1.0.1:1925",
-	Doc: `An agent that needs an authorization keeps a task for it: the client grants what is asked, and then looks at that
-task, or sends it a message. A status that names no task leaves nothing to come back to.`,
+	Doc: `An agent that needs an authorization keeps a task for it: the client authorizes it, and then polls that task
+or sends it a message. If the status names no task, the client cannot come back to it.`,
 	Fix:    `Name the task in every status update (taskId), and give every Task its id.`,
-	Silent: `Updates and tasks in other states, which have rules of their own.`,
+	Silent: `Updates and tasks in other states, which other rules cover.`,
 	Check: func(p *analysis.Pass) {
 		if (a2a.Status{Value: p.Entity.Get("status")}).State() != a2a.AuthRequired {
 			return
@@ -107,11 +107,11 @@ var authRequiredStreamKept = &analysis.Rule{
 	Needs:    []*analysis.Tracker{stream.Tracker},
 	Bindings: rule.OnCall,
 	Stands:   "1.0.1:1931",
-	Doc: `A task that waits for an authorization goes on by itself once it is granted, and the client does not take part in
-that. On a stream that stays open it sees the task go on; on one that was closed it has to ask again and again.`,
-	Fix: `Keep the stream open in this state; or make sure that clients can subscribe to the task again.`,
-	Silent: `A note only, since another section lets agents close here. Streams that broke, that the client left, or of
-which a part is missing.`,
+	Doc: `A task that waits for an authorization continues once it is granted, without the client. On an open stream
+the client sees the task continue; without one it has to poll.`,
+	Fix: `Keep the stream open in this state, or make sure that clients can subscribe to the task again.`,
+	Silent: `Streams that broke, that the client left, or that have a gap. The finding is only a note, since another
+section lets agents close the stream here.`,
 	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if s.State != a2a.AuthRequired || s.Gap {

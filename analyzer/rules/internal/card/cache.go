@@ -12,7 +12,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Caches is the family of rules about keeping cards: what agents say about it, and how clients use it.
+// Caches is the family of rules about caching cards: the headers that agents send, and how clients use them.
 var Caches = rule.Family{
 	Name:     "cache",
 	Category: analysis.AgentCard,
@@ -34,11 +34,11 @@ var cardCacheControl = &analysis.Rule{
 	Side:   a2a.Agent,
 	Cites:  rule.Cite("8.6.1", a2a.V1_0),
 	Stands: "1.0.1:2219",
-	Doc: `A card changes rarely and is asked for often. Without max-age clients guess how long they may keep it: some fetch
-it before every call, some never again.`,
-	Fix: `Answer with Cache-Control: max-age and the seconds for which an old card does no harm, such as 3600.`,
-	Silent: `Answers whose headers are not in the capture. It is a note if Cache-Control says something else, such as
-no-store, or Expires is there.`,
+	Doc: `A card changes rarely and is fetched often. Without max-age clients guess how long they may keep it: some
+fetch it before every call, some never again.`,
+	Fix: `Send Cache-Control: max-age with the number of seconds for which an old card does no harm, such as 3600.`,
+	Silent: `Answers whose headers are not in the capture. The finding is a note if Cache-Control says something else,
+such as no-store, or if there is an Expires header.`,
 	Check: func(p *analysis.Pass) {
 		fields := p.Exchange.Response.Fields
 		if !freshCard(p) {
@@ -54,7 +54,7 @@ no-store, or Expires is there.`,
 		at := p.Exchange.ResponsePlace().Header("Cache-Control")
 		switch {
 		case len(values) > 0:
-			p.Report(at, "Cache-Control is "+analysis.QuoteText(values[0]), "expected max-age in it",
+			p.Report(at, "Cache-Control is "+analysis.QuoteText(values[0]), "expected Cache-Control with max-age",
 				analysis.AtMost(analysis.Note))
 		case fields.Has("Expires"):
 			p.Report(at, "no Cache-Control, only Expires", "expected Cache-Control with max-age", analysis.AtMost(analysis.Note))
@@ -64,7 +64,7 @@ no-store, or Expires is there.`,
 	},
 }
 
-// freshCard reports whether the card at hand came in the answer to a fetch of the public card, whose headers are known.
+// freshCard reports whether the current card came in the answer to a fetch of the public card, whose headers are known.
 func freshCard(p *analysis.Pass) bool {
 	x := p.Exchange
 	return x.Call.Operation == a2a.GetCard && x.Response.Status == 200 && x.AnswerHeadersKept()
@@ -77,9 +77,9 @@ var cardETag = &analysis.Rule{
 	Side:   a2a.Agent,
 	Cites:  rule.Cite("8.6.1", a2a.V1_0),
 	Stands: "1.0.1:2220",
-	Doc: `With an ETag a client can ask whether its copy is still right and gets a 304 without a body. Without one it
-has to fetch the whole card again.`,
-	Fix:    `Answer with an ETag made from the card's version or from a digest of its bytes.`,
+	Doc: `With an ETag a client can ask whether its copy is still current, and gets a 304 without a body. Without an
+ETag it has to fetch the whole card again.`,
+	Fix:    `Send an ETag made from the card's version or from a digest of its bytes.`,
 	Silent: `Answers whose headers are not in the capture. Last-Modified alone does not replace an ETag.`,
 	Check: func(p *analysis.Pass) {
 		if !freshCard(p) {
@@ -87,7 +87,7 @@ has to fetch the whole card again.`,
 		}
 		p.Applied()
 		if !p.Exchange.Response.Fields.Has("ETag") {
-			p.Report(p.Exchange.ResponsePlace().Header("ETag"), "no ETag", "expected one")
+			p.Report(p.Exchange.ResponsePlace().Header("ETag"), "no ETag", "expected an ETag")
 		}
 	},
 }
@@ -99,11 +99,11 @@ var cardNotModified = &analysis.Rule{
 	Side:   a2a.Agent,
 	Cites:  rule.Cite("8.6", a2a.V1_0),
 	Stands: "1.0.1:2215",
-	Doc: `The client asked for the card only if its ETag has changed, and got the whole card with that very ETag. Caches
-save nothing then.`,
-	Fix: `Compare If-None-Match with the card's ETag, weakly, and answer 304 without a body if one of them is the
-same.`,
-	Silent: `If-None-Match: *, and cards whose ETag the request did not name.`,
+	Doc: `The client asked for the card only if its ETag had changed, and got the whole card with the same ETag. This
+defeats the client's cache.`,
+	Fix: `Compare If-None-Match with the card's ETag, using the weak comparison, and answer 304 without a body if one
+of its values matches.`,
+	Silent: `If-None-Match: *, and cards whose ETag is not in the request.`,
 	Check: func(p *analysis.Pass) {
 		tag := p.Exchange.Response.Fields.Get("ETag")
 		if !freshCard(p) || tag == "" || p.Exchange.NoneMatch == "" {
@@ -147,12 +147,13 @@ var cardConditionalGet = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker},
 	Cites:  rule.Cite("8.6.2", a2a.V1_0),
 	Stands: "1.0.1:2226",
-	Doc: `The client has the card and its ETag or Last-Modified. Sent along, they let the agent answer 304 without a
+	Doc: `The client has the card and its ETag or Last-Modified. If it sends them, the agent can answer 304 without a
 body.`,
-	Fix: `Keep the ETag with the card and send it as If-None-Match when the card has expired; most HTTP caches do so by
-themselves.`,
-	Silent: `Fetches over another connection, which may be another program that has no copy; cards that do not say how long
-they may be kept; captures without times; requests with Cache-Control or Pragma, which ask for a new copy.`,
+	Fix: `Keep the ETag with the card, and send it as If-None-Match when the card has expired. Most HTTP caches do so
+automatically.`,
+	Silent: `Fetches over another connection, which may come from another program without a copy; cards that do not
+say how long they may be kept; captures without times; requests with Cache-Control or Pragma, which ask for a new
+copy.`,
 	Check: func(p *analysis.Pass) {
 		overdue, known := copyOverdue(p)
 		if !known || overdue < clockMargin {
@@ -194,11 +195,11 @@ var cardCacheHonoured = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker},
 	Cites:  rule.Cite("8.6.2", a2a.V1_0),
 	Stands: "1.0.1:2225",
-	Doc: `The agent said for how long the card may be kept, and the client asks again before that. Each fetch costs a
-round trip before the call itself.`,
-	Fix: `Keep the card for as long as max-age says.`,
-	Silent: `Fetches over another connection, which may be another program that has no copy; requests with Cache-Control,
-Pragma or a condition; captures without times. It is a note, since people reload on purpose.`,
+	Doc: `The agent said how long the card may be kept, and the client fetched it again before that time was over.
+Each fetch costs a round trip before the actual call.`,
+	Fix: `Keep the card for as long as max-age allows.`,
+	Silent: `Fetches over another connection, which may come from another program without a copy; requests with
+Cache-Control, Pragma or a condition; captures without times. The finding is a note, since people reload on purpose.`,
 	Check: func(p *analysis.Pass) {
 		overdue, known := copyOverdue(p)
 		if !known {
@@ -207,7 +208,7 @@ Pragma or a condition; captures without times. It is a note, since people reload
 		p.Applied()
 		if overdue < -clockMargin && !isConditional(p.Exchange) {
 			p.Report(p.Exchange.RequestPlace().Line(),
-				"the card is fetched again while the copy of the same connection is fresh",
+				"the card is fetched again while the copy from the same connection is fresh",
 				"expected the copy to be used until max-age is over")
 		}
 	},
@@ -221,12 +222,12 @@ var cardStable = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker},
 	Cites:  rule.Cite("5.5", rule.Before1...).And("8.6", a2a.V1_0),
 	Stands: "0.1.0:176 0.2.6:types:147 0.3.0:types:426 1.0.1:2220",
-	Doc: `Clients tell by the ETag, and people by the version, whether a card is the one that they know. If the content
-changes under the same one, caches hand out the old card for as long as they like.`,
-	Fix: `Make the ETag from the content, and give the agent a new version when its card changes.`,
-	Silent: `Fetches that differ in the host, the A2A-Version, Accept or the credentials, since one URL may have several
-cards; differences in white space and order of members, and in signatures, which differ each time. The version counts
-only if neither answer has an ETag.`,
+	Doc: `Clients use the ETag, and people the version, to see whether a card has changed. If the content changes and
+both stay, caches keep serving the old card.`,
+	Fix: `Make the ETag from the content, and change the agent's version when its card changes.`,
+	Silent: `Fetches that differ in the host, the A2A-Version, Accept or the credentials, since one URL may have
+several cards; differences in white space and the order of members; and signatures, which differ each time. The
+version counts only if neither answer has an ETag.`,
 	Check: func(p *analysis.Pass) {
 		if !freshCard(p) {
 			return

@@ -12,7 +12,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Capabilities is the family of rules about what a card offers, and what the agent then does.
+// Capabilities is the family of rules about the capabilities in a card, and whether the agent supports them.
 var Capabilities = rule.Family{
 	Name:     "capability",
 	Side:     a2a.Agent,
@@ -36,15 +36,15 @@ var capStreamingUnsupported = &analysis.Rule{
 	Cites:  rule.Cite("3.3.4", a2a.V1_0),
 	Covers: rule.CodeRules,
 	Stands: "1.0.1:574",
-	Doc: `The card does not say streaming:true, and a streaming call gets something else than UnsupportedOperationError
-(-32004). Clients read the card before they choose how to call: if it is wrong, they poll where they could listen, or
-look for a fault in their request.`,
+	Doc: `The card does not say streaming:true, but a streaming call was not refused with UnsupportedOperationError
+(-32004). Clients read the card before they choose how to call. If it is wrong, they poll although they could listen,
+or look for a mistake in their request.`,
 	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400); or set capabilities.streaming to
 true if the agent streams.`,
-	Silent: `Agents whose card was not seen, agents one of whose cards offers streaming, or that
-have an extended card which was not seen, unless they say themselves that they do not support it. A refusal as an
-unknown method, and errors that may have a cause of their own: credentials, rate, version, extensions, content types,
-a task that is not there, a request that is wrong in itself.`,
+	Silent: `Agents whose card was not seen, agents with a card that offers streaming, and agents with an extended
+card that was not seen, unless their error says that they do not support it. Refusals as an unknown method, and errors
+that may have another cause: credentials, rate, version, extensions, content types, a missing task, an invalid
+request.`,
 	Check: func(p *analysis.Pass) {
 		card := quietCard(p)
 		if card == nil {
@@ -70,18 +70,18 @@ var capStreamingUnsupported0x = &analysis.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2", rule.Before1...),
 	Stands:   "0.1.0:826 0.2.6:517 0.3.0:726",
-	Doc: `The card does not say streaming:true, and the agent streams. Clients read the card before they choose how to
-call, so most of them will poll an agent that could tell them at once.`,
+	Doc: `The card does not say streaming:true, but the agent streams. Clients read the card before they choose how to
+call, so most of them will poll an agent that could send them updates.`,
 	Fix: `Set capabilities.streaming to true in the card; or refuse streaming calls.`,
-	Silent: `Refusals with whatever error. Agents whose card was not seen, one of whose cards offers
-streaming, or that have an extended card which was not seen.`,
+	Silent: `Refusals with any error. Agents whose card was not seen, agents with a card that offers streaming, and
+agents with an extended card that was not seen.`,
 	Check: func(p *analysis.Pass) {
 		card := quietCard(p)
 		if card == nil {
 			return
 		}
 		p.Applied()
-		reportOpened(p, card, "expected an agent that streams to say so")
+		reportOpened(p, card, "expected streaming:true in the card")
 	},
 }
 
@@ -114,17 +114,17 @@ var capStreamingRefused = &analysis.Rule{
 	Needs:  []*analysis.Tracker{answer.Tracker, card.Tracker, task.Tracker},
 	Cites:  rule.Cite("5.5.2", rule.Before1...).And("4.4.3", a2a.V1_0),
 	Stands: "0.1.0:252 0.2.6:types:23 0.3.0:types:26 1.0.1:proto:412",
-	Doc: `The card says that the agent streams, and the agent answers that it does not, or does not know the method.
-Clients take the card's word and have no other way prepared.`,
+	Doc: `The card says that the agent streams, but the agent answers that it does not, or does not know the method.
+Clients rely on the card and have no fallback.`,
 	Fix: `Set capabilities.streaming to false in the card; or serve the streaming methods at every interface that the
 card names.`,
-	Silent: `Agents whose card was not seen, or whose cards disagree; versions that the card does not
-declare for this URL. Calls about a known task, unless the same client sees it active afterwards: an ended task has
-nothing to stream. Resubscription in 0.2 and 0.3, which is optional. HTTP statuses 404, 405 and 501 count only for the
-declared path of an interface where other calls succeed, and over gRPC only UNIMPLEMENTED does. Agents of 0.1 that stream
-at an address of their own. UnsupportedOperationError whose text names something else, such as push notifications,
-extensions or credentials; or that names nothing, where the request also asks for push notifications, an output mode that is
-no text, or an extension that the card does not declare.`,
+	Silent: `Agents whose card was not seen, or whose cards disagree; versions that the card does not declare for this
+URL. Calls about a known task, unless the same client sees it active afterwards: an ended task has nothing to stream.
+Resubscription in 0.2 and 0.3, which is optional. HTTP statuses 404, 405 and 501 count only for the declared path of
+an interface where other calls succeed; over gRPC only UNIMPLEMENTED counts. 0.1 agents that stream at a separate
+address, or may do so. An unknown method, if the card leaves open which version before 1.0 the agent has. UnsupportedOperationError whose text names another cause, such as push notifications, extensions or
+credentials; or that names none, if the request also asks for push notifications, an output mode other than text, or
+an extension that the card does not declare.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind == analysis.TaskSeen {
 			reportRefusedSubscription(p)
@@ -135,7 +135,7 @@ no text, or an extension that the card does not declare.`,
 			return
 		}
 		p.Applied()
-		if startsTask(p) && refusedAsUnknown(p) {
+		if startsTask(p, card) && refusedAsUnknown(p) {
 			p.Report(p.Place.At(p.Answer.Err.Pointer), streamingRefused(card, p.Answer.Err),
 				"expected the agent to do what its card says")
 		}
@@ -156,19 +156,33 @@ func reportRefusedSubscription(p *analysis.Pass) {
 		"expected the agent to do what its card says", analysis.Of(refused.Exchange))
 }
 
-// startsTask reports whether a refused stream was surely not to be about a task that has ended. In 0.1 the client makes
-// the id of a new task.
-func startsTask(p *analysis.Pass) bool {
+// startsTask reports whether a refused stream was certainly not to be about a task that has ended. In 0.1 the client
+// makes the id of a new task.
+func startsTask(p *analysis.Pass, card *card.Card) bool {
 	x := p.Exchange
 	if x.Call.TaskID == "" || !x.Call.Operation.Sends() {
 		return x.Call.Operation.Sends()
 	}
 	failure := p.Answer.Err
-	if x.Dialects == a2a.Of(a2a.V0_1) && !x.Call.Early && (x.Endpoint.Early || namesAddress(failure)) {
-		return false // streams have an address of their own there
+	if x.Dialects == a2a.Of(a2a.V0_1) && mayStreamElsewhere(x, card, failure) {
+		return false
 	}
 	return x.Dialects == a2a.Of(a2a.V0_1) && task.Of(p).Named(x) == nil && failure != nil &&
 		failure.Name != a2a.UnsupportedOperation
+}
+
+// mayStreamElsewhere reports whether an agent of 0.1 that does not know a stream's method or path may stream at the other
+// address: /subscribe, where streams were before 0.1, or the interface's own.
+func mayStreamElsewhere(x *analysis.Exchange, card *card.Card, failure *a2a.Error) bool {
+	switch {
+	case !x.Call.Early && (x.Endpoint.Early || namesAddress(failure)):
+		return true
+	case failure != nil && failure.Name != a2a.MethodNotFound:
+		return false
+	case x.Call.Early:
+		return !card.Early()
+	}
+	return !card.Has("defaultInputModes") && card.LegacyVersion() == ""
 }
 
 // namesAddress reports whether the text of an error sends clients that want a stream to another address.
@@ -184,13 +198,13 @@ func streamingRefused(card *card.Card, failure *a2a.Error) string {
 	return fmt.Sprintf("streaming is refused with %s, and the card at %s says streaming:true", failure, card.Place)
 }
 
-// refusedAsUnknown reports whether an error says that the agent does not stream, or does not know how to.
+// refusedAsUnknown reports whether an error means that the agent does not stream, or does not know the method.
 func refusedAsUnknown(p *analysis.Pass) bool {
 	if p.Answer.Err == nil {
 		return false
 	}
 	switch p.Answer.Err.Name {
-	case a2a.UnsupportedOperation, a2a.MethodNotFound, a2a.StreamingNotSupported:
+	case a2a.UnsupportedOperation, a2a.StreamingNotSupported:
 		if p.Answer.Err.Name == a2a.UnsupportedOperation && !blames(p, answer.Streaming) {
 			return false
 		}
@@ -209,14 +223,13 @@ var capExtendedUndeclared = &analysis.Rule{
 	Cites:    rule.Cite("3.3.4", a2a.V1_0).And("13.3", a2a.V1_0),
 	Covers:   rule.CodeRules,
 	Stands:   "1.0.1:575 1.0.1:3164",
-	Doc: `The card does not say extendedAgentCard:true, and the request for one gets something else than
-UnsupportedOperationError (-32004). A client cannot tell an agent that has no such card from one that failed to show
-it.`,
-	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400); or set
-capabilities.extendedAgentCard to true if there is one.`,
-	Silent: `Agents whose card was not seen, or one of whose cards offers an extended one. Errors
-that may have a cause of their own: credentials, rate, version, extensions, parameters; HTTP+JSON errors that do not
-say which they are.`,
+	Doc: `The card does not say extendedAgentCard:true, but the request for an extended card was not refused with
+UnsupportedOperationError (-32004). A client cannot tell an agent without an extended card from one that failed to
+return it.`,
+	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400), or set
+capabilities.extendedAgentCard to true if there is such a card.`,
+	Silent: `Agents whose card was not seen, and agents with a card that offers an extended one. Errors that may have
+another cause: credentials, rate, version, extensions, parameters; HTTP+JSON errors that do not identify themselves.`,
 	Check: func(p *analysis.Pass) {
 		card := extendedFlag(p, false)
 		if card == nil {
@@ -228,7 +241,7 @@ say which they are.`,
 		case failure == nil:
 			if rule.CallSucceeded(p) {
 				p.Report(p.Place.At(p.Answer.Payload.Pointer),
-					fmt.Sprintf("an extended card is handed out, and the card at %s offers none", card.Place), expected)
+					fmt.Sprintf("an extended card is returned, and the card at %s offers none", card.Place), expected)
 			}
 		case failure.Name == a2a.ExtendedCardNotConfigured || failure.Name != a2a.UnsupportedOperation && !rule.OtherCause(p):
 			p.Report(p.Place.At(failure.Pointer),
@@ -247,15 +260,15 @@ var capExtendedDeclared = &analysis.Rule{
 	Cites:    rule.Cite("5.5", a2a.V0_3).And("3.3.4", a2a.V1_0),
 	Covers:   []string{"rest-error-envelope"},
 	Stands:   "0.3.0:types:463 1.0.1:575",
-	Doc: `The card says that there is an extended card, and the agent answers that it does not support the operation, or
-does not know it. A client that logged in to see more gets nothing, and no hint that there is nothing.`,
-	Fix: `Take the flag out of the card (1.0: capabilities.extendedAgentCard, 0.3: supportsAuthenticatedExtendedCard);
-or serve the operation. If the card is not configured yet, the error is -32007.`,
-	Silent: `Agents whose card was not seen, or whose cards disagree; versions that the card does not
-declare for this URL; in 0.3 the method name agent/authenticatedExtendedCard, which is a slip of the specification; errors
-whose text names something else, such as credentials or extensions, or that names nothing, where the request asks for an
-extension that the card does not declare. HTTP statuses 404, 405 and 501 count only for the
-declared path of an interface where other calls succeed.`,
+	Doc: `The card says that there is an extended card, but the agent answers that it does not support the operation,
+or does not know it. A client that logged in to see more gets nothing, and no explanation.`,
+	Fix: `Remove the flag from the card (1.0: capabilities.extendedAgentCard, 0.3: supportsAuthenticatedExtendedCard),
+or serve the operation. If the extended card is not configured yet, the error is -32007.`,
+	Silent: `Agents whose card was not seen, or whose cards disagree; versions that the card does not declare for this
+URL; in 0.3 the method name agent/authenticatedExtendedCard, which is a mistake in the specification; errors whose
+text names another cause, such as credentials or extensions, or that names none, if the request asks for an extension
+that the card does not declare. HTTP statuses 404, 405 and 501 count only for the declared path of an interface where
+other calls succeed.`,
 	Check: func(p *analysis.Pass) {
 		card := extendedFlag(p, true)
 		if card == nil || !declared(p.Exchange) || p.Exchange.Call.Method == "agent/authenticatedExtendedCard" {
@@ -291,12 +304,12 @@ func extendedFlag(p *analysis.Pass, offered bool) *card.Card {
 	return last
 }
 
-// blames reports whether the error of a refused call is surely about a matter.
+// blames reports whether the error of a refused call is certainly about a matter.
 func blames(p *analysis.Pass, matter answer.Matter) bool {
 	return answer.Blames(p.Observation, card.Of(p).Before(p.Exchange), matter)
 }
 
-// declared reports whether cards declare what the request speaks for its URL.
+// declared reports whether cards declare the request's dialect for its URL.
 func declared(x *analysis.Exchange) bool {
 	return x.Endpoint != nil && !x.Endpoint.Declared.Intersect(x.Call.Dialects).Empty()
 }

@@ -30,20 +30,20 @@ var Cards = rule.Family{
 
 var cardJSONObject = &analysis.Rule{
 	ID:       "card-json-object",
-	Title:    "answer to the fetch of an agent card is not a JSON object",
+	Title:    "response to an agent card request is not a JSON object",
 	Level:    analysis.Must,
 	On:       analysis.AnswerSeen | analysis.CardMissed,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Bindings: analysis.OnHTTP,
 	Cites:    rule.Cite("5.1", rule.Before1...).And("14.3", a2a.V1_0),
 	Stands:   "0.1.0:128 0.2.6:131 0.3.0:278 1.0.1:3335",
-	Doc: `Status 200 says that here is the card, and then it is a web page, a list or nothing at all. Clients fail in their
-JSON parser, with a message that does not lead to the card.`,
-	Fix: `Answer with the card as a JSON object, or with 404 if there is none. Look for a catch-all route that answers
-before the card's.`,
-	Silent: `Other statuses. Bodies labelled as JSON that are not JSON at all, which json-wellformed reports. Pages of
-another kind from hosts where no call of A2A in a version of this path succeeded, or that have their card at another
-path: whether it is so shows at the end of the recording, and such a page is reported then.`,
+	Doc: `Status 200 promises a card, but the body is a web page, a list or empty. Clients fail in their JSON parser,
+with a message that does not mention the card.`,
+	Fix: `Answer with the card as a JSON object, or with 404 if there is none. Look for a catch-all route that takes
+precedence over the card's.`,
+	Silent: `Other statuses. Bodies labeled as JSON that are not JSON at all, which json-wellformed reports. Other
+pages from hosts where no A2A call in a version of this path succeeded, or that have their card at another path:
+whether that is so is known at the end of the recording, and the finding is reported then.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if p.Kind == analysis.CardMissed {
@@ -83,12 +83,12 @@ var cardRequiredFields = &analysis.Rule{
 	OfCard: true,
 	Cites:  rule.Cite("5.5", rule.Before1...).And("4.4.1", a2a.V1_0),
 	Stands: "0.1.0:163 0.2.6:types:111 0.3.0:types:369 1.0.1:proto:361",
-	Doc: `The agent card is how clients learn to talk to an agent. Typed clients fail to read a card without the members
-that its version requires, and then nothing else of the agent is ever tried.`,
-	Fix: `Add the members that the message names. Empty lists and empty objects have to be written too.`,
-	Silent: `Cards that carry the members of two versions, if those of one are complete. A missing protocolVersion, which
-cards have since 0.2.5 only. Objects in which nothing looks like a card. Over gRPC, which does not tell, what may be
-empty.`,
+	Doc: `Clients learn from the agent card how to talk to an agent. Typed clients cannot read a card without the
+members that its version requires, and then never call the agent.`,
+	Fix: `Add the members that the message names. Write empty lists and empty objects too.`,
+	Silent: `Cards with the members of two versions, if those of one version are complete. A missing protocolVersion,
+which cards have only since 0.2.5. Objects that do not look like a card at all. Over gRPC, members that may be empty,
+since gRPC cannot show the difference.`,
 	Check: func(p *analysis.Pass) {
 		if p.Card.Shapes.Empty() {
 			reportUnreachable(p)
@@ -122,10 +122,11 @@ var cardRequiredNested = &analysis.Rule{
 	OfCard: true,
 	Cites:  rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
 	Stands: "0.1.0:163 0.2.6:types:111 0.3.0:types:369 1.0.1:proto:435",
-	Doc: `Skills, interfaces, the provider and security schemes have members of their own that are required. Typed clients
-fail to read the whole card for one that is missing.`,
-	Fix:    `Add the members that the message names to the object that it names.`,
-	Silent: `Cards that carry the members of two versions, if those of one are complete; extensions without a URI. Over gRPC, which does not tell, what may be empty.`,
+	Doc: `Skills, interfaces, the provider and security schemes have required members. If one is missing, typed
+clients cannot read the whole card.`,
+	Fix: `Add the members that the message names to the object that it names.`,
+	Silent: `Cards with the members of two versions, if those of one version are complete; extensions without a URI.
+Over gRPC, members that may be empty, since gRPC cannot show the difference.`,
 	Check: func(p *analysis.Pass) {
 		p.Applied()
 		missing, in := fewestMissing(p.Card, missingNested)
@@ -143,12 +144,12 @@ var cardFieldType = &analysis.Rule{
 	Cites:  rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
 	Covers: []string{"card-required-nested", "card-extension-uri"},
 	Stands: "0.1.0:163 0.2.6:types:111 0.3.0:types:369 1.0.1:proto:361",
-	Doc: `Each member of a card is of one type. Typed clients fail to read the whole card for the text "true" where a
-boolean should be, or for a text in place of a list, and then nothing else of the agent is ever tried.`,
-	Fix: `Write the type that the message names: flags as true and false without quotes, lists in brackets, also those of
-one element.`,
-	Silent: `Members with a rule of their own; null, which counts as missing; unknown members; what the params of an
-extension and the header of a signature hold.`,
+	Doc: `Each member of a card has one type. Typed clients cannot read the whole card if it has the text "true"
+instead of a boolean, or a text instead of a list, and then never call the agent.`,
+	Fix: `Write the type that the message names: flags as true and false without quotes, and lists in brackets, even
+with one element.`,
+	Silent: `Members that another rule covers; null, which counts as missing; unknown members; the contents of an
+extension's params and of a signature's header.`,
 	Check: func(p *analysis.Pass) {
 		p.Applied()
 		for _, m := range p.Card.Mistyped() {
@@ -159,12 +160,12 @@ extension and the header of a signature hold.`,
 	},
 }
 
-// inCard returns the place of a pointer into the card at hand.
+// inCard returns the place of a pointer into the current card.
 func inCard(p *analysis.Pass, pointer string) analysis.Place {
 	return p.Place.At(p.Place.Pointer + pointer)
 }
 
-// commonPlace returns the one place of several pointers into the card at hand: that of the only one, else the card's.
+// commonPlace returns the one place of several pointers into the current card: that of the only one, else the card's.
 func commonPlace(p *analysis.Pass, pointers []string) analysis.Place {
 	if len(pointers) == 1 {
 		return inCard(p, pointers[0])
@@ -189,7 +190,7 @@ func complete(card *a2a.Card, d a2a.Dialect) bool {
 	return len(missingFields(card, d)) == 0 && len(missingNested(card, d)) == 0
 }
 
-// fewestMissing returns what a card lacks in the dialect, of those it may be in, in which it lacks least.
+// fewestMissing returns the members that a card lacks in the possible dialect in which it lacks the fewest.
 func fewestMissing(card *a2a.Card, lacks func(*a2a.Card, a2a.Dialect) []string) ([]string, a2a.Dialect) {
 	var least []string
 	in, first := a2a.V1_0, true
@@ -238,11 +239,14 @@ func missingNested(card *a2a.Card, d a2a.Dialect) []string {
 // isBlank reports whether a text is there and empty. Over gRPC it is then not there.
 func isBlank(card *a2a.Card, v a2a.Value) bool { return v.Is("") || card.Blank && !v.Exists() }
 
-// lacking says which members a card lacks, and which are there and null.
+// maxPointers is how many members lacking tells apart. A pointer into a list of skills is followed from the first.
+const maxPointers = 100
+
+// lacking names the members that a card lacks, and those that are null.
 func lacking(card *a2a.Card, missing []string) string {
 	var absent, null []string
-	for _, pointer := range missing {
-		if card.At("/" + strings.TrimPrefix(pointer, "/")).IsNull() {
+	for i, pointer := range missing {
+		if i < maxPointers && card.At("/"+strings.TrimPrefix(pointer, "/")).IsNull() {
 			null = append(null, pointer)
 		} else {
 			absent = append(absent, pointer)
@@ -279,12 +283,12 @@ var cardWellknownPath = &analysis.Rule{
 	Bindings: analysis.OnHTTP,
 	Cites:    rule.Cite("5.3", rule.Before1...).And("8.2", a2a.V1_0),
 	Stands:   "0.1.0:142 0.2.6:145 0.3.0:292 1.0.1:1978",
-	Doc: `Since 0.3 clients look for the card at /.well-known/agent-card.json, before at /.well-known/agent.json. A card at
-the other path is found only by those that try both.`,
-	Fix: `Serve the card at the path of its version; at both, if older clients are to find it too.`,
-	Silent: `Cards of which it is not known that they are not at the other path too: it has to be answered with 404, in the
-same A2A-Version. Cards that may be of either version. It is a note, since the path is a recommendation, and is said at
-the end of the recording.`,
+	Doc: `Since 0.3 clients look for the card at /.well-known/agent-card.json, and before at /.well-known/agent.json.
+Only clients that try both find a card at the other path.`,
+	Fix: `Serve the card at the path of its version, or at both if older clients should find it too.`,
+	Silent: `Cards that may also be at the other path: that path has to be answered with 404, in the same A2A-Version.
+Cards that may be of either version. The finding is a note, since the path is a recommendation, and is reported when
+the recording ends.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if p.Kind == analysis.CardSeen {

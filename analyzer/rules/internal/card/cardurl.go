@@ -40,11 +40,11 @@ var cardInterfacesNonempty = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("5.7", a2a.V1_0),
 	Stands: "1.0.1:1263",
-	Doc: `supportedInterfaces says at which URL, in which binding and in which version the agent is spoken to. A client
-that finds an empty list has read a card and still does not know where to send anything.`,
-	Fix: `Write one entry for each URL, binding and version that the agent serves; the first is the preferred one.`,
-	Silent: `A missing list, which card-required-fields reports. It is a note if the members of 0.3 are complete, since
-such a card still leads somewhere.`,
+	Doc: `supportedInterfaces lists the URLs at which the agent is reached, with their bindings and versions. A client
+that finds an empty list has read a card and still does not know where to send requests.`,
+	Fix: `Write one entry for each URL, binding and version that the agent serves, with the preferred one first.`,
+	Silent: `A missing list, which card-required-fields reports. The finding is a note if the members of 0.3 are
+complete, since clients can still use such a card.`,
 	Check: func(p *analysis.Pass) {
 		list := p.Card.Get("supportedInterfaces")
 		if list.Kind() != a2a.Array {
@@ -65,10 +65,10 @@ var cardURLAbsolute = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
 	Stands: "0.1.0:171 0.2.5:165 0.3.0:types:332 1.0.1:proto:337",
-	Doc: `Clients send requests to the URL as it stands in the card. A path or a bare host name gives them nothing to
-connect to, and what they would have to put before it is nowhere said: cards are also handed on by registries.`,
-	Fix: `Write scheme, host and path: https://agent.example.com/a2a. Behind a gateway, configure the public URL of the
-agent.`,
+	Doc: `Clients send requests to the URL exactly as it is in the card. They cannot connect to a path or a bare host
+name, and nothing says how to complete it: registries pass cards on, too.`,
+	Fix: `Write scheme, host and path: https://agent.example.com/a2a. Behind a gateway, configure the public URL of
+the agent.`,
 	Silent: `Entries of gRPC, if they are host:port. URLs of custom bindings, if they have any scheme. Empty URLs, which
 count as missing.`,
 	Check: func(p *analysis.Pass) {
@@ -85,7 +85,7 @@ count as missing.`,
 	},
 }
 
-// reachable reports whether the address of an interface says all that its binding needs to connect.
+// reachable reports whether the address of an interface has all parts that its binding needs to connect.
 func reachable(entry *a2a.Interface) bool {
 	switch entry.Binding {
 	case a2a.JSONRPC, a2a.HTTPJSON:
@@ -112,12 +112,12 @@ var cardURLHTTPS = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
 	Stands: "0.1.0:204 0.2.5:165 0.3.0:types:332 1.0.1:proto:337",
-	Doc: `In production agents are reached over HTTPS. Over plain HTTP everybody on the way reads the messages and the
-credentials that come with them, and may change the answers.`,
+	Doc: `In production agents are reached over HTTPS. Over plain HTTP everyone on the network path can read the
+messages and their credentials, and may change the answers.`,
 	Fix: `Serve the agent over TLS, or put it behind a proxy that does, and write the https URL into the card.`,
-	Silent: `Whether this is production nobody can see, so it is a warning at most, and hosts that the open network cannot
-reach are not reported: loopback and private addresses, names without a dot, reserved names such as agent.local.
-Interfaces of gRPC and of custom bindings are not judged.`,
+	Silent: `Hosts that the public internet cannot reach: loopback and private addresses, names without a dot,
+reserved names such as agent.local. Interfaces of gRPC and of custom bindings are not checked. Since a recording does
+not show whether this is production, the finding is a warning at most.`,
 	Check: func(p *analysis.Pass) {
 		for i := range p.Card.Interfaces {
 			entry := &p.Card.Interfaces[i]
@@ -127,7 +127,7 @@ Interfaces of gRPC and of custom bindings are not judged.`,
 			p.Applied()
 			if rule.SchemeOf(entry.URL) == "http" && rule.ReachOf(entry.URL) == rule.FromAnywhere {
 				p.Report(inCard(p, entry.Pointer), "the URL is "+analysis.QuoteText(entry.URL),
-					"expected https for a host on the open network", analysis.AtMost(analysis.Warning))
+					"expected https for a host on the public internet", analysis.AtMost(analysis.Warning))
 			}
 		}
 	},
@@ -140,11 +140,10 @@ var cardURLUnspecified = &analysis.Rule{
 	Gravest: analysis.Warning,
 	Cites:   rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
 	Stands:  "0.1.0:171 0.2.5:165 0.3.0:types:332 1.0.1:proto:337",
-	Doc: `0.0.0.0 and :: are addresses to listen at, for every interface of the machine. No client on another machine can
-connect to them; on the same machine it depends on the system.`,
-	Fix: `Listen at 0.0.0.0, and write the host into the card by which clients reach the agent: a name, or an address of
-the machine.`,
-	Silent: `Loopback and private addresses, which clients on the same machine or network reach.`,
+	Doc: `0.0.0.0 and :: are addresses to listen on, on every interface of the machine. No client on another machine
+can connect to them; on the same machine it depends on the system.`,
+	Fix:    `Listen on 0.0.0.0, and write the host that clients use into the card: a name, or an address of the machine.`,
+	Silent: `Loopback and private addresses, which clients on the same machine or network can reach.`,
 	Check: func(p *analysis.Pass) {
 		for i := range p.Card.Interfaces {
 			entry := &p.Card.Interfaces[i]
@@ -173,7 +172,7 @@ func hostOf(address string) string {
 	return strings.TrimPrefix(host, "dns:")
 }
 
-// isUnspecified reports whether a host is the address that stands for all of a machine.
+// isUnspecified reports whether a host is the unspecified address, which means all addresses of a machine.
 func isUnspecified(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.Unmap().IsUnspecified()
@@ -181,16 +180,16 @@ func isUnspecified(host string) bool {
 
 var cardProtocolVersionPresent = &analysis.Rule{
 	ID:     "card-protocol-version-present",
-	Title:  "agent card does not say its protocolVersion",
+	Title:  "agent card has no protocolVersion",
 	Level:  analysis.Must,
 	Cites:  rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
 	Stands: "0.2.6:types:116 0.3.0:types:374",
-	Doc: `The card's protocolVersion tells clients which dialect the agent speaks. Without it they have to guess between
-versions whose method names are the same and whose objects are not.`,
+	Doc: `The card's protocolVersion tells clients which dialect the agent uses. Without it they have to guess between
+versions that have the same method names and different objects.`,
 	Fix: `Write "protocolVersion": "0.3.0" into the card.`,
-	Silent: `Cards at agent.json without the member, which 0.2 has since 0.2.5 only; cards that have nothing that came with
-0.2.4 or later; cards that are complete in 1.0. It is a warning if nothing but the path agent-card.json speaks for
-0.3.`,
+	Silent: `Cards at agent.json without the member, which 0.2 has since 0.2.5 only; cards that have nothing that came
+with 0.2.4 or later; cards that are complete in 1.0. The finding is a warning if only the path agent-card.json
+suggests 0.3.`,
 	Check: func(p *analysis.Pass) {
 		v := p.Card.Get("protocolVersion")
 		if v.Exists() && !v.IsNull() && !v.Is("") || completeModern(p.Card) {
@@ -211,7 +210,7 @@ versions whose method names are the same and whose objects are not.`,
 		if v.Exists() {
 			place, seen = p.Place.In("protocolVersion"), "protocolVersion is "+analysis.Quote(v)
 		}
-		p.Report(place, seen, `expected the version that is spoken, such as "0.3.0"`, analysis.AtMost(worst))
+		p.Report(place, seen, `expected the version in use, such as "0.3.0"`, analysis.AtMost(worst))
 	},
 }
 
@@ -240,7 +239,7 @@ var cardProtocolVersionPatch = &analysis.Rule{
 	Cites:  rule.Cite("3.6", a2a.V1_0),
 	Stands: "1.0.1:708",
 	Doc: `Versions are negotiated by major and minor number. A client that compares texts does not find its "1.0" in
-"1.0.0", and turns away from an interface that it could use.`,
+"1.0.0", and skips an interface that it could use.`,
 	Fix:    `Write "1.0", not "1.0.0", as protocolVersion of each interface.`,
 	Silent: `The protocolVersion of the card itself, which 0.3 writes as 0.3.0.`,
 	Check: func(p *analysis.Pass) {
@@ -252,7 +251,7 @@ var cardProtocolVersionPatch = &analysis.Rule{
 			p.Applied()
 			if hasPatch(version.Text()) {
 				p.Report(inCard(p, a2a.Ptr("", "supportedInterfaces", i, "protocolVersion")),
-					"protocolVersion is "+analysis.Quote(version), "expected major and minor number only")
+					"protocolVersion is "+analysis.Quote(version), "expected only the major and minor number")
 			}
 		}
 	},
@@ -278,12 +277,12 @@ var cardProtocolVersionFormat = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("5.5", a2a.V0_2, a2a.V0_3).And("3.6", a2a.V1_0),
 	Stands: "0.2.6:types:116 0.3.0:types:374 1.0.1:708",
-	Doc: `Clients look in the card for a version that they speak, and send it back as A2A-Version. From "v1" or "latest"
-they can do neither: they turn away, or send what no agent knows.`,
-	Fix: `Write major and minor number with a dot between, such as "1.0"; in cards of 0.2 and 0.3 a patch number may
-follow.`,
-	Silent: `Missing and empty versions, and in 1.0 those with a patch number, which have rules of their own. Before 1.0 it
-is a note, since no text lays down how a version is written.`,
+	Doc: `Clients look in the card for a version that they support, and send it back as A2A-Version. With "v1" or
+"latest" they can do neither: they skip the agent, or send a version that no agent knows.`,
+	Fix: `Write the major and minor number with a dot between them, such as "1.0". In cards of 0.2 and 0.3 a patch
+number may follow.`,
+	Silent: `Missing and empty versions, and in 1.0 those with a patch number, which other rules cover. Before 1.0 the
+finding is a note, since no text defines how a version is written.`,
 	Check: func(p *analysis.Pass) {
 		for i, entry := range p.Card.Get("supportedInterfaces").Elems() {
 			checkVersionFormat(p, entry.Get("protocolVersion"), analysis.Error, "supportedInterfaces", i, "protocolVersion")
@@ -304,7 +303,7 @@ func checkVersionFormat(p *analysis.Pass, version a2a.Value, worst analysis.Seve
 	}
 }
 
-// versionFormat is a version of two numbers or more, and what may follow a patch number.
+// versionFormat matches a version of two numbers or more, with an optional suffix after a patch number.
 var versionFormat = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9]+(\.[0-9]+)*([-+].*)?)?$`)
 
 var cardBindingKnown = &analysis.Rule{
@@ -313,10 +312,10 @@ var cardBindingKnown = &analysis.Rule{
 	Level:  analysis.Should,
 	Cites:  rule.Cite("5.8", a2a.V1_0),
 	Stands: "1.0.1:1279",
-	Doc: `Clients choose an interface by its protocolBinding, and compare it with the names that they know: JSONRPC, GRPC
-and HTTP+JSON, as written here. Another spelling is another binding, and one without a URI may mean something else to
-somebody else.`,
-	Fix:    `Write JSONRPC, GRPC or HTTP+JSON in capitals; name a binding of your own by a URI.`,
+	Doc: `Clients choose an interface by its protocolBinding, and compare it with the names that they know: JSONRPC,
+GRPC and HTTP+JSON, exactly so. Any other spelling is another binding, and a binding without a URI may mean different
+things to different clients.`,
+	Fix:    `Write JSONRPC, GRPC or HTTP+JSON in capitals. Name a custom binding by a URI.`,
 	Silent: `The transports of 0.3, which may have any name.`,
 	Check: func(p *analysis.Pass) {
 		for i, entry := range p.Card.Get("supportedInterfaces").Elems() {

@@ -1,3 +1,3 @@
-// Package card holds the rules about agent cards: what they say, how they are cached and signed, and whether requests
-// and agents keep to them.
+// Package card holds the rules about agent cards: their contents, how they are cached and signed, and whether requests
+// and agents conform to them.
 package card

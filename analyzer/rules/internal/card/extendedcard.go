@@ -30,11 +30,11 @@ var cardExtendedCache = &analysis.Rule{
 	Bindings: rule.OnREST,
 	Cites:    rule.Cite("13.3", a2a.V1_0),
 	Stands:   "1.0.1:3145",
-	Doc: `The extended card is for one client. Without a word on caching a cache between the two may hand it to another
-one, and the client does not know when to ask again.`,
+	Doc: `The extended card is for one client. Without caching headers a shared cache may hand it to another client,
+and the client does not know when to ask again.`,
 	Fix: `Answer with Cache-Control: private, max-age=300, or no-store.`,
-	Silent: `Extended cards over JSON-RPC, where there is nothing to cache; answers whose headers are not in the capture.
-Any of Cache-Control, ETag, Last-Modified, Expires and Pragma will do.`,
+	Silent: `Extended cards over JSON-RPC, where nothing is cached; answers whose headers are not in the capture. Any
+of Cache-Control, ETag, Last-Modified, Expires and Pragma is enough.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		fields := x.Response.Fields
@@ -47,22 +47,22 @@ Any of Cache-Control, ETag, Last-Modified, Expires and Pragma will do.`,
 				return
 			}
 		}
-		p.Report(x.ResponsePlace().Header("Cache-Control"), "no header about caching", "expected Cache-Control")
+		p.Report(x.ResponsePlace().Header("Cache-Control"), "no caching header", "expected Cache-Control")
 	},
 }
 
 var cardExtendedIdentity = &analysis.Rule{
 	ID:     "card-extended-identity",
-	Title:  "extended agent card lacks what the public one has",
+	Title:  "extended agent card lacks skills or interfaces of the public one",
 	Level:  analysis.Advice,
 	Needs:  []*analysis.Tracker{card.Tracker},
 	Cites:  rule.Cite("9.1", a2a.V0_3).And("13.3", a2a.V1_0),
 	Stands: "0.3.0:1183 1.0.1:3138",
-	Doc: `Clients put the extended card in the place of the public one. A skill or an interface that it leaves out is then
-gone for exactly those clients that have signed in.`,
+	Doc: `Clients replace the public card by the extended one. A skill or an interface that it leaves out is then
+missing for exactly those clients that have logged in.`,
 	Fix: `Build the extended card from the public one and add to it.`,
-	Silent: `What the extended card adds; other members. Compared with the public card that names the same endpoint and was
-fetched last before. It is a note, since an agent may mean it.`,
+	Silent: `Additions in the extended card, and other members. The comparison uses the last public card that names
+the same endpoint. The finding is a note, since an agent may intend it.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		public := card.Of(p).Public(x, p.Card.Shapes)
@@ -121,14 +121,14 @@ var cardCapabilityVsTraffic = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker},
 	Cites:  rule.Cite("7.10", a2a.V0_2, a2a.V0_3).And("3.4.2", a2a.V0_3).And("5.2", a2a.V1_0),
 	Stands: "0.2.6:902 0.3.0:1111 0.3.0:148 1.0.1:1156",
-	Doc: `The agent answers over a transport, or hands out an extended card, of which its card says nothing. Clients decide
-by the card, so what it leaves out is used by nobody but those who were told.`,
-	Fix: `Declare every transport with its URL in supportedInterfaces (0.3: additionalInterfaces), and the extended card
-with its flag.`,
-	Silent: `URLs that no card names, which may be another agent's; bindings that a card names at another URL of the host;
-cards of 0.1 and 0.2, which cannot declare transports; cards that promise an extended card which was not seen; declared
-transports that fail, perhaps only now. An extended card of which the card says nothing is a warning. Streaming, push
-notifications and the extended card of 1.0 have rules of their own.`,
+	Doc: `The agent answers over a transport, or returns an extended card, that its card does not mention. Clients
+follow the card, so only those with other information use it.`,
+	Fix: `Declare every transport with its URL in supportedInterfaces (0.3: additionalInterfaces), and the extended
+card with its flag.`,
+	Silent: `URLs that no card names, which may be another agent's; bindings that a card names at another URL of the
+host; cards of 0.1 and 0.2, which cannot declare transports; cards that promise an extended card that was not seen;
+declared transports that fail. An extended card that the card does not mention is a warning. Streaming, push
+notifications and the extended card of 1.0 are covered by other rules.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if p.Answer == nil || p.Answer.Err != nil || x.Call.Batch != nil {
@@ -155,7 +155,7 @@ func judgeUnannounced(p *analysis.Pass) {
 	p.Applied()
 	if !slices.ContainsFunc(cards, func(c *card.Card) bool { return c.ExtendedCard.True() }) {
 		p.Report(p.Place.At(p.Answer.Payload.Pointer),
-			"the agent has an extended card, and "+cards[len(cards)-1].Place.String()+" does not say so",
+			"the agent has an extended card, and "+cards[len(cards)-1].Place.String()+" does not mention it",
 			"expected supportsAuthenticatedExtendedCard to be true", analysis.AtMost(analysis.Warning))
 	}
 }

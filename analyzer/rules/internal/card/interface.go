@@ -9,7 +9,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Interfaces is the family of rules about requests that do not fit what the card says.
+// Interfaces is the family of rules about requests that do not match the card.
 var Interfaces = rule.Family{
 	Name:     "interface",
 	Category: analysis.Interop,
@@ -34,18 +34,18 @@ var reqTenantEcho = &analysis.Rule{
 	If:     analysis.Offered,
 	Cites:  rule.Cite("8.3.2", a2a.V1_0),
 	Stands: "1.0.1:2000",
-	Doc: `An interface entry of the card may declare a tenant. Every request to that interface repeats it; with another one
-the request reaches somebody else's agent, or none.`,
+	Doc: `An interface entry of the card may declare a tenant, and every request to that interface repeats it. With
+another tenant the request reaches someone else's agent, or none.`,
 	Fix: `Copy tenant from the interface entry that you use into every request: into the parameters, or over HTTP+JSON into
 the path or the query.`,
-	Silent: `Any of the tenants that the cards declare for this URL, binding and version, and none where one of the entries
-declares none. A missing tenant is a warning, since 1.0.0 knew it in paths only; nothing is said where the URL of the
-interface ends in the tenant.`,
+	Silent: `Any of the tenants that the cards declare for this URL, binding and version, and no tenant if one of the
+entries declares none. A missing tenant is a warning, since 1.0.0 defined it only in paths; it is not reported if the
+URL of the interface ends with the tenant.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if v := x.Call.Params.Get("tenant"); rule.Given(x.Call.Params) && x.Call.Params.Kind() != a2a.Object ||
 			rule.Given(v) && v.Kind() != a2a.String {
-			return // another rule reports what stands there
+			return // another rule reports the invalid value
 		}
 		var declared string
 		for o := range card.Of(p).Offers(x) {
@@ -66,7 +66,7 @@ interface ends in the tenant.`,
 			return
 		}
 		p.Applied()
-		expected := "expected " + analysis.QuoteText(declared) + ", as the card says"
+		expected := "expected " + analysis.QuoteText(declared) + ", as in the card"
 		switch {
 		case x.Call.Tenant != "":
 			p.Report(x.RequestPlace(), "tenant is "+analysis.QuoteText(x.Call.Tenant), expected)
@@ -88,11 +88,11 @@ var reqTenantOmit = &analysis.Rule{
 	If:     analysis.Offered,
 	Cites:  rule.Cite("8.3.2", a2a.V1_0),
 	Stands: "1.0.1:2000",
-	Doc: `A tenant is sent where the interface entry of the card declares one, and only there. Agents without tenants may
-refuse the request, or file its tasks where no later request finds them.`,
+	Doc: `A request names a tenant only if the interface entry of the card declares one. Agents without tenants may
+refuse the request, or store its tasks where no later request finds them.`,
 	Fix: `Send tenant only if the interface entry has one.`,
-	Silent: `Endpoints that no card names. The finding is a warning: 1.0.0 has no such duty, and nobody can see the patch
-version.`,
+	Silent: `Endpoints that no card names. The finding is a warning: 1.0.0 does not forbid it, and traffic does not
+show the patch version.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Call.Tenant == "" {
@@ -112,7 +112,7 @@ version.`,
 		}
 		if last != nil {
 			p.Report(x.RequestPlace(), "tenant is "+analysis.QuoteText(x.Call.Tenant),
-				"expected none, since the card at "+last.Place.String()+" declares none", analysis.AtMost(analysis.Warning))
+				"expected no tenant, since the card at "+last.Place.String()+" declares none", analysis.AtMost(analysis.Warning))
 		}
 	},
 }
@@ -124,11 +124,11 @@ var reqInterfaceURL = &analysis.Rule{
 	If:     analysis.Offered,
 	Cites:  rule.Cite("5.6.3", a2a.V0_3).And("8.3.2", a2a.V1_0),
 	Stands: "0.3.0:402 1.0.1:1999",
-	Doc: `Each interface of a card is a URL and a binding. What is right over one binding means nothing at the URL of
-another: the agent answers 404, or an error that blames the body.`,
-	Fix: `Choose an interface entry whose binding the client speaks, and send to the URL of that very entry.`,
-	Silent: `URLs that a card offers for this binding too, with or without a word about it; bindings that we do not know;
-calls that began long before the card was there.`,
+	Doc: `Each interface of a card is a URL and a binding. A request in one binding means nothing at the URL of
+another: the agent answers 404, or an error about the body.`,
+	Fix: `Choose an interface entry whose binding the client supports, and send to the URL of that entry.`,
+	Silent: `URLs that a card also offers for this binding, implicitly or explicitly; unknown bindings; calls that
+began long before the card was fetched.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		var other card.Offer
@@ -155,9 +155,9 @@ var reqCapabilityStreaming = &analysis.Rule{
 	If:     analysis.OfStream,
 	Cites:  rule.Cite("7.2", rule.Before1...).And("3.3.4", a2a.V1_0),
 	Stands: "0.1.0:826 0.2.6:517 0.3.0:726 1.0.1:578",
-	Doc: `The card says what an agent can do, and this one does not say that it streams. The call will most likely be
+	Doc: `The card lists what an agent can do, and this one does not list streaming. The call will most likely be
 refused.`,
-	Fix:    `Look at capabilities.streaming before you stream, and send without streaming otherwise.`,
+	Fix:    `Check capabilities.streaming before you stream, and otherwise send without streaming.`,
 	Silent: silentCapability,
 	Check: func(p *analysis.Pass) {
 		checkAbility(p, card.CanStream, p.Exchange.Call.Operation.Streams(), "streaming")
@@ -190,9 +190,9 @@ var reqCapabilityPush = &analysis.Rule{
 	If:     analysis.Configured,
 	Cites:  rule.Cite("7.5", rule.Before1...).And("3.3.4", a2a.V1_0),
 	Stands: "0.1.0:974 0.2.6:711 0.3.0:920 1.0.1:578",
-	Doc: `The card says what an agent can do, and this one does not say that it sends push notifications. The call is
-refused, or the client waits for news that never come.`,
-	Fix:    `Look at capabilities.pushNotifications before you set a webhook, and poll otherwise.`,
+	Doc: `The card lists what an agent can do, and this one does not list push notifications. The call is refused, or
+the client waits for notifications that never come.`,
+	Fix:    `Check capabilities.pushNotifications before you set a webhook, and poll otherwise.`,
 	Silent: silentCapability,
 	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
@@ -208,9 +208,10 @@ var reqCapabilityExtended = &analysis.Rule{
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("7.10", a2a.V0_2, a2a.V0_3).And("3.3.4", a2a.V1_0),
 	Stands:   "0.2.6:902 0.3.0:1111 1.0.1:578",
-	Doc:      `The public card says whether there is an extended one, and this one does not. The call is refused.`,
-	Fix:      `Look at capabilities.extendedAgentCard (before 1.0: supportsAuthenticatedExtendedCard) before you ask.`,
-	Silent:   silentCapability + ` Clients that were not seen to fetch the card.`,
+	Doc: `The public card says whether there is an extended card, and this one says that there is none. The call
+is refused.`,
+	Fix:    `Check capabilities.extendedAgentCard (before 1.0: supportsAuthenticatedExtendedCard) before you ask.`,
+	Silent: silentCapability + ` Clients that were not seen to fetch the card.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		known := card.Of(p)

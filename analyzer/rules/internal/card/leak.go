@@ -19,15 +19,15 @@ var cardSecretLeak = &analysis.Rule{
 	OfCard: true,
 	Cites:  rule.Cite("5.4", rule.Before1...).And("14.3", a2a.V1_0),
 	Stands: "0.1.0:151 0.2.6:154 0.3.0:301 1.0.1:3341",
-	Doc: `A card says which credentials are needed, never what they are: it is handed to everybody who asks, kept in caches
-and listed by registries. What stands in it has to be taken for known.`,
-	Fix: `Take the secret out of the card and replace it where it is used, since it has been read. Hand credentials out
-over another channel.`,
-	Silent: `Everything that does not surely look like a secret: only private keys, tokens in a form that their issuer
-is known for, passwords in URLs, and secrets under the names that OAuth has for them in a security scheme, but for the
-names of scopes. Signed tokens, which may be public attestations. Examples of skills, and signatures. The credentials
-of a 0.1 card may say how to get some: the URL of a token, scopes, a sentence. A word there that is not a token by its
-looks is a note, and so is what a recording hides.`,
+	Doc: `A card says which credentials are needed, never what they are. Anyone can fetch it; it is cached and listed by
+registries. Treat anything in it as public.`,
+	Fix: `Remove the secret from the card and replace it wherever it is used, since it has been exposed. Hand out
+credentials over another channel.`,
+	Silent: `Anything that is not certainly a secret. The rule reports only private keys, tokens in a known issuer's
+format, passwords in URLs, and secrets under the OAuth names in a security scheme, except for the names of scopes.
+Signed tokens, which may be public attestations. Examples of skills, and signatures. The credentials of a 0.1 card may
+explain how to get some: a token URL, scopes, a sentence. A word there that does not look like a token is a note, and
+so is a value that the recording hides.`,
 	Check: func(p *analysis.Pass) {
 		p.Applied()
 		if what, worst := leakedBy(p.Card.Get("authentication").Get("credentials")); what != "" {
@@ -102,9 +102,9 @@ var forms = [...]form{
 	{"an API key", regexp.MustCompile(`\bsk-(?:[a-z0-9]+-)*[A-Za-z0-9_]{32}`)},
 }
 
-// mayLeak reports whether a card is worth a closer look: whether a word in it begins as secrets do, a name in it is one
-// of theirs, or a URL in it has user information. One regular expression for all of that took longer than everything
-// else that is done with a card.
+// mayLeak reports whether a card needs a closer look: whether a word in it begins like a secret, a member is named like
+// a secret, or a URL has user information. A single regular expression for all of that took longer than all other
+// checks of a card.
 func mayLeak(raw []byte) bool {
 	for _, beginning := range [...]string{
 		"AKIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "AIza", "xoxa-", "xoxb-", "xoxp-", "xoxr-", "sk-",
@@ -209,7 +209,7 @@ func isSecretName(name string) bool {
 	return false
 }
 
-// isSlot reports whether a text only stands where a secret is to be put.
+// isSlot reports whether a text is a placeholder for a secret.
 func isSlot(text string) bool {
 	return text == "" || strings.ContainsAny(text[:1], "<{$%[*") || strings.Contains(text, "://")
 }

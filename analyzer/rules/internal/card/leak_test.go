@@ -28,7 +28,7 @@ func TestMayLeak(t *testing.T) {
 	}
 }
 
-// Cards are public, and somebody else's: whatever is in one, the quick look sees what the slow one does.
+// Cards are public, untrusted input: whatever a card has, the quick check finds all that the slow one finds.
 func FuzzMayLeak(f *testing.F) {
 	f.Add([]byte(`{"url":"https://u@a.example","clientSecret":"x","skill":"task-1"}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {

@@ -46,11 +46,11 @@ var cardOAuthFlowOne = &analysis.Rule{
 	Title:  "OAuth scheme without exactly one flow",
 	Level:  analysis.Must,
 	Stands: "1.0.1:proto:568",
-	Doc: `In 1.0 the flows of an OAuth scheme are alternatives of which one is set. Parsers refuse a card with two, and a
-client that finds none cannot get a token.`,
-	Fix: `Keep one flow in each scheme. For several flows describe several schemes, and let the requirements name them as
-alternatives.`,
-	Silent: `Schemes in the form of 0.2 and 0.3, where several flows may stand; members that are null. Flows named like
+	Doc: `In 1.0 an OAuth scheme has exactly one of the flows. Parsers refuse a card with two, and a client that finds
+none cannot get a token.`,
+	Fix: `Keep one flow in each scheme. For several flows describe several schemes, and list them as alternatives in
+the requirements.`,
+	Silent: `Schemes in the form of 0.2 and 0.3, which may have several flows; members that are null. Flows named like
 authorizationCodeFlow are a warning, since a migration guide spells them so.`,
 	Check: func(p *analysis.Pass) {
 		for flows := range wrappedFlows(p) {
@@ -65,9 +65,9 @@ authorizationCodeFlow are a warning, since a migration guide spells them so.`,
 			if n == 1 {
 				continue
 			}
-			seen, worst := "no known flow is there", analysis.Error
+			seen, worst := "the scheme has no known flow", analysis.Error
 			if n > 1 {
-				seen = "several flows are there"
+				seen = "the scheme has several flows"
 			} else if misspelt {
 				worst = analysis.Warning
 			}
@@ -99,9 +99,9 @@ var cardOAuthFlowDeprecated = &analysis.Rule{
 	Title:  "OAuth scheme with a deprecated flow",
 	Level:  analysis.Should,
 	Stands: "1.0.1:proto:573",
-	Doc: `The implicit and the password flow hand tokens and passwords to places where they leak, and 1.0 marks both as
-deprecated. Clients written for 1.0 need not know them.`,
-	Fix:    `Use authorizationCode with PKCE for people, clientCredentials for programs, deviceCode for devices.`,
+	Doc: `The implicit and password flows pass tokens and passwords through places where they leak, and 1.0 marks both
+as deprecated. Clients written for 1.0 need not support them.`,
+	Fix:    `Use authorizationCode with PKCE for people, clientCredentials for programs, and deviceCode for devices.`,
 	Silent: `Schemes in the form of 0.2 and 0.3, which have both flows.`,
 	Check: func(p *analysis.Pass) {
 		for flows := range wrappedFlows(p) {
@@ -122,12 +122,12 @@ var cardOAuthURL = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("5.5", a2a.V0_2, a2a.V0_3).And("4.5", a2a.V1_0).And("RFC 6749 §3.1", a2a.V1_0),
 	Stands: "0.2.6:types:574 0.3.0:types:183 1.0.1:proto:584",
-	Doc: `A client goes to these URLs for its token, from wherever it runs. A relative one leads nowhere, and over plain
-HTTP codes, client secrets and tokens can be read on the way.`,
+	Doc: `A client gets its token from these URLs, wherever it runs. A relative URL leads nowhere, and over plain HTTP
+others on the network can read codes, client secrets and tokens.`,
 	Fix: `Write the full https URLs of the authorization server.`,
-	Silent: `Plain HTTP in 0.2, which leaves TLS to OAuth, and for flows other than authorizationCode in 0.3. It is a
-warning for flows of 1.0 that are not deprecated, of whose URLs OAuth demands TLS and the text of 1.0 does not, and a
-note for hosts that the open network cannot reach.`,
+	Silent: `Plain HTTP in 0.2, which leaves TLS to OAuth, and for flows other than authorizationCode in 0.3. The
+finding is a warning for flows of 1.0 that are not deprecated, since OAuth requires TLS for their URLs and the text of
+1.0 does not, and a note for hosts that the public internet cannot reach.`,
 	Check: func(p *analysis.Pass) {
 		for _, s := range a2a.SecuritySchemes(p.Card.Value) {
 			if s.Type != a2a.OAuth2Scheme {

@@ -13,7 +13,7 @@ import (
 	"a2atap/proxy/hostname"
 )
 
-// Rewriting is the family of rules about what a tap hides from clients by changing a card.
+// Rewriting is the family of rules about faults that a tap hides from clients by changing a card.
 var Rewriting = rule.Family{
 	Name:     "rewriting",
 	Category: analysis.AgentCard,
@@ -34,13 +34,13 @@ var cardSchemeRewritten = &analysis.Rule{
 	Cites:   rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
 	Covers:  []string{"card-origin-rewritten"},
 	Stands:  "0.1.0:171 0.2.5:165 0.3.0:types:332 1.0.1:proto:337",
-	Doc: `The agent answers on TLS at a port that its card names with http://, or without TLS at a port that the card
-names with https://. A client without the tap connects as the card says, and gets no answer at all. Behind the tap it
-works, since the tap replaces the URL.`,
-	Fix: `Write the scheme into the card by which clients reach the agent. Behind a proxy that ends TLS, configure the
+	Doc: `The agent uses TLS on a port that its card names with http://, or no TLS on a port that the card names with
+https://. Without the tap a client connects as the card says, and gets no answer at all. Behind the tap it works,
+since the tap replaces the URL.`,
+	Fix: `Write the scheme that clients have to use into the card. Behind a proxy that terminates TLS, configure the
 agent's public URL.`,
-	Silent: `Cards that were not changed on their way; URLs with another host or port than the agent's, which may be
-served otherwise; addresses without a scheme, and with schemes other than http and https.`,
+	Silent: `Cards that were not rewritten; URLs with another host or port than the agent's, which may differ;
+addresses without a scheme, and with schemes other than http and https.`,
 	Check: func(p *analysis.Pass) {
 		own := p.Exchange.Origin
 		for _, w := range p.Exchange.Rewritten {
@@ -70,20 +70,20 @@ func isHTTP(u *url.URL) bool { return u.Host != "" && (u.Scheme == "http" || u.S
 
 var cardOriginRewritten = &analysis.Rule{
 	ID:     "card-origin-rewritten",
-	Title:  "card leads to another origin than it came from, and the tap hides that",
+	Title:  "card names another origin than its own, and the tap hides that",
 	Level:  analysis.Advice,
 	Side:   a2a.Nobody,
 	Cites:  rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
 	Stands: "0.1.0:171 0.2.5:165 0.3.0:types:332 1.0.1:proto:337",
-	Doc: `The agent is recorded at one origin (scheme, host and port), and its card names another one, such as localhost for
-127.0.0.1. That is not forbidden. But there are clients that compare the two as texts and refuse such a card, send no
-credentials or no cookies to the other origin, or are kept from it by a browser's rules. Behind the tap they meet one
+	Doc: `The agent is recorded at one origin (scheme, host and port), and its card names another one, such as
+localhost for 127.0.0.1. That is not forbidden. But some clients compare the two as texts and refuse such a card, send
+no credentials or cookies to the other origin, or are blocked by a browser's rules. Behind the tap they see one
 origin, since it replaces the URLs in the card: what works here may fail without it.`,
-	Fix: `Write the origin into the card at which clients fetch it, or give that of the card to clients and to record
---agent. With record --no-rewrite a client gets the card as it is: if it fails then, that is why.`,
-	Silent: `Cards that were not changed on their way, as through the forward proxy, since clients met them as they are;
-capital letters and the default port. Interfaces of gRPC, whose clients compare no origins. Paths stay as they are, and are not compared. What else rewriting hides stands in
-docs/ways-in.md.`,
+	Fix: `Write the origin into the card at which clients fetch it, or give the card's origin to clients and to record
+--agent. With record --no-rewrite a client gets the original card: if it fails then, this is the cause.`,
+	Silent: `Cards that were not rewritten, as through the forward proxy, since clients received them unchanged;
+capital letters and the default port. Interfaces of gRPC, whose clients do not compare origins. Paths are neither
+rewritten nor compared. docs/connecting.md lists what else rewriting hides.`,
 	Check: func(p *analysis.Pass) {
 		own := originText(p.Exchange.Origin)
 		for _, w := range p.Exchange.Rewritten {
@@ -99,14 +99,14 @@ docs/ways-in.md.`,
 				continue
 			}
 			p.Report(p.Exchange.ResponsePlace().Body().At(pointer),
-				fmt.Sprintf("the URL is %s, the agent is recorded at %s, and the tap has made one origin of both",
+				fmt.Sprintf("the URL is %s, the agent is recorded at %s, and the tap has replaced both by one origin",
 					analysis.QuoteText(w.Was), own),
 				"expected one origin for clients that compare them; --no-rewrite shows what they do")
 		}
 	},
 }
 
-// isGRPC reports whether the URL at a pointer in the card is that of an interface of gRPC.
+// isGRPC reports whether the URL at a pointer in the card belongs to a gRPC interface.
 func isGRPC(p *analysis.Pass, pointer string) bool {
 	return slices.ContainsFunc(p.Card.Interfaces, func(entry a2a.Interface) bool {
 		return entry.Pointer == pointer && entry.Binding == a2a.GRPC

@@ -30,8 +30,8 @@ var cardSecurityRefs = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("5.5", a2a.V0_2, a2a.V0_3).And("4.5", a2a.V1_0),
 	Stands: "0.2.6:types:157 0.3.0:types:441 1.0.1:proto:496",
-	Doc: `A security requirement is a list of names, and what each name means stands in securitySchemes. A client that
-finds a name without an entry cannot know which credentials to send, and gives up or sends none.`,
+	Doc: `A security requirement is a list of names, and securitySchemes describes each name. If a name has no entry,
+a client does not know which credentials to send, and gives up or sends none.`,
 	Fix: `Describe the scheme in securitySchemes under exactly the name that the requirement uses, or remove the
 requirement.`,
 	Silent: `Schemes that nothing requires; the names of scopes; security of a skill in a card of 0.2, which has no such
@@ -46,8 +46,8 @@ member.`,
 				p.Applied()
 				if !schemes.Has(name) {
 					p.Report(inCard(p, r.at),
-						"the requirement names "+analysis.QuoteText(name)+", which securitySchemes does not have",
-						"expected the names of schemes of the card")
+						"the requirement names "+analysis.QuoteText(name)+", which is not in securitySchemes",
+						"expected names of the card's schemes")
 				}
 			}
 		}
@@ -60,11 +60,11 @@ var cardSecurityShape = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("4.5", a2a.V1_0),
 	Stands: "1.0.1:proto:495",
-	Doc: `In 1.0 the requirements stand in securityRequirements, each as {"schemes": {"NAME": {"list": [...]}}}. A typed
-client takes the earlier form for an empty requirement, sends no credentials, and is turned away.`,
+	Doc: `In 1.0 the requirements are in securityRequirements, each as {"schemes": {"NAME": {"list": [...]}}}. A typed
+client reads the earlier form as an empty requirement, sends no credentials, and is rejected.`,
 	Fix: `Write "securityRequirements": [{"schemes": {"bearer": {"list": []}}}].`,
-	Silent: `Cards that are also of an earlier version: there either form is fine. It is a note if the card has only the
-member security of earlier versions, since sample cards of 1.0 print that.`,
+	Silent: `Cards that are also of an earlier version, where either form is fine. The finding is a note if the card
+has only the member security of earlier versions, since 1.0 sample cards show that.`,
 	Check: func(p *analysis.Pass) {
 		if !p.Card.Legacy.Empty() {
 			return
@@ -78,7 +78,7 @@ member security of earlier versions, since sample cards of 1.0 print that.`,
 					`expected {"schemes": {NAME: {"list": [...]}}}`)
 			case r.member == "security" && !found && !p.Card.Has("securityRequirements"):
 				found = true
-				p.Report(inCard(p, strings.TrimSuffix(r.at, "/0")), "the requirements stand in security",
+				p.Report(inCard(p, strings.TrimSuffix(r.at, "/0")), "the requirements are in security",
 					"expected them in securityRequirements", analysis.AtMost(analysis.Note))
 			}
 		}
@@ -149,11 +149,11 @@ var cardSchemeDiscriminator = &analysis.Rule{
 	Cites:  rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
 	Covers: []string{"card-field-type"},
 	Stands: "0.2.6:types:493 0.3.0:types:65",
-	Doc: `The type of a security scheme says how to read the rest of it. Typed clients choose the class by it, and fail to
-read the whole card for a type that they do not know.`,
-	Fix: `Write one of apiKey, http, oauth2 and openIdConnect, since 0.3 also mutualTLS, exactly so. Bearer tokens are
-type http with scheme bearer.`,
-	Silent: `Schemes in the member of their kind, as in the proto JSON of 0.x and in 1.0.`,
+	Doc: `The type of a security scheme says how to read the rest of it. Typed clients use it to choose the class, and
+cannot read the whole card if they do not know the type.`,
+	Fix: `Write one of apiKey, http, oauth2 and openIdConnect, and since 0.3 also mutualTLS, exactly so. Bearer tokens
+are type http with scheme bearer.`,
+	Silent: `Schemes in the member of their kind, as in proto JSON of 0.x and in 1.0.`,
 	Check: func(p *analysis.Pass) {
 		for _, s := range a2a.SecuritySchemes(p.Card.Value) {
 			if s.Kind() != a2a.Object || s.Wrapped || kindMembers(s.Value) > 0 {
@@ -200,12 +200,12 @@ var cardSchemeOneof = &analysis.Rule{
 	Cites:  rule.Cite("4.5", a2a.V1_0),
 	Covers: []string{"card-scheme-discriminator"},
 	Stands: "1.0.1:proto:504",
-	Doc: `In 1.0 a security scheme is an object with one member that names its kind, and the details are in there. Clients
-that find none do not know what to send; parsers refuse the card if they find two.`,
-	Fix: `Write {"httpAuthSecurityScheme": {"scheme": "bearer"}} instead of {"type": "http", "scheme": "bearer"}; one
-entry for each scheme.`,
-	Silent: `Cards that are also of an earlier version: there the form with type is accepted. Further members beside the
-one; members that are null.`,
+	Doc: `In 1.0 a security scheme is an object with one member that names its kind and has the details. If there is
+none, clients do not know what to send; if there are two, parsers refuse the card.`,
+	Fix: `Write {"httpAuthSecurityScheme": {"scheme": "bearer"}} instead of {"type": "http", "scheme": "bearer"}, with
+one entry for each scheme.`,
+	Silent: `Cards that are also of an earlier version, where the form with type is accepted. Further members in
+addition to the one; members that are null.`,
 	Check: func(p *analysis.Pass) {
 		for _, s := range a2a.SecuritySchemes(p.Card.Value) {
 			value := p.Card.Get("securitySchemes").Get(s.Name)
@@ -234,9 +234,9 @@ var cardAPIKeyLocation = &analysis.Rule{
 	Cites:  rule.Cite("5.5", a2a.V0_2, a2a.V0_3).And("4.5", a2a.V1_0),
 	Covers: []string{"card-field-type"},
 	Stands: "0.2.6:types:512 0.3.0:types:90 1.0.1:proto:522",
-	Doc: `An API key goes into the query, a header or a cookie. A client that finds any other word, be it another spelling,
-has no place to put the key and sends the request without it.`,
-	Fix:    `Write query, header or cookie, in lower case; the member is in up to 0.3 and location in 1.0.`,
+	Doc: `An API key goes into the query, a header or a cookie. With any other value, even in another spelling, a
+client does not know where to put the key and sends the request without it.`,
+	Fix:    `Write query, header or cookie, in lower case. The member is named in up to 0.3, and location in 1.0.`,
 	Silent: `A missing location, which counts as a missing member.`,
 	Check: func(p *analysis.Pass) {
 		for _, s := range a2a.SecuritySchemes(p.Card.Value) {

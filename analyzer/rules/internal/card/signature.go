@@ -33,12 +33,11 @@ var cardSignatureShape = &analysis.Rule{
 	Cites:  rule.Cite("5.5.6", a2a.V0_3).And("8.4.2", a2a.V1_0),
 	Covers: []string{"card-field-type"},
 	Stands: "0.3.0:types:347 1.0.1:2062",
-	Doc: `A signature is a JWS in two parts: protected, which is a JSON object in base64url, and signature, which is
-base64url too, both without padding. A library that cannot read them refuses the signature, and strict clients refuse
-the card.`,
-	Fix: `Take both parts as a JWS library gives them; the compact form is PROTECTED.PAYLOAD.SIGNATURE, and the payload
-is left out.`,
-	Silent: `The member header, and signatures that the recorder has hidden.`,
+	Doc: `A signature is a JWS in two parts, both in base64url without padding: protected, which is a JSON object, and
+signature. A library that cannot read them refuses the signature, and strict clients refuse the card.`,
+	Fix: `Copy both parts from a JWS library: the compact form is PROTECTED.PAYLOAD.SIGNATURE, and the payload is left
+out.`,
+	Silent: `The member header, and signatures that the recorder has redacted.`,
 	Check: func(p *analysis.Pass) {
 		for i, s := range p.Card.Signatures() {
 			p.Applied()
@@ -73,11 +72,11 @@ var cardSignatureHeader = &analysis.Rule{
 	OfCard: true,
 	Cites:  rule.Cite("8.4.2", a2a.V1_0),
 	Stands: "1.0.1:2068",
-	Doc: `To verify a signature, a client looks in its protected header for the algorithm and for the id of the key.
-Without them nobody knows what to verify it with, and "none" means that it is not a signature at all.`,
+	Doc: `To verify a signature, a client needs the algorithm and the id of the key from the protected header. Without
+them it does not know what to verify with, and "none" means that there is no signature at all.`,
 	Fix: `Put alg and kid into the protected header, such as {"alg": "ES256", "kid": "key-1", "typ": "JOSE"}, before you
 sign.`,
-	Silent: `Headers that cannot be read, which card-signature-shape reports; which algorithm it is.`,
+	Silent: `Headers that cannot be read, which card-signature-shape reports; the choice of algorithm.`,
 	Check: func(p *analysis.Pass) {
 		for i, s := range p.Card.Signatures() {
 			if s.Header.Kind() != a2a.Object {
@@ -104,10 +103,10 @@ var cardSignatureTyp = &analysis.Rule{
 	OfCard: true,
 	Cites:  rule.Cite("8.4.2", a2a.V1_0),
 	Stands: "1.0.1:2071",
-	Doc: `typ keeps signatures of one kind from being taken for another: a card's is JOSE, while libraries for tokens
+	Doc: `typ keeps one kind of signature from being taken for another: a card's is JOSE, while libraries for tokens
 write JWT.`,
 	Fix:    `Set "typ": "JOSE" in the protected header before you sign.`,
-	Silent: `Headers that cannot be read; capitals and small letters.`,
+	Silent: `Headers that cannot be read; differences in case.`,
 	Check: func(p *analysis.Pass) {
 		for i, s := range p.Card.Signatures() {
 			if s.Header.Kind() != a2a.Object {
@@ -130,18 +129,18 @@ var cardSignatureValid = &analysis.Rule{
 	Needs:    []*analysis.Tracker{signature.Tracker},
 	Cites:    rule.Cite("8.4", a2a.V1_0),
 	Stands:   "1.0.1:2008",
-	Doc: `The signature was made with another key, or over something other than this card: clients that verify it take the
-card for forged. Mostly the card was changed after it was signed, or was signed in another form than the canonical one
+	Doc: `The signature was made with another key, or over something other than this card: clients that verify it
+consider the card forged. Usually the card was changed after it was signed, or was not signed in the canonical form
 (RFC 8785).`,
-	Fix: `Sign last, over the card without signatures, in canonical form, and publish the key under the kid of the header.
-An ECDSA signature is R and S one after the other, not DER.`,
-	Silent: `Signatures whose key is not known: nothing is fetched. A key is known if it is in the file of --jwks, if a
-client fetched the JWKS at the header's jku through us after the card named it, or if it stands in the header. Every
-reading of section 8.4 is tried: members with default values kept or left out, and members that 1.0 does not know too.
-Not verified: critical headers, other algorithms, cards with a member twice, with hidden values, or with whole numbers
-of 16 digits and more. It is a warning if another signature of the card verifies, if the card is also of an earlier
-version, and if the key was fetched before the card or was given for another jku. Extended cards over gRPC, which do not
-tell what was signed: members with default values are not in their messages.`,
+	Fix: `Sign last, over the card without signatures, in canonical form, and publish the key under the kid of the
+header. An ECDSA signature is R followed by S, not DER.`,
+	Silent: `Signatures whose key is unknown: a2atap fetches nothing. A key is known if it is in the file of --jwks,
+if a client fetched the JWKS at the header's jku through a2atap after the card named it, or if it is in the header.
+Every reading of section 8.4 is tried: with and without members that have default values, and with members that 1.0
+does not define. Not verified: critical headers, other algorithms, cards with a repeated member, with redacted values,
+or with whole numbers of 16 digits and more. The finding is a warning if another signature of the card verifies, if
+the card is also of an earlier version, and if the key was fetched before the card or was given for another jku.
+Extended cards over gRPC, which do not show what was signed: members with default values are not in their messages.`,
 	Check: func(p *analysis.Pass) {
 		valid := slices.ContainsFunc(signature.Checks(p), func(c signature.Check) bool { return c.Valid })
 		for _, c := range signature.Checks(p) {
@@ -150,7 +149,7 @@ tell what was signed: members with default values are not in their messages.`,
 				continue
 			}
 			p.Report(inCard(p, a2a.Ptr("/signatures", c.Index, "signature")),
-				"the signature is not that of the card by the key "+analysis.QuoteText(c.KeyID)+" of "+analysis.Clean(c.Source),
+				"the signature does not match the card and the key "+analysis.QuoteText(c.KeyID)+" of "+analysis.Clean(c.Source),
 				"expected a signature over the card in canonical form",
 				analysis.AtMostIf(valid || c.Uncertain || !p.Card.Legacy.Empty(), analysis.Warning))
 		}
@@ -166,15 +165,15 @@ var cardSignatureDefaults = &analysis.Rule{
 	Needs:    []*analysis.Tracker{signature.Tracker},
 	Cites:    rule.Cite("8.4.1", a2a.V1_0),
 	Stands:   "1.0.1:2016",
-	Doc: `Members with their default value are left out of what is signed, unless they are required or optional: an empty
-list of extensions is one. This signature verifies only over the card with all of them. A client that removes them before
-it verifies, as section 8.4.3 asks, takes the card for forged.`,
-	Fix: `Remove members with default values from the card before you sign it, or do not put them into the card. Required
-members and those that are marked optional stay.`,
-	Silent: `Signatures whose key is not known, as in card-signature-valid. Signatures over any reading of section 8.4 that
-leaves out some default values: empty lists and texts, say, but not false. It is a warning, since the section contradicts
-itself about how much is removed, and a note if another signature of the card verifies without default values, or if the
-card is also of an earlier version.`,
+	Doc: `Members with default values are not signed, unless they are required or optional: an empty list of
+extensions is not signed. This signature verifies only over the card with all of them. A client that removes them
+before it verifies, as section 8.4.3 requires, considers the card forged.`,
+	Fix: `Remove members with default values from the card before you sign it, or do not put them into the card. Keep
+required members and those marked optional.`,
+	Silent: `Signatures whose key is unknown, as in card-signature-valid. Signatures over any reading of section 8.4
+that leaves out some default values, such as empty lists and texts, but not false. The finding is a warning, since the
+section contradicts itself about what is removed, and a note if another signature of the card verifies without default
+values, or if the card is also of an earlier version.`,
 	Check: func(p *analysis.Pass) {
 		other := slices.ContainsFunc(signature.Checks(p), func(c signature.Check) bool { return c.Valid && !c.Unstripped })
 		for _, c := range signature.Checks(p) {

@@ -6,7 +6,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Skills is the family of rules about what a card says that the agent can do.
+// Skills is the family of rules about the skills in a card.
 var Skills = rule.Family{
 	Name:     "skill",
 	Category: analysis.AgentCard,
@@ -27,11 +27,12 @@ var cardArraysNonempty = &analysis.Rule{
 	Level:  analysis.Should,
 	Cites:  rule.Cite("5.7", a2a.V1_0),
 	Stands: "1.0.1:1263",
-	Doc: `Clients and registries choose agents by their skills, tags and media types. An empty list in their place makes
-the agent one that nobody finds, and validators that take the required lists at their word refuse the card.`,
-	Fix: `Describe at least one skill, with at least one tag, and name the media types that the agent takes and gives.`,
-	Silent: `Missing lists, which count as missing members. It is a note if the members of 0.3 are complete, where the
-lists may be empty. The text of 1.0 contradicts itself on this, so it is never an error.`,
+	Doc: `Clients and registries choose agents by their skills, tags and media types. With an empty list no one finds
+the agent, and validators that take the required lists literally refuse the card.`,
+	Fix: `Describe at least one skill, with at least one tag, and name the media types that the agent accepts and
+returns.`,
+	Silent: `Missing lists, which count as missing members. The finding is a note if the members of 0.3 are complete,
+since the lists may be empty there. The text of 1.0 contradicts itself on this, so it is never an error.`,
 	Check: func(p *analysis.Pass) {
 		p.Applied()
 		var empty []string
@@ -68,8 +69,8 @@ var cardModeSyntax = &analysis.Rule{
 	Level:  analysis.Should,
 	Cites:  rule.Cite("5.5", a2a.V0_2, a2a.V0_3).And("4.4", a2a.V1_0),
 	Stands: "0.2.6:types:161 0.3.0:types:451 1.0.1:proto:385",
-	Doc: `Modes are media types, and clients match them with those of the parts that they send and accept. "text" matches
-nothing: a client either skips the agent or sends it what it does not take.`,
+	Doc: `Modes are media types, and clients match them with the types of the parts that they send and accept. "text"
+matches nothing: a client either skips the agent or sends it a type that it does not accept.`,
 	Fix: `Write media types: text/plain instead of text, application/json instead of json, image/png instead of image.`,
 	Silent: `Cards that may be of 0.1, which writes "text". Whether a media type is registered. Wildcards such as
 image/*.`,
@@ -119,9 +120,9 @@ var cardSkillIDUnique = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("5.5.4", rule.Before1...).And("4.4", a2a.V1_0),
 	Stands: "0.1.0:288 0.2.6:types:56 0.3.0:types:272 1.0.1:proto:436",
-	Doc: `A skill's id names it within its agent. Clients keep skills in maps by their id, so one of the two disappears,
-and which one depends on the client.`,
-	Fix:    `Give each skill an id of its own.`,
+	Doc: `A skill's id identifies it within its agent. Clients keep skills in maps by id, so one of the two
+disappears, and which one depends on the client.`,
+	Fix:    `Give each skill a unique id.`,
 	Silent: `Missing and empty ids, which count as missing members; ids that differ in case; skills of other agents.`,
 	Check: func(p *analysis.Pass) {
 		skills := p.Card.Get("skills")
@@ -134,7 +135,7 @@ and which one depends on the client.`,
 			p.Applied()
 			if seen[id.Text()] {
 				p.Report(inCard(p, a2a.Ptr("/skills", i, "id")), "the id "+analysis.Quote(id)+" was given to another skill before",
-					"expected ids that are unique in the card")
+					"expected unique ids in the card")
 				return
 			}
 			if seen == nil {
@@ -151,11 +152,13 @@ var cardExtensionURI = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("5.5.2", a2a.V0_2, a2a.V0_3).And("4.4", a2a.V1_0),
 	Stands: "0.2.6:types:40 0.3.0:types:44 1.0.1:proto:424",
-	Doc: `An extension is known by its URI and by nothing else: clients compare it with those that they implement and name
-it in the request to use it. Without one the entry cannot be used, and if it is required, neither can the agent.`,
-	Fix: `Write the extension's URI as its documentation gives it, scheme included:
+	Doc: `An extension is identified only by its URI: clients compare it with the extensions that they implement, and
+name it in the request to use it. Without a URI the entry cannot be used, and if the extension is required, neither
+can the agent.`,
+	Fix: `Write the extension's URI exactly as in its documentation, including the scheme:
 https://example.com/ext/traceability/v1.`,
-	Silent: `Whether the URI leads anywhere. It is a warning in 1.0, which does not mark the member as required.`,
+	Silent: `Whether the URI can be fetched. The finding is a warning in 1.0, which does not mark the member as
+required.`,
 	Check: func(p *analysis.Pass) {
 		worst := analysis.Error
 		if p.Card.Modern {
@@ -171,7 +174,7 @@ https://example.com/ext/traceability/v1.`,
 			case !uri.Exists() || uri.IsNull():
 				p.Report(at, "the extension has no uri", "expected its URI", analysis.AtMost(worst))
 			case uri.Kind() != a2a.String || !rule.IsURI(uri.Text()):
-				p.Report(at.In("uri"), "uri is "+analysis.Quote(uri), "expected a URI, with its scheme", analysis.AtMost(worst))
+				p.Report(at.In("uri"), "uri is "+analysis.Quote(uri), "expected a URI with its scheme", analysis.AtMost(worst))
 			}
 		}
 	},

@@ -15,11 +15,11 @@ var cardPreferredTransport = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("5.6.1", a2a.V0_3),
 	Stands: "0.3.0:385",
-	Doc: `preferredTransport says what is spoken at the card's url. Clients that find none take JSON-RPC for granted, which
+	Doc: `preferredTransport names the transport at the card's url. Clients that do not find it assume JSON-RPC, which
 is right only by luck.`,
-	Fix: `Write "preferredTransport": "JSONRPC", or whatever the agent speaks at its url.`,
-	Silent: `It is a warning, since the types of 0.3 make the member optional and JSONRPC its default. Cards that are
-complete in 1.0 are not reported.`,
+	Fix: `Write "preferredTransport": "JSONRPC", or the transport that the agent uses at its url.`,
+	Silent: `The finding is a warning, since the types of 0.3 make the member optional with JSONRPC as default. Cards
+that are complete in 1.0 are not reported.`,
 	Check: func(p *analysis.Pass) {
 		if completeModern(p.Card) {
 			return
@@ -38,12 +38,12 @@ var cardTransportConflict = &analysis.Rule{
 	Level:  analysis.Should,
 	Cites:  rule.Cite("5.6.4", a2a.V0_3),
 	Stands: "0.3.0:409",
-	Doc: `url with preferredTransport and additionalInterfaces together tell what is spoken where. If the list names the
-main URL with other transports only, a client cannot know which of the two is meant.`,
+	Doc: `url with preferredTransport and additionalInterfaces together say which transport is used at which URL. If
+the list names the main URL only with other transports, a client cannot know which one is meant.`,
 	Fix: `List the main URL with its preferred transport too, or give each transport its own URL.`,
-	Silent: `A main URL that the list does not name, and one that it names with several transports among which is the
-preferred one. The text forbids transports that conflict at one URL, and lets one URL serve several: what it recommends
-is that the list has the main URL with its own transport, and that is judged.`,
+	Silent: `A main URL that is not in the list, and one that the list names with several transports including the
+preferred one. The text forbids conflicting transports at one URL, and allows one URL to serve several. It recommends
+listing the main URL with its own transport, and the rule checks that.`,
 	Check: func(p *analysis.Pass) {
 		url, transport := p.Card.Get("url").Text(), preferred(p.Card)
 		if url == "" || transport == "" || completeModern(p.Card) {
@@ -95,8 +95,8 @@ var cardAdditionalComplete = &analysis.Rule{
 	Level:  analysis.Should,
 	Cites:  rule.Cite("5.6.2", a2a.V0_3),
 	Stands: "0.3.0:392",
-	Doc: `additionalInterfaces should hold all interfaces, the main one too. Clients that choose from the list alone do not
-find the one that the agent prefers.`,
+	Doc: `additionalInterfaces should list all interfaces, including the main one. Clients that choose only from the
+list do not find the agent's preferred interface.`,
 	Fix: `Add an entry with the card's url and its preferredTransport.`,
 	Silent: `Cards without the list, with an empty one, or with entries that cannot be read; a main URL that is listed
 with another transport, which card-transport-conflict reports; cards that are complete in 1.0.`,

@@ -69,10 +69,10 @@ func write(testdata, out string) error {
 func pages(testdata string) (map[string][]byte, error) {
 	index := bytes.NewBufferString(
 		notice +
-			"# Rules\n\nWhat `a2atap check` looks for. A rule is judged only where it applies; " +
-			"one that never applied is listed as not observed.\n\n" +
-			"Where only the first of several findings is reported, it is the first of each severity: " +
-			"none hides a worse one.\n\n",
+			"# Rules\n\nThe rules that `a2atap check` applies. A rule that never applied to the traffic " +
+			"is listed as not observed.\n\n" +
+			"If only the first of several findings is reported, it is the first of each severity: " +
+			"a mild finding never hides a severe one.\n\n",
 	)
 	if err := report.RulesMarkdown(index, rules.All); err != nil {
 		return nil, err
@@ -80,9 +80,14 @@ func pages(testdata string) (map[string][]byte, error) {
 	if err := report.UnobservedMarkdown(index, rules.Unobserved); err != nil {
 		return nil, err
 	}
+	scenarios, err := transcript.ReadDir(testdata)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(scenarios, func(a, b transcript.Scenario) int { return len(a.Name) - len(b.Name) })
 	all := map[string][]byte{"README.md": index.Bytes()}
 	for _, r := range rules.All {
-		example, output, err := exampleOf(r, testdata)
+		example, output, err := exampleOf(r, scenarios)
 		if err != nil {
 			return nil, fmt.Errorf("rule %s: %w", r.ID, err)
 		}
@@ -97,11 +102,11 @@ func pages(testdata string) (map[string][]byte, error) {
 	return all, err
 }
 
-// citations returns the page that says where the sentences stand that rules cite.
+// citations returns the page that locates the sentences that rules cite.
 func citations() ([]byte, error) {
 	page := bytes.NewBufferString(notice + "# Citations\n\n" +
-		"Where each sentence that a rule cites, or member of a definition, begins: file and line in the repository of the\n" +
-		"specification, at the tag of a version. Citations of other standards are not in this list.\n\n" +
+		"File and line at which each cited sentence or definition begins, in the repository of the specification, at the\n" +
+		"tag of a version. Citations of other standards are not in this list.\n\n" +
 		"| rule | section | begins at |\n|---|---|---|\n")
 	for _, r := range rules.All {
 		sentences, err := rule.Sentences(r)
@@ -116,23 +121,18 @@ func citations() ([]byte, error) {
 	return page.Bytes(), nil
 }
 
-// whyNot is the line of a transcript that says why no agent of ours breaks the rule. It is for those who change rules.
+// whyNot matches the line of a transcript that says why none of our agents breaks the rule. The line is for rule
+// authors.
 var whyNot = regexp.MustCompile(`(?m)^Not provoked by an agent or client of ours: .*\n`)
 
-// exampleOf returns the transcript that shows the rule broken, without its want section, and what check says of it: the
+// exampleOf returns the scenario that shows the rule broken, without its want section, and what check says of it: the
 // one that bears the rule's name, else the first that begins with it.
-func exampleOf(r *analysis.Rule, testdata string) (example, output string, err error) {
-	files, err := filepath.Glob(filepath.Join(testdata, r.Family, r.ID+"*.txtar"))
-	if err != nil {
-		return "", "", err
-	}
-	slices.SortFunc(files, func(a, b string) int { return len(a) - len(b) })
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return "", "", err
+func exampleOf(r *analysis.Rule, scenarios []transcript.Scenario) (example, output string, err error) {
+	for _, s := range scenarios {
+		if !strings.HasPrefix(s.Name, r.Family+"/"+r.ID) {
+			continue
 		}
-		tr, err := transcript.Parse(file, text)
+		tr, err := s.Parse()
 		if err != nil {
 			return "", "", err
 		}
@@ -141,14 +141,14 @@ func exampleOf(r *analysis.Rule, testdata string) (example, output string, err e
 			return "", "", err
 		}
 		if broken {
-			example, _, _ = strings.Cut(string(text), "-- want --\n")
-			return whyNot.ReplaceAllString(example, ""), lines, nil
+			tr.Want, tr.HasWant = "", false
+			return whyNot.ReplaceAllString(string(transcript.Format(tr)), ""), lines, nil
 		}
 	}
-	return "", "", fmt.Errorf("no transcript in %s breaks it", filepath.Join(testdata, r.Family))
+	return "", "", fmt.Errorf("no transcript of family %s breaks it", r.Family)
 }
 
-// judge returns what check prints of a transcript, and whether the rule is among it.
+// judge returns the output of check for a transcript, and whether it has the rule.
 func judge(r *analysis.Rule, tr *transcript.Transcript) (lines string, broken bool, err error) {
 	memory, err := capture.ReadMemory(capture.Info{}, capture.Each(tr.Exchanges...))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"a2atap/proxy/grpc"
 )
 
-// Calls is the family of rules about what a client calls over gRPC.
+// Calls is the family of rules about the services and methods that a client calls over gRPC.
 var Calls = rule.Family{
 	Name:     "grpc",
 	Category: analysis.Interop,
@@ -38,12 +38,12 @@ var grpcServicePath = &analysis.Rule{
 	On:     analysis.RequestSeen,
 	Cites:  rule.Cite("6", a2a.V0_2).And("3.2.2", a2a.V0_3).And("10.1", a2a.V1_0),
 	Stands: "0.2.6:proto:3 0.3.0:88 1.0.1:2514",
-	Doc: `The service was renamed for 1.0: before, it is a2a.v1.A2AService, since then lf.a2a.v1.A2AService, and hardly a
-message is the same in both. An agent answers the other name with UNIMPLEMENTED.`,
+	Doc: `The service was renamed from a2a.v1.A2AService to lf.a2a.v1.A2AService for 1.0, and almost no message is the
+same in both. An agent answers the other name with UNIMPLEMENTED.`,
 	Fix: `Call the service of the version that the card declares for the interface: lf.a2a.v1.A2AService for 1.0,
 a2a.v1.A2AService for 0.2 and 0.3. If the agent serves the other version, correct protocolVersion in its card.`,
-	Silent: `Interfaces that no card declares for gRPC, or declares for both; services of other names. The first call of
-each client at an endpoint is reported.`,
+	Silent: `Interfaces that no card declares for gRPC, or that a card declares for both; services with other names.
+Only the first call of each client at an endpoint is reported.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		declared := x.Endpoint.Declared
@@ -57,7 +57,7 @@ each client at an endpoint is reported.`,
 				service = grpc.Service1_0
 			}
 			p.Report(x.RequestPlace().Line(), "the service is "+x.Call.RPC.Service,
-				"expected "+service+", that of "+declared.String()+", which the card declares here")
+				"expected "+service+", the service of "+declared.String()+", which the card declares here")
 		}
 	},
 }
@@ -77,11 +77,11 @@ var grpcMethodKnown = &analysis.Rule{
 	On:     analysis.RequestSeen,
 	Cites:  rule.Cite("6", a2a.V0_2).And("3.5.6", a2a.V0_3).And("5.3", a2a.V1_0),
 	Stands: "0.2.6:proto:31 0.3.0:213 1.0.1:1162",
-	Doc: `The methods of the service are few, and some have another name in 1.0: TaskSubscription became SubscribeToTask,
-GetAgentCard became GetExtendedAgentCard. An agent answers a method that it does not have with UNIMPLEMENTED.`,
-	Fix: `Make client and agent of the same a2a.proto, that of the version which the card declares.`,
-	Silent: `Methods that the release candidate of 1.0 had, in the service whose name it shares with 0.3. The first call
-of each client at an endpoint is reported.`,
+	Doc: `The service has few methods, and some have another name in 1.0: TaskSubscription became SubscribeToTask,
+GetAgentCard became GetExtendedAgentCard. An agent answers an unknown method with UNIMPLEMENTED.`,
+	Fix: `Generate client and agent from the same a2a.proto, in the version that the card declares.`,
+	Silent: `Methods of the 1.0 release candidate in the service whose name it shares with 0.3. Only the first call of
+each client at an endpoint is reported.`,
 	Check: func(p *analysis.Pass) {
 		m := &p.Exchange.Call.RPC
 		p.Applied()
@@ -112,11 +112,11 @@ var grpcMetadataVersion = &analysis.Rule{
 	On:     analysis.OutcomeSeen,
 	Cites:  rule.Cite("3.6.1", a2a.V1_0).And("10.2", a2a.V1_0),
 	Stands: "1.0.1:712 1.0.1:2518",
-	Doc: `The version goes along with every call as metadata. Without it the call asks for 0.3, although its service is
-that of 1.0: an agent may refuse it, and the next version of the protocol will read it otherwise.`,
-	Fix: `Send the metadata a2a-version: 1.0 with every call, in an interceptor of the client.`,
-	Silent: `An empty version, which means 0.3 in so many words; methods that the service does not have. The first call of
-each client at an endpoint is reported.`,
+	Doc: `Every call carries the version as metadata. Without it the call asks for 0.3, although its service belongs
+to 1.0: an agent may refuse it, and the next version of the protocol will interpret it differently.`,
+	Fix: `Send the metadata a2a-version: 1.0 with every call, for example from a client interceptor.`,
+	Silent: `An empty version, which explicitly means 0.3; methods that the service does not have. Only the first call
+of each client at an endpoint is reported.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Call.Operation == a2a.NoOperation || !x.HeadersKept() {
@@ -132,18 +132,19 @@ each client at an endpoint is reported.`,
 
 var grpcTimeout = &analysis.Rule{
 	ID:    "grpc-timeout",
-	Title: "grpc-timeout that is none",
+	Title: "invalid grpc-timeout",
 	Level: analysis.Must,
 	Side:  a2a.Client,
 	Once:  analysis.PerEndpoint,
 	On:    analysis.RequestSeen,
 	Cites: rule.Cite("gRPC over HTTP/2 §Requests", a2a.V0_2, a2a.V0_3, a2a.V1_0),
-	Doc: `The client says in grpc-timeout how long it waits, so that the agent stops when nobody listens any more. What
-cannot be read is refused by some servers with INTERNAL, before the agent has seen the call, and by others passed over: then
-the agent works on for nobody.`,
-	Fix: `Set the deadline in the client library, and do not write the field: it is a number of at most eight digits and
-its unit, one of H, M, S, m, u and n, as in 30S.`,
-	Silent: `Calls without the field, which may take any time. The first call of each client at an endpoint is reported.`,
+	Doc: `grpc-timeout says how long the client waits, so the agent can stop when the client has given up. Some
+servers refuse an invalid value with INTERNAL before the agent sees the call. Others ignore it, and the agent
+continues to work for a client that has left.`,
+	Fix: `Set the deadline with the client library, and do not write the field yourself. It is a number of at most
+eight digits and a unit, one of H, M, S, m, u and n, as in 30S.`,
+	Silent: `Calls without the field, which have no deadline. Only the first call of each client at an endpoint is
+reported.`,
 	Check: func(p *analysis.Pass) {
 		fields := p.Exchange.Request.Fields
 		if !fields.Has(grpc.TimeoutField) {
@@ -160,7 +161,7 @@ its unit, one of H, M, S, m, u and n, as in 30S.`,
 
 var grpcMessage = &analysis.Rule{
 	ID:     "grpc-message",
-	Title:  "message of gRPC that cannot be read",
+	Title:  "gRPC message that cannot be read",
 	Level:  analysis.Must,
 	Side:   a2a.Agent,
 	Either: true,
@@ -168,14 +169,14 @@ var grpcMessage = &analysis.Rule{
 	On:     analysis.RequestSeen | analysis.AnswerSeen | analysis.EventSeen | analysis.StreamEnded,
 	Cites:  rule.Cite("6", a2a.V0_2).And("3.2.2", a2a.V0_3).And("10.1", a2a.V1_0),
 	Stands: "0.2.6:proto:2 0.3.0:87 1.0.1:2513",
-	Doc: `What gRPC carries is the message of the method in protocol buffers, behind a flag and its length. Receivers refuse
-bytes that are no such message, that end too early, or that hold a text which is not UTF-8, before any code of the agent or
-client sees them. They also refuse a flag other than 0 and 1, and the flag of a compressed message where grpc-encoding names
-no compression (gRPC over HTTP/2 §Length-Prefixed-Message). A recorder does not keep a message that it cannot search for
-secrets, and notes why the message cannot be read.`,
-	Fix: `Let generated code write messages. Texts from elsewhere must be UTF-8 before they become fields.`,
-	Silent: `Messages in a compression that is not known here, longer ones than are read, and those of methods that the
-service does not have. They count as not seen. Messages that are cut off where the answer broke off or its status is not OK.`,
+	Doc: `gRPC carries the method's message in protocol buffers, after a flag and its length. Receivers refuse bytes
+that are not such a message, that end too early, or that hold text which is not UTF-8, before any code of the agent or
+client sees them. They also refuse a flag other than 0 and 1, and the flag of a compressed message if grpc-encoding
+names no compression (gRPC over HTTP/2 §Length-Prefixed-Message). The recorder does not keep a message that it cannot
+search for secrets, and notes why it cannot read the message.`,
+	Fix: `Let generated code write messages. Convert text from other sources to UTF-8 before you put it into fields.`,
+	Silent: `Messages in an unknown compression, messages that are too long, and messages of unknown methods, which
+count as not seen. Messages that are cut off if the answer broke off or its status is not OK.`,
 	Check: func(p *analysis.Pass) {
 		m := messageOf(p)
 		if m == nil {
@@ -196,7 +197,7 @@ service does not have. They count as not seen. Messages that are cut off where t
 	},
 }
 
-// messageOf returns the message at hand; nil if there is none, or nobody knows what it should be.
+// messageOf returns the current message; nil if there is no message or its type is unknown.
 func messageOf(p *analysis.Pass) *grpc.Reading {
 	switch {
 	case !p.Exchange.Call.RPC.Known():
@@ -225,7 +226,7 @@ func restOf(p *analysis.Pass) *grpc.Reading {
 
 var grpcField = &analysis.Rule{
 	ID:     "grpc-field",
-	Title:  "field that a message of gRPC does not have",
+	Title:  "unknown field in a gRPC message",
 	Level:  analysis.Advice,
 	Side:   a2a.Agent,
 	Needs:  []*analysis.Tracker{card.Tracker},
@@ -234,13 +235,12 @@ var grpcField = &analysis.Rule{
 	On:     analysis.RequestSeen | analysis.AnswerSeen | analysis.EventSeen,
 	Cites:  rule.Cite("6", a2a.V0_2).And("3.2.2", a2a.V0_3).And("10.1", a2a.V1_0),
 	Stands: "0.2.6:proto:3 0.3.0:86 1.0.1:2512",
-	Doc: `The message has a field whose number its type does not have, or has for something that is written otherwise, or
-a Timestamp that names no instant. Receivers go on without it, so that what stands there is lost. Mostly the message was
-made of another version's a2a.proto: the numbers of 1.0 are not those of 0.3.`,
-	Fix: `Make client and agent of the same a2a.proto. What is your own belongs into metadata, not into fields.`,
-	Silent: `It is a note. Of several in an exchange from one side the first is reported; none where the service of 0.3 is
-called and no card is known to give a version before 1.0, since the drafts of 1.0 have the same service, and fields of
-their own.`,
+	Doc: `The message has a field number that its type does not define, or defines with another encoding, or a
+Timestamp that is not a valid time. Receivers ignore the field, and its content is lost. Usually the message was
+generated from another version's a2a.proto: the numbers of 1.0 are not those of 0.3.`,
+	Fix: `Generate client and agent from the same a2a.proto. Put custom data into metadata, not into fields.`,
+	Silent: `The service of 0.3 if no card is known to give a version before 1.0, since the drafts of 1.0 have the
+same service and their own fields. Only the first from each side of an exchange is reported. The finding is a note.`,
 	Check: func(p *analysis.Pass) {
 		m := messageOf(p)
 		if m == nil || m.Err != nil || p.Exchange.Call.RPC.Service == grpc.Service0_3 && !rule.BeforeDrafts(p) {
@@ -257,7 +257,7 @@ their own.`,
 			if seen += ", which is " + u.Name; u.Reason != "" {
 				seen += ", and " + u.Reason
 			}
-			expected = "expected it as the type of the message lays it down"
+			expected = "expected it as defined by the message's type"
 		}
 		p.Report(p.Place.At(u.Pointer), seen, expected, rule.BySender(p))
 	},

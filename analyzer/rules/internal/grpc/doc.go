@@ -1,3 +1,3 @@
-// Package grpc holds the rules about the gRPC binding: which service and method are called, what stands in metadata,
-// how messages are framed, messages that cannot be read, and how a call says what became of it.
+// Package grpc holds the rules about the gRPC binding: which service and method are called, the contents of metadata,
+// the framing of messages, unreadable messages, and how a call reports its outcome.
 package grpc

@@ -21,12 +21,12 @@ var grpcMessageCount = &analysis.Rule{
 	On:     analysis.RequestSeen | analysis.AnswerSeen,
 	Cites:  rule.Cite("6", a2a.V0_2).And("3.2.2", a2a.V0_3).And("10.1", a2a.V1_0),
 	Stands: "0.2.6:proto:2 0.3.0:87 1.0.1:2513",
-	Doc: `Every method of A2A takes one message, and all but the streaming methods are answered with one message if the
-call succeeds. Libraries fail a call that has none or several: with INTERNAL or UNIMPLEMENTED, or the call hangs. Some servers
+	Doc: `Every A2A method expects one message, and all but the streaming methods answer a successful call with one
+message. With none or several, libraries fail the call with INTERNAL or UNIMPLEMENTED, or the call hangs. Some servers
 ignore the second message of a request, and its content is lost.`,
-	Fix: `Call the method, and answer it, through generated code. Send a list as several calls, or as a message that has
-a list. A method that returns nothing still answers with an empty message.`,
-	Silent: `Answers with another status than OK, streams, answers that broke off, and recordings that have a gap.`,
+	Fix: `Call the method, and answer it, through generated code. Send a list as several calls, or as one message with
+a list. A method without a result still answers with an empty message.`,
+	Silent: `Answers with a status other than OK, streams, answers that broke off, and recordings with gaps.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if !x.Call.RPC.Known() {
@@ -77,12 +77,12 @@ var grpcEncoding = &analysis.Rule{
 	Either: true,
 	On:     analysis.CallEnded,
 	Cites:  rule.Cite("gRPC over HTTP/2 §Message-Encoding", a2a.V0_2, a2a.V0_3, a2a.V1_0),
-	Doc: `grpc-encoding names the compression of the messages that follow, and grpc-accept-encoding the compressions that
-the other side can undo. A server refuses a call in a compression that it does not know with UNIMPLEMENTED; a client fails
+	Doc: `grpc-encoding names the compression of the messages that follow, and grpc-accept-encoding the compressions
+that the sender can decompress. A server refuses a call in an unknown compression with UNIMPLEMENTED; a client fails
 an answer in one with INTERNAL.`,
-	Fix: `Compress with gzip, and answer only in a compression that the client names in grpc-accept-encoding, or that it
-has used itself.`,
-	Silent: `Compressions of any name in requests that the agent does not refuse with UNIMPLEMENTED or INTERNAL. Answers in
+	Fix: `Compress with gzip, and answer only in a compression that the client lists in grpc-accept-encoding or has
+used itself.`,
+	Silent: `Any compression in requests that the agent does not refuse with UNIMPLEMENTED or INTERNAL. Answers in
 gzip, deflate or snappy to a client that does not say what it accepts.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
@@ -109,7 +109,7 @@ gzip, deflate or snappy to a client that does not say what it accepts.`,
 				"expected one of grpc-accept-encoding, "+analysis.QuoteText(strings.Join(known, ", ")))
 		case !isStandard(answered):
 			p.Report(x.ResponsePlace().Header(encodingField), "grpc-encoding is "+analysis.QuoteText(answered)+
-				", and the client names no grpc-accept-encoding", "expected identity")
+				", and the client sends no grpc-accept-encoding", "expected identity")
 		}
 	},
 }
@@ -128,7 +128,7 @@ func encodingOf(fields capture.Fields) string {
 	return strings.ToLower(strings.TrimSpace(fields.Get(encodingField)))
 }
 
-// accepts returns the compressions that a head says its sender can undo.
+// accepts returns the compressions that the sender of a head can decode.
 func accepts(fields capture.Fields) []string {
 	var list []string
 	for _, value := range fields.Values("grpc-accept-encoding") {
@@ -143,18 +143,18 @@ func accepts(fields capture.Fields) []string {
 
 var grpcContentType = &analysis.Rule{
 	ID:     "grpc-content-type",
-	Title:  "gRPC call not labelled application/grpc",
+	Title:  "gRPC call not labeled application/grpc",
 	Level:  analysis.Must,
 	Side:   a2a.Agent,
 	Either: true,
 	On:     analysis.CallEnded,
 	Cites:  rule.Cite("gRPC over HTTP/2 §Requests", a2a.V0_2, a2a.V0_3, a2a.V1_0),
-	Doc: `Requests and answers of gRPC begin with the Content-Type application/grpc, which may name the encoding of messages
-behind a plus sign. Servers refuse another one with HTTP 415, and clients fail the call with UNKNOWN, whatever messages and
-status it has.`,
-	Fix: `Let client and server library write the field. A proxy or middleware in between must pass it through.`,
-	Silent: `Answers with another HTTP status than 200, as gateways give them. Requests of Connect and gRPC-Web, which have the
-same paths.`,
+	Doc: `gRPC requests and answers have the Content-Type application/grpc, optionally with a plus sign and the
+encoding of messages. Servers refuse any other type with HTTP 415, and clients fail the call with UNKNOWN, whatever
+its messages and status are.`,
+	Fix: `Let the client and server libraries write the field. A proxy or middleware in between must pass it through.`,
+	Silent: `Answers with an HTTP status other than 200, as gateways send them. Requests of Connect and gRPC-Web,
+which use the same paths.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		asked := x.Request.Fields.MediaType()
@@ -177,8 +177,8 @@ same paths.`,
 	},
 }
 
-// meansGRPC reports whether a request that is not labelled so is one of gRPC all the same: it says that it takes
-// trailers, or holds one message with its prefix. Connect and gRPC-Web have labels of their own.
+// meansGRPC reports whether a request without a gRPC content type is a gRPC request anyway: it announces that it
+// accepts trailers, or has one message with its prefix. Connect and gRPC-Web have content types of their own.
 func meansGRPC(x *analysis.Exchange) bool {
 	label := x.Request.Fields.MediaType()
 	if strings.HasPrefix(label, "application/grpc-web") || strings.HasPrefix(label, "application/connect") {
@@ -187,11 +187,14 @@ func meansGRPC(x *analysis.Exchange) bool {
 	if strings.EqualFold(strings.TrimSpace(x.Request.Fields.Get("TE")), "trailers") {
 		return true
 	}
+	if x.Message != nil { // read by its path, since it has no label
+		return x.Message.Err == nil
+	}
 	frame, _, ok := grpc.Cut(x.Body)
 	return ok && frame.Whole() && !frame.Reserved
 }
 
-// typeOf returns what the message at hand should be.
+// typeOf returns the expected type of the current message.
 func typeOf(p *analysis.Pass) string {
 	if p.Kind == analysis.RequestSeen {
 		return "a " + p.Exchange.Call.RPC.Request.Name()

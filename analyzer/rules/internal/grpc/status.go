@@ -12,10 +12,11 @@ import (
 	"a2atap/analyzer/track/stream"
 	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
 )
 
-// Statuses is the family of rules about how an agent says over gRPC what became of a call.
+// Statuses is the family of rules about how an agent reports the outcome of a call over gRPC.
 var Statuses = rule.Family{
 	Name:     "grpcstatus",
 	Category: analysis.ErrorHandling,
@@ -33,16 +34,16 @@ func number(n int) string { return strconv.Itoa(n) }
 
 var grpcStatus = &analysis.Rule{
 	ID:    "grpc-status",
-	Title: "answer of gRPC without a status",
+	Title: "gRPC answer without a status",
 	Level: analysis.Must,
 	On:    analysis.CallEnded,
 	Cites: rule.Cite("gRPC over HTTP/2 §Responses", a2a.V0_2, a2a.V0_3, a2a.V1_0),
-	Doc: `An answer ends with a trailer that says how the call came out, in grpc-status, a number from 0 to 16. Only an
-answer without messages may have it in its head. Without it clients take the call
-for failed, whatever messages came before: mostly with UNKNOWN or INTERNAL.`,
-	Fix: `Let the server library end the answer. A proxy in between must pass trailers, and must speak HTTP/2 on both
+	Doc: `An answer ends with a trailer that has the call's outcome in grpc-status, one number from 0 to 16. Only an
+answer without messages may have it in its head. Without it clients treat the call as failed, whatever messages came
+before, usually with UNKNOWN or INTERNAL. Of two statuses, libraries differ in which one they use.`,
+	Fix: `Let the server library end the answer. A proxy in between must pass trailers, and must use HTTP/2 on both
 sides.`,
-	Silent: `Answers that broke off, answers of HTTP alone, such as a page of a gateway, and recordings that have a gap.`,
+	Silent: `Answers that broke off, plain HTTP answers such as a gateway's page, and recordings with gaps.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if !x.Ended || x.Cut || p.End.Fault != nil || !grpc.IsMedia(x.Response.Fields.Get("Content-Type")) {
@@ -50,7 +51,8 @@ sides.`,
 		}
 		p.Applied()
 		switch status, told := x.GRPCStatus(); {
-		case !told && x.Response.Fields.Has(grpc.StatusField):
+		case (!told || x.Trailer.Has(grpc.StatusField)) && x.Messages > 0 && !capture.Foreign(x.ID) &&
+			x.Response.Fields.Has(grpc.StatusField):
 			p.Report(x.ResponsePlace().Header(grpc.StatusField), "grpc-status is in the head of an answer that has messages",
 				"expected it in the trailer")
 		case !told:
@@ -62,7 +64,7 @@ sides.`,
 	},
 }
 
-// fitting are the statuses that an error of A2A may have: what 1.0.0 and later patch versions lay down, together.
+// fitting are the valid statuses of each A2A error, from 1.0.0 and later patch versions together.
 var fitting = map[a2a.ErrorName][]grpc.Code{
 	a2a.TaskNotFound:              {grpc.NotFound},
 	a2a.TaskNotCancelable:         {grpc.FailedPrecondition},
@@ -82,11 +84,11 @@ var grpcStatusMap = &analysis.Rule{
 	On:     analysis.AnswerSeen | analysis.EventSeen,
 	Cites:  rule.Cite("5.4", a2a.V1_0),
 	Stands: "1.0.1:1178",
-	Doc: `Each error of A2A has a status of gRPC. Retries, load balancers and metrics see the status only: a task that is
-not found under UNAVAILABLE is tried again without end.`,
-	Fix: `End the call with the status that the protocol gives the error: NOT_FOUND for TASK_NOT_FOUND, FAILED_PRECONDITION
-for most others.`,
-	Silent: `Reasons that A2A does not define and ErrorInfo of other domains. Where patch versions of 1.0 name different
+	Doc: `Each A2A error has a gRPC status. Retries, load balancers and metrics see only the status: a missing task
+reported as UNAVAILABLE is retried forever.`,
+	Fix: `End the call with the status that the protocol defines for the error: NOT_FOUND for TASK_NOT_FOUND,
+FAILED_PRECONDITION for most others.`,
+	Silent: `Reasons that A2A does not define and ErrorInfo of other domains. If patch versions of 1.0 name different
 statuses, each of them is right.`,
 	Check: func(p *analysis.Pass) {
 		status, ok := failure(p)
@@ -134,12 +136,12 @@ var grpcErrorInfo = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker, task.Tracker},
 	Cites:  rule.Cite("10.6", a2a.V1_0),
 	Stands: "1.0.1:2687",
-	Doc: `Most errors of A2A share one status. Which one it is stands in an ErrorInfo among the details of the status:
-without it a client cannot tell a task that has ended from a capability that the agent does not have.`,
+	Doc: `Most A2A errors share one status. An ErrorInfo in the details of the status names the error: without it a
+client cannot tell a task that has ended from a capability that the agent does not have.`,
 	Fix: `Put a google.rpc.ErrorInfo with the reason of the error and the domain a2a-protocol.org into the details of the
 status, which the server library sends as grpc-status-details-bin.`,
-	Silent: `Errors that need not be A2A's: all but a task that is named and not found, the refusal to do something to a
-task that is known to have ended, and the refusal of a capability that no card declares. Details that cannot be read, an
+	Silent: `Errors that need not be A2A's: everything except a named task that is not found, a refused operation on a
+task that is known to have ended, and a refused capability that no card declares. Details that cannot be read, and an
 ErrorInfo of another domain.`,
 	Check: func(p *analysis.Pass) {
 		status, ok := failure(p)
@@ -156,12 +158,12 @@ ErrorInfo of another domain.`,
 				return
 			}
 		}
-		p.Report(p.Place, fmt.Sprintf("status %s: %s, and no ErrorInfo says so", status.Code, what),
+		p.Report(p.Place, fmt.Sprintf("status %s: %s, and there is no ErrorInfo", status.Code, what),
 			"expected one in grpc-status-details-bin")
 	},
 }
 
-// ownError returns what an error surely is about, if only A2A has such an error; "" if it may be another one.
+// ownError returns what an error certainly is about, if only A2A has such an error; "" if it may be another one.
 func ownError(p *analysis.Pass, status *grpc.Status) string {
 	x := p.Exchange
 	op := x.Call.Operation
@@ -198,12 +200,13 @@ var grpcEndedFails = &analysis.Rule{
 	Needs:    []*analysis.Tracker{stream.Tracker},
 	Cites:    rule.Cite("7.2.2", a2a.V0_2, a2a.V0_3).And("3.1.2", a2a.V1_0),
 	Stands:   "0.2.6:types:221 0.3.0:types:528 1.0.1:210",
-	Doc: `The stream has told how its task ended, or has given the Message that answers the call, and then says by its
-status that the call failed. Clients raise an
-error in the place of the outcome, or after it, and some send the message once more.`,
-	Fix: `Close the stream with OK when the task has ended, however it did: that a task failed or was canceled stands in
-its state.`,
-	Silent: `It is a note, since no text says with which status a stream closes. Streams that were open or broke off.`,
+	Doc: `The stream has reported the end of its task, or has carried the Message that answers the call, and then its
+status says that the call failed. Clients raise an error instead of the result, or after it, and some send the message
+again.`,
+	Fix: `Close the stream with OK when the task has ended, whatever its outcome: the task's state says that it failed
+or was canceled.`,
+	Silent: `Streams that were open or broke off. The finding is a note, since no text says with which status a stream
+closes.`,
 	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		last, what := max(s.Terminal, s.Closing), "ended the task"
@@ -228,17 +231,17 @@ its state.`,
 
 var grpcCancelled = &analysis.Rule{
 	ID:    "grpc-cancelled",
-	Title: "call ended as CANCELLED, which its client did not cancel",
+	Title: "call ended as CANCELLED, but its client did not cancel it",
 	Level: analysis.Advice,
 	On:    analysis.CallEnded,
 	Cites: rule.Cite("gRPC status codes §CANCELLED", a2a.V0_2, a2a.V0_3, a2a.V1_0),
-	Doc: `CANCELLED is about the call: mostly it says that the client has left it. A task is canceled by CancelTask, which is
-a call of its own, and then its state says so. Clients take CANCELLED for what they did themselves, and pass over it: that
-somebody has canceled the task, or that the agent gave up, is lost.`,
-	Fix: `Send the task in its state TASK_STATE_CANCELED and close the stream with OK. Where the agent gives up, say why:
-ABORTED, UNAVAILABLE or INTERNAL.`,
-	Silent: `It is a note. Calls that their client left or that had a deadline; answers that broke off; recordings that have
-a gap; streams that have told how their task ended, which grpc-ended-fails reports.`,
+	Doc: `CANCELLED is about the call: it usually says that the client has left. To cancel a task there is a separate
+call, CancelTask, and the task's state shows the result. Clients think that they caused CANCELLED themselves, and
+ignore it. They do not learn that the task was canceled, or that the agent gave up.`,
+	Fix: `Send the task in its state TASK_STATE_CANCELED and close the stream with OK. If the agent gives up, use the
+status that says why: ABORTED, UNAVAILABLE or INTERNAL.`,
+	Silent: `Calls that their client left or that had a deadline; answers that broke off; recordings with gaps;
+streams that have reported the end of their task, which grpc-ended-fails reports. The finding is a note.`,
 	Needs: []*analysis.Tracker{stream.Tracker},
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
@@ -252,7 +255,7 @@ a gap; streams that have told how their task ended, which grpc-ended-fails repor
 		p.Applied()
 		if status.Code == grpc.Cancelled {
 			p.Report(x.GRPCPlace(grpc.StatusField), "status CANCELLED, and the client has not canceled the call",
-				"expected the state of the task, or the status of what failed")
+				"expected the state of the task, or the status of the failure")
 		}
 	},
 }

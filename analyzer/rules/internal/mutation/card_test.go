@@ -144,7 +144,7 @@ var cardMutations = []mutation{
 	broken("signature without a header", v03|modern, "card-signature-shape", "signature", dropped("protected")),
 	broken("signature without a signature", v03|modern, "card-signature-shape", "signature", dropped("signature")),
 	broken("signature with padding", v03|modern, "card-signature-shape", "signature", set("signature", `"QUJD+w=="`)),
-	broken("signature with a header that is no JSON", v03|modern, "card-signature-shape", "signature",
+	broken("signature with a header that is not JSON", v03|modern, "card-signature-shape", "signature",
 		set("protected", `"bm8ganNvbg"`)),
 	broken("signature without an algorithm", modern, "card-signature-header", "signature",
 		set("protected", `"eyJraWQiOiJrMSIsInR5cCI6IkpPU0UifQ"`)),

@@ -1,3 +1,3 @@
-// Package mutation tests the rules: what is planted in the traffic of transcripts is found as what it is, and another
-// way to say the same is not found at all. There is nothing in it but tests.
+// Package mutation tests the rules: each planted violation must be found under its own rule, and an equivalent spelling
+// must not be found at all. It has only tests.
 package mutation

@@ -38,7 +38,7 @@ func (v *value) remove(name string) bool {
 	return len(v.members) < before
 }
 
-// str returns the text of a string without escapes; empty if there is none.
+// str returns the text of a string without escapes; empty if it does not exist.
 func (v *value) str(path ...string) string {
 	for _, name := range path {
 		if v == nil {
@@ -109,7 +109,7 @@ func rename(from, to string) func(*spot) bool {
 	}
 }
 
-// within returns the object in which the last member of a path stands.
+// within returns the object that has the last member of a path.
 func within(o *value, path string) (*value, string) {
 	names := strings.Split(path, ".")
 	for _, name := range names[:len(names)-1] {
@@ -296,7 +296,7 @@ func saying(text string) func(*spot) bool {
 	return func(s *spot) bool { return bytes.Contains(s.x().Response.Body.Data, []byte(text)) }
 }
 
-// first returns the first element of a member; nil if there is none.
+// first returns the first element of a member; nil if it does not exist.
 func first(o *value, name string) *value {
 	if list := o.get(name).list(); len(list) > 0 {
 		return list[0]

@@ -91,7 +91,7 @@ var envelopeMutations = []mutation{
 		when(unknownMethod, set("code", `-32603`))).with(alsoRefused),
 	broken("unknown method is a missing task", rpc, "rpc-unknown-method-code", "error",
 		when(unknownMethod, set("code", `-32001`))).with(alsoRefused),
-	broken("request that is no JSON fails inside", rpc, "rpc-invalid-json-wrong-code", "",
+	broken("request that is not JSON fails inside", rpc, "rpc-invalid-json-wrong-code", "",
 		when(called("get"), when(spoken, both(answerError(-32603, "", "Internal error"),
 			requestBody(cutHalf))))).with(unread),
 }

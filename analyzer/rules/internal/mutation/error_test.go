@@ -132,7 +132,7 @@ func notPaged(s *spot) bool { return !filtered("pageSize")(s) && full(s) }
 
 func notAsked(name string) func(*spot) bool { return func(s *spot) bool { return !filtered(name)(s) } }
 
-// repeatTask puts the last task on a page once more, under another id if it is not the same.
+// repeatTask adds the last task of a page again, under another id if same is false.
 func repeatTask(same bool) func(*spot) bool {
 	return func(s *spot) bool {
 		list := s.o.get("tasks")

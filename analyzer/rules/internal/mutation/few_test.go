@@ -2,7 +2,7 @@
 
 package mutation_test
 
-// mutate is in which transcripts TestMutations plants mutations unless it is told.
+// mutate selects the transcripts in which TestMutations plants mutations by default.
 const mutate = "some"
 
 // everyMistyping is which part of all members of the wrong type TestWrongTypes tries.

@@ -184,7 +184,7 @@ func relabelled(label string) func(*spot) bool {
 	}
 }
 
-// spoken holds where the agent was seen to speak A2A before.
+// spoken accepts places after the agent was first seen to speak A2A.
 func spoken(s *spot) bool { return s.i > 1 }
 
 // answered changes the body of an answer that is labelled as JSON: another one is not judged as such.

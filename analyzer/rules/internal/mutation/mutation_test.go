@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rulestest"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -32,7 +33,7 @@ type mutation struct {
 	rules []string // of which one is broken by it; none if it is harmless
 	also  []string // which may be found broken along with it
 	far   bool     // what is broken shows in another exchange
-	only  bool     // it is for faithful transcripts, of which all is known
+	only  bool     // only for faithful transcripts, which miss nothing
 }
 
 // broken returns a mutation that breaks one of the rules given.
@@ -57,7 +58,7 @@ func (m mutation) elsewhere() mutation {
 	return m
 }
 
-// faithfully says that it is for faithful transcripts.
+// faithfully restricts the mutation to faithful transcripts.
 func (m mutation) faithfully() mutation {
 	m.only = true
 	return m
@@ -100,10 +101,10 @@ type place struct {
 
 // inPairs are the transcripts whose silence hangs on something that is there twice, or left out.
 var inPairs = []string{
-	"silent/accepts-text-only.txtar", "silent/credentials-refused-as-internal.txtar",
-	"silent/goes-on-with-a-task.txtar",
-	"silent/pieces-in-two-streams.txtar", "silent/sent-again.txtar", "silent/sent-again-to-unseen-task.txtar",
-	"silent/streams-in-part.txtar",
+	"silent/accepts-text-only", "silent/credentials-refused-as-internal",
+	"silent/goes-on-with-a-task",
+	"silent/pieces-in-two-streams", "silent/sent-again", "silent/sent-again-to-unseen-task",
+	"silent/streams-in-part",
 }
 
 // A conversation is a transcript that mutations are planted in.
@@ -134,20 +135,20 @@ func (c *conversation) text(i, text int) (string, bool) {
 // mixed are recordings of frameworks that mix versions in one message, or change what has ended. With a fault more in
 // them, other things follow than from that fault in traffic which is right: another version, or another old fault.
 var mixed = map[string]bool{
-	"agno-3.1.10.txtar": true, "fasta2a-2.1.1.txtar": true, "google-adk-2.13.0.txtar": true,
-	"langgraph-api-0.16.7.txtar": true,
+	"agno-3.1.10": true, "fasta2a-2.1.1": true, "google-adk-2.13.0": true,
+	"langgraph-api-0.16.7": true,
 }
 
 // conversations returns all transcripts of the folders.
 func conversations(t *testing.T, folders ...string) []*conversation {
 	t.Helper()
 	var list []*conversation
-	for _, path := range transcripts(t, folders...) {
+	for _, path := range rulestest.Names(t, folders...) {
 		if mixed[filepath.Base(path)] {
 			continue
 		}
-		c := &conversation{path: path, exchanges: parse(t, path), places: make(map[string][]place)}
-		c.in, c.baseline = speechOf(c.exchanges), judgeFile(t, path)
+		c := &conversation{path: path, exchanges: rulestest.Exchanges(t, path), places: make(map[string][]place)}
+		c.in, c.baseline = speechOf(c.exchanges), rulestest.FindingsIn(t, path)
 		for i, x := range c.exchanges {
 			c.kinds = append(c.kinds, kindOf(x))
 			c.places[""] = append(c.places[""], place{c, i, 0, 0})
@@ -343,7 +344,7 @@ func (m *mutation) sample() (some []int) {
 			all = append(all, k)
 		}
 	}
-	for i := randomFor(m.name).IntN(every); i < len(all); i += every {
+	for i := rulestest.Random(m.name).IntN(every); i < len(all); i += every {
 		some = append(some, all[i])
 	}
 	return some
@@ -352,7 +353,7 @@ func (m *mutation) sample() (some []int) {
 // try plants the mutation at some places of some transcripts, or of all, and returns at how many.
 func (m *mutation) try(t *testing.T, list []*conversation, in speech, name string) int {
 	t.Helper()
-	n, random := 0, randomFor(m.name+name)
+	n, random := 0, rulestest.Random(m.name+name)
 	for sort, places := range m.choose(list, in, random) {
 		left, tried := 1, make(map[*conversation]int)
 		for _, p := range places {
@@ -368,7 +369,7 @@ func (m *mutation) try(t *testing.T, list []*conversation, in speech, name strin
 			}
 			n++
 			tried[p.from]++
-			if wrong := m.verdict(p, judge(t, exchanges)); wrong != "" && known[m.name] == "" {
+			if wrong := m.verdict(p, rulestest.Findings(t, exchanges)); wrong != "" && known[m.name] == "" {
 				t.Errorf("in %s: %s, exchange %d, text %d:%s", name, p.from.path, p.i+1, p.text, wrong)
 			}
 			if left--; left == 0 && *planted != "all" {

@@ -172,7 +172,7 @@ func replaceIn(x *capture.Exchange, from, to string, request bool) bool {
 	return setText(b, head, strings.Replace(string(b.Data), from, to, 1))
 }
 
-// taskOf returns the task of an answer; nil if there is none.
+// taskOf returns the task of an answer; nil if it does not exist.
 func taskOf(x *capture.Exchange) *value {
 	if x.Response == nil || x.Response.Stream {
 		return nil
@@ -275,7 +275,7 @@ func sameTask(s *spot) bool {
 	return false
 }
 
-// again sends a message once more, changed, and answers it in the same way.
+// again sends a message again, changed, and answers it in the same way.
 func again(change func(*capture.Exchange) bool) func(*spot) bool {
 	return func(s *spot) bool {
 		if s.kind.operation != "send" || !called("send")(s) {
@@ -290,7 +290,7 @@ func again(change func(*capture.Exchange) bool) func(*spot) bool {
 	}
 }
 
-// notified sends a notification once more, changed.
+// notified sends a notification again, changed.
 func notified(change func(*capture.Exchange) bool) func(*spot) bool {
 	return func(s *spot) bool { return s.kind.operation == "hook" && change(s.x()) }
 }

@@ -119,7 +119,7 @@ func kindOf(x *capture.Exchange) kind {
 	return k
 }
 
-// speechOf returns what is spoken in a conversation, if it is one dialect over one binding.
+// speechOf returns the dialect and binding of a conversation that uses only one of each.
 func speechOf(exchanges []*capture.Exchange) speech {
 	all := every
 	for _, x := range exchanges {

@@ -89,7 +89,7 @@ var pushMutations = []mutation{
 		`{"jsonrpc":"2.0","id":1,"result":{"statusUpdate":{"taskId":"t6","contextId":"c8",`+
 			`"status":{"state":"TASK_STATE_WORKING"}}}}`))),
 	broken("notification without a task", older, "hook-payload-0x", "", when(hooked, hookBody(`{"done":true}`))),
-	broken("notification that is no JSON", every, "json-wellformed hook-payload hook-payload-0x", "",
+	broken("notification that is not JSON", every, "json-wellformed hook-payload hook-payload-0x", "",
 		when(hooked, hookBody(`done`))),
 	broken("notification without credentials", modern, "hook-auth", "", when(hooked, header("Authorization", ""))),
 	broken("notification with other credentials", modern, "hook-auth", "",

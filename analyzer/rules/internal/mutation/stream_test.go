@@ -135,7 +135,7 @@ var streamMutations = []mutation{
 			root.put("error", `{"code":-32603,"message":"Internal error"}`)
 			return slices.Insert(slices.Clone(e), 1, newEvent(1, root.text(""), e[1].At))
 		})).with("stream-first-event error-internal-for-named-case"),
-	broken("data that is no JSON", every, "json-wellformed", "", streamed(rawEvent("data: {oops\n\n"))),
+	broken("data that is not JSON", every, "json-wellformed", "", streamed(rawEvent("data: {oops\n\n"))),
 	broken("data without an envelope", rpc, "stream-rpc-envelope", "",
 		streamed(func(s *spot, e []capture.Event) []capture.Event {
 			root, ok := parseValue(string(e[1].Fields().Data))
@@ -304,7 +304,7 @@ func replaced(list []capture.Event, i int, raw string) []capture.Event {
 	return list
 }
 
-// rawEvent puts bytes in place of the second event.
+// rawEvent replaces the second event with bytes.
 func rawEvent(raw string) func(*spot, []capture.Event) []capture.Event {
 	return func(_ *spot, e []capture.Event) []capture.Event {
 		return slices.Insert(slices.Clone(e), 1, capture.Event{K: 1, Raw: []byte(raw)})

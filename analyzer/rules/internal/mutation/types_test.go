@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rulestest"
 	"a2atap/proxy/capture"
 )
 
@@ -19,12 +20,12 @@ import (
 func TestWrongTypes(t *testing.T) {
 	t.Parallel()
 	n := 0
-	for _, path := range transcripts(t, "clean", "silent") {
-		faithful := filepath.Dir(path) == "clean" && filepath.Base(path) != "not-a2a.txtar"
+	for _, path := range rulestest.Names(t, "clean", "silent") {
+		faithful := filepath.Dir(path) == "clean" && filepath.Base(path) != "not-a2a"
 		if !faithful && !strings.HasPrefix(path, filepath.Join("silent", "types-")) {
 			continue
 		}
-		exchanges := parse(t, path)
+		exchanges := rulestest.Exchanges(t, path)
 		for i, x := range exchanges {
 			for _, at := range texts(x) {
 				root, ok := parseValue(at.text)
@@ -37,7 +38,7 @@ func TestWrongTypes(t *testing.T) {
 					}
 					changed := slices.Clone(exchanges)
 					changed[i] = at.with(x, m.text(root))
-					if got := unexpected(judge(t, changed), at.place, m.pointer); got != "" {
+					if got := unexpected(rulestest.Findings(t, changed), at.place, m.pointer); got != "" {
 						t.Errorf("%s: %s#%s is %s: %s", path, at.place, m.pointer, m.wrong, got)
 					}
 				}
@@ -79,7 +80,7 @@ func mayFollow(rule, pointer string) bool {
 	switch {
 	case pointer == "/params": // the agent answers what is no request
 		return rule == "rpc-invalid-request-wrong-code" || rule == "list-artifacts-omitted"
-	case strings.HasSuffix(pointer, "/flows/password"): // what stands there may well be one
+	case strings.HasSuffix(pointer, "/flows/password"): // the value may well be a password
 		return rule == "card-secret-leak"
 	}
 	return false
@@ -158,7 +159,7 @@ func mistypings(root *value) []mistyping {
 	var walk func(v *value, pointer, name string)
 	walk = func(v *value, pointer, name string) {
 		envelope := pointer == "" && v.has("jsonrpc")
-		whose := name == "role" && strings.Contains(pointer, "/history/") // nobody knows whose message it is then
+		whose := name == "role" && strings.Contains(pointer, "/history/") // the sender of the message is then unknown
 		for _, wrong := range wrongValues {
 			if !envelope && !whose && !mayBe(v, pointer, name, wrong) {
 				list = append(list, mistyping{pointer, wrong, v})
@@ -181,7 +182,7 @@ func mistypings(root *value) []mistyping {
 	return list
 }
 
-// mayBe reports whether a value may stand in the place of another one.
+// mayBe reports whether a value may be replaced with another one.
 func mayBe(v *value, pointer, name, other string) bool {
 	kind := jsontext.Value(other).Kind()
 	switch {

@@ -187,7 +187,7 @@ func escaped(s string) string {
 	return fmt.Sprintf(`"\u%04x%s`, s[1], s[2:])
 }
 
-// add puts a member behind the others, if there is none of its name.
+// add puts a member behind the others, if it does not exist of its name.
 func (v *value) add(name, text string) {
 	if v.has(name) {
 		return
@@ -275,7 +275,7 @@ func (v *value) addMetadata() {
 	})
 }
 
-// leaveOut takes away what nobody has to say.
+// leaveOut removes optional members.
 func (v *value) leaveOut() {
 	if v.has("signatures") {
 		return
@@ -298,7 +298,7 @@ func (v *value) leaveOut() {
 	})
 }
 
-// detail adds to what is said of errors.
+// detail adds details to an error.
 func (v *value) detail() {
 	e := v.get("error")
 	if e == nil || e.kind != '{' {

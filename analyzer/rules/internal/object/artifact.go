@@ -32,10 +32,10 @@ var artifactIDPresent = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("6.7", a2a.V0_2, a2a.V0_3).And("4.1.7", a2a.V1_0),
 	Stands: "0.2.6:types:337 0.3.0:types:678 1.0.1:proto:282",
-	Doc: `By its id a client puts the pieces of an artifact together and replaces one that comes again. Without it every
-piece is a new artifact, or typed clients refuse the event.`,
-	Fix:    `Give each artifact of a task an id, and write it into every piece.`,
-	Silent: `What the id looks like.`,
+	Doc: `Clients put the pieces of an artifact together by its id, and use the id to replace an artifact that is sent
+again. Without it every piece becomes a new artifact, or typed clients refuse the event.`,
+	Fix:    `Give each artifact of a task an id, and write the id into every piece.`,
+	Silent: `The format of the id.`,
 	Check: func(p *analysis.Pass) {
 		requireText(p, "artifactId", analysis.Error)
 	},
@@ -48,10 +48,10 @@ var artifactIDUnique = &analysis.Rule{
 	On:     analysis.SnapshotSeen,
 	Cites:  rule.Cite("6.7", a2a.V0_2, a2a.V0_3).And("4.1.7", a2a.V1_0),
 	Stands: "0.2.6:types:336 0.3.0:types:677 1.0.1:proto:281",
-	Doc: `An id stands for one artifact of its task. Where two have the same one, a client that files them by id keeps only
-the last: a result is lost.`,
-	Fix: `Make an id for each artifact. Pieces of one artifact belong together in one list of parts, not side by side in
-the task.`,
+	Doc: `An artifactId identifies one artifact of its task. If two artifacts share an id, a client that stores them
+by id keeps only the last: a result is lost.`,
+	Fix: `Create an id for each artifact. Put the pieces of one artifact into one list of parts, not into several
+artifacts.`,
 	Silent: `Artifacts of different tasks, pieces in events of a stream, and artifacts without an id, which another rule
 reports.`,
 	Check: func(p *analysis.Pass) {
@@ -102,7 +102,7 @@ func findSameID(p *analysis.Pass, list a2a.Value) {
 func reportSameID(p *analysis.Pass, i, j int, id a2a.Value) {
 	p.Report(element(p, "artifacts", i).In("artifactId"),
 		fmt.Sprintf("artifact %d has the artifactId %s of artifact %d", i, analysis.Quote(id), j),
-		"expected an id of its own")
+		"expected a unique id")
 }
 
 var artifactPartsArray = &analysis.Rule{
@@ -112,15 +112,15 @@ var artifactPartsArray = &analysis.Rule{
 	Cites:  rule.Cite("6.7", rule.Before1...).And("4.1.7", a2a.V1_0),
 	Covers: []string{"unknown-field"},
 	Stands: "0.1.0:616 0.2.6:types:342 0.3.0:types:683 1.0.1:proto:287",
-	Doc: `What an artifact holds is in its parts, a list even if there is only one. Without it there is no result, and a
-typed client refuses the task.`,
+	Doc: `The content of an artifact is in its parts, a list even if there is only one. Without the list there is no
+result, and a typed client refuses the task.`,
 	Fix: `Write "parts" as a list of objects.`,
-	Silent: `A list that is left out is a note in an event that says it is the last chunk, and before 1.0 over HTTP+JSON,
-where it may be an empty one.`,
+	Silent: `A list that is left out is a note in an event with lastChunk, and, before 1.0, over HTTP+JSON, where a
+missing list may mean an empty one.`,
 	Check: requirePartsList,
 }
 
-// isLastChunk reports whether what is at hand is an artifact whose event says that nothing more of it follows.
+// isLastChunk reports whether the current observation is an artifact whose event says that nothing more of it follows.
 func isLastChunk(p *analysis.Pass) bool {
 	e := p.Entity
 	if e.Type != a2a.ArtifactEntity || e.Within != a2a.ArtifactUpdateEntity {
@@ -138,12 +138,12 @@ var artifactPartsNonempty = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker},
 	Cites:  rule.Cite("6.7", rule.Before1...).And("5.7", a2a.V1_0),
 	Stands: "0.1.0:616 0.2.5:484 0.3.0:types:683 1.0.1:1263",
-	Doc: `An artifact has at least one part. With none it is a result that says nothing, and clients that read the first
-part fail.`,
-	Fix: `Leave the artifact out until there is something in it. To close one, send the last piece with lastChunk.`,
-	Silent: `In 0.3, whose text does not ask for a part, an event that says it is the last chunk. It is a note anywhere
-else in 0.3, in such an event of another version, in 0.2 unless the card names a version up to 0.2.5, and before 1.0 over
-HTTP+JSON.`,
+	Doc: `An artifact has at least one part. Without any it is an empty result, and clients that read the first part
+fail.`,
+	Fix: `Leave the artifact out until it has content. To close one, send the last piece with lastChunk.`,
+	Silent: `In 0.3, whose text does not require a part, events with lastChunk. Everywhere else in 0.3, in events with
+lastChunk of another version, in 0.2 unless the card names a version up to 0.2.5, and before 1.0 over HTTP+JSON, the
+finding is a note.`,
 	Check: func(p *analysis.Pass) {
 		worst := analysis.Error
 		if isLastChunk(p) {
@@ -163,10 +163,10 @@ var artifactIndex = &analysis.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.7", a2a.V0_1),
 	Stands:   "0.1.0:647",
-	Doc: `In 0.1 the index says which artifact of a task a piece belongs to. A client that finds no number there cannot put
-the pieces together.`,
-	Fix:    `Count the artifacts of a task from 0, and write the number as an integer.`,
-	Silent: `An artifact without an index is number 0.`,
+	Doc: `In 0.1 the index says which artifact of a task a piece belongs to. If the index is not a number, a client
+cannot put the pieces together.`,
+	Fix:    `Number the artifacts of a task from 0, and write the number as an integer.`,
+	Silent: `A missing index, which means artifact 0.`,
 	Check: func(p *analysis.Pass) {
 		index := p.Entity.Member("index")
 		if !index.Exists() {
@@ -174,7 +174,7 @@ the pieces together.`,
 		}
 		p.Applied()
 		if n, ok := index.Int(); !ok || n < 0 {
-			p.Report(p.Here("index"), "index is "+analysis.Quote(index), "expected an integer from 0")
+			p.Report(p.Here("index"), "index is "+analysis.Quote(index), "expected an integer, 0 or more")
 		}
 	},
 }
@@ -189,11 +189,12 @@ var outputInMessage = &analysis.Rule{
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("6.1", a2a.V0_2, a2a.V0_3).And("3.7", a2a.V1_0),
 	Stands:   "0.2.6:290 0.3.0:499 1.0.1:758",
-	Doc: `Results of a task are artifacts; messages are for the conversation about it. A client that collects artifacts
-finds none here, and messages need not be kept.`,
-	Fix: `Put the result into an artifact. Keep the status message for words such as "done".`,
-	Silent: `A status message of one short text, up to 40 characters. Tasks in events of a stream, whose artifacts come in
-events of their own, and in lists, which leave artifacts out; 0.2 unless the card names 0.2.6. It is said once for each URL.`,
+	Doc: `The results of a task are its artifacts; messages are for the conversation about it. A client that collects
+artifacts finds none here, and messages need not be kept.`,
+	Fix: `Put the result into an artifact. Use the status message for remarks such as "done".`,
+	Silent: `A status message of one short text, up to 40 characters. Tasks in events of a stream, whose artifacts
+come in separate events, and in lists, which leave artifacts out; 0.2 unless the card names 0.2.6. It is reported once
+per URL.`,
 	Check: func(p *analysis.Pass) {
 		switch p.Exchange.Call.Operation {
 		case a2a.SendMessage, a2a.GetTask:
@@ -220,7 +221,7 @@ func holdsResult(parts a2a.Parts) bool {
 		(only.Get("text").Kind() != a2a.String || utf8.RuneCountInString(only.Get("text").Text()) > short)
 }
 
-// since0_2_6 reports whether the card of the endpoint says that 0.2.6 or 0.3 is spoken there, and no older version.
+// since0_2_6 reports whether the endpoint's card declares 0.2.6 or 0.3, and no older version.
 func since0_2_6(p *analysis.Pass) bool {
 	versions := card.Of(p).Versions(p.Exchange)
 	for _, v := range versions {

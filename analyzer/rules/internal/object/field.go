@@ -32,10 +32,10 @@ var metadataObject = &analysis.Rule{
 	If:     analysis.HasMetadata,
 	Cites:  rule.Cite("6.1", rule.Before1...).And("4.1", a2a.V1_0),
 	Stands: "0.1.0:417 0.2.6:types:188 0.3.0:types:488 1.0.1:proto:183",
-	Doc: `Metadata is a map from names to anything. Typed receivers read it as one, and refuse the whole message for a text
-or a list in its place.`,
-	Fix:    `Put the value into an object under a name, best one that begins with the URI of an extension.`,
-	Silent: `What is in it, and metadata that is null.`,
+	Doc: `Metadata is a map from names to values of any type. Typed receivers read it as a map, and refuse the whole
+message if it is a text or a list.`,
+	Fix:    `Put the value into an object under a name, preferably one that begins with the URI of an extension.`,
+	Silent: `The contents of metadata, and metadata that is null.`,
 	Check: func(p *analysis.Pass) {
 		v := p.Entity.Member("metadata")
 		if !v.Exists() {
@@ -65,12 +65,12 @@ var jsonCamelcase = &analysis.Rule{
 	Cites:  rule.Cite("3.2.3", a2a.V0_3).And("5.5", a2a.V1_0),
 	Covers: []string{"card-required-fields", "card-required-nested"},
 	Stands: "0.3.0:102 1.0.1:1204",
-	Doc: `Names in JSON are in camelCase: messageId, not message_id. Receivers that read JSON by these names do not find
-the member, and take it for missing.`,
-	Fix: `Print with the JSON names of the protocol: in Python, MessageToDict without preserving_proto_field_name, or
+	Doc: `JSON names are in camelCase: messageId, not message_id. Receivers that look for these names do not find the
+member, and treat it as missing.`,
+	Fix: `Write the JSON names of the protocol: in Python, use MessageToDict without preserving_proto_field_name, or
 models with their aliases.`,
-	Silent: `0.3 over JSON-RPC, where another rule finds the member missing; names inside metadata, data and other free
-objects; names that the protocol does not have. Of several from one side in an exchange the first is reported.`,
+	Silent: `0.3 over JSON-RPC, where another rule reports the member as missing; names inside metadata, data and
+other free objects; names that the protocol does not have. Only the first from each side of an exchange is reported.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind == analysis.CardSeen {
 			reportSnakeCard(p)
@@ -81,14 +81,14 @@ objects; names that the protocol does not have. Of several from one side in an e
 		}
 		p.Applied()
 		for m := range p.Entity.Odd(a2a.SnakeMember) {
-			p.Report(p.Here(m.Name.Text()), "the member is called "+analysis.Quote(m.Name),
+			p.Report(p.Here(m.Name.Text()), "the member is named "+analysis.Quote(m.Name),
 				"expected "+analysis.QuoteText(m.Slot.Name))
 		}
 	},
 }
 
-// reportSnakeCard reports a card of 1.0 with a member in snake_case. It stands for the whole card: what such a card
-// lacks, it has under another name.
+// reportSnakeCard reports a card of 1.0 with a member in snake_case. One finding covers the whole card: its missing
+// members are present under another name.
 func reportSnakeCard(p *analysis.Pass) {
 	if !p.Card.Shapes.Has(a2a.V1_0) {
 		return
@@ -106,7 +106,7 @@ func reportSnakeCard(p *analysis.Pass) {
 		}
 	}
 	if name != "" {
-		p.Report(p.Place, "the card has the member "+analysis.QuoteText(name), "expected names in camelCase")
+		p.Report(p.Place, "the card has the member "+analysis.QuoteText(name), "expected camelCase names")
 	}
 }
 
@@ -137,11 +137,11 @@ var enumNameString = &analysis.Rule{
 	Cites:    rule.Cite("5.5", a2a.V1_0),
 	Covers:   []string{"version-semantics-mixed"},
 	Stands:   "1.0.1:1215",
-	Doc: `1.0 writes states and roles by their full names in capitals: TASK_STATE_COMPLETED, ROLE_AGENT. A client of 1.0
-does not know "completed", nor the number 3, and cannot read the message.`,
+	Doc: `1.0 writes states and roles by their full names in capitals: TASK_STATE_COMPLETED, ROLE_AGENT. A client of
+1.0 does not know "completed" or the number 3, and cannot read the message.`,
 	Fix: `Write TASK_STATE_… and ROLE_… names. "canceled" is TASK_STATE_CANCELED, with one L.`,
 	Silent: `Values that no version has, which task-state-enum and msg-role-enum report. In a history, messages of the
-client that were judged when they were sent. Of several from one side in an exchange the first is reported.`,
+client, which were checked when they were sent. Only the first from each side of an exchange is reported.`,
 	Check: func(p *analysis.Pass) {
 		name := "state"
 		switch {
@@ -179,10 +179,10 @@ var fieldType = &analysis.Rule{
 	Odd:    a2a.MistypedMember,
 	Cites:  rule.Cite("6", rule.Before1...).And("4", a2a.V1_0),
 	Stands: "0.1.0:387 0.2.6:286 0.3.0:495 1.0.1:768",
-	Doc: `Each member of the protocol's objects is of one type. Typed receivers refuse the whole message for a number where
-a text should be, or for a text in place of a list.`,
-	Fix:    `Write the type that the message names. Ids are strings, also where they look like numbers.`,
-	Silent: `Members with a rule of their own, null, and unknown members. 1.0 also takes an integer in a string.`,
+	Doc: `Each member of the protocol's objects has one type. Typed receivers refuse the whole message if a number
+replaces a text, or a text replaces a list.`,
+	Fix:    `Write the type that the finding names. Ids are strings, even if they look like numbers.`,
+	Silent: `Members that another rule covers, null, and unknown members. 1.0 also accepts an integer in a string.`,
 	Check: func(p *analysis.Pass) {
 		p.Applied()
 		for m := range p.Entity.Odd(a2a.MistypedMember) {
@@ -199,12 +199,12 @@ var fieldNullRequired = &analysis.Rule{
 	Odd:    a2a.NullMember,
 	Cites:  rule.Cite("6", rule.Before1...).And("5.7", a2a.V1_0),
 	Stands: "0.1.0:387 0.2.6:286 0.3.0:495 1.0.1:1263",
-	Doc: `A member that is required has a value. null is none: typed receivers refuse the message as if the member were
-missing. In 0.2 and 0.3 the schemas take no null for optional members either.`,
+	Doc: `A required member needs a value, and null is not a value: typed receivers refuse the message as if the
+member were missing. In 0.2 and 0.3 the schemas do not allow null for optional members either.`,
 	Fix: `Write the value, or leave an optional member out: in Python, model_dump(exclude_none=True).`,
-	Silent: `Required members with a rule of their own, which takes null for missing; optional ones in 0.1 and 1.0, where
-null is allowed, and in 0.2 and 0.3 more than a note. Of several from one side in an exchange the first of each severity
-is reported. null inside metadata and data is a value.`,
+	Silent: `Required members that another rule covers, which treats null as missing; optional members in 0.1 and 1.0,
+where null is allowed. For optional members in 0.2 and 0.3 the finding is a note. Only the first of each severity from
+each side of an exchange is reported. null inside metadata and data is a value.`,
 	Check: func(p *analysis.Pass) {
 		p.Applied()
 		for m := range p.Entity.Odd(a2a.NullMember) {
@@ -230,13 +230,13 @@ var legacyFieldEmitted = &analysis.Rule{
 	Cites:    rule.Cite("A.2.1", a2a.V1_0),
 	Covers:   []string{"version-semantics-mixed"},
 	Stands:   "1.0.1:3515",
-	Doc: `1.0 has dropped or renamed the member. Receivers of 1.0 ignore it, so what it was meant to say is lost; receivers
-of both versions may take the message for one of the old.`,
+	Doc: `1.0 has dropped or renamed the member. Receivers of 1.0 ignore it, so its value is lost; receivers that
+support both versions may take the message for one of the old version.`,
 	Fix: `Leave out "kind", "type" and "final"; write returnImmediately for blocking, taskPushNotificationConfig for
 pushNotificationConfig, raw or url for file, mediaType for mimeType.`,
-	Silent: `Cards that carry the members of two versions; everything inside metadata and data; members of a message, task
-or update whose role or state is spelt as in an older version, which is reported instead. Of several from one side in an
-exchange the first is reported.`,
+	Silent: `Cards that carry the members of two versions; the contents of metadata and data; members of a message,
+task or update whose role or state is spelled as in an older version, which another rule reports. Only the first from
+each side of an exchange is reported.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind == analysis.CardSeen {
 			reportLegacyCapability(p)
@@ -274,19 +274,19 @@ func reportLegacyCapability(p *analysis.Pass) {
 
 var unknownField = &analysis.Rule{
 	ID:     "unknown-field",
-	Title:  "unknown member outside of metadata",
+	Title:  "unknown member outside metadata",
 	Level:  analysis.Advice,
 	Once:   analysis.PerExchange,
 	Odd:    a2a.UnknownMember,
 	Needs:  []*analysis.Tracker{card.Tracker},
 	Cites:  rule.Cite("6", rule.Before1...).And("5.7", a2a.V1_0),
 	Stands: "0.1.0:387 0.2.6:286 0.3.0:495 1.0.1:1275",
-	Doc: `No version of the protocol has this member here. Receivers ignore it, or refuse the message if they are strict;
-it may be a member that is misspelt, or in the wrong object.`,
-	Fix: `Check the spelling and the object. Put what is your own into metadata.`,
-	Silent: `Members of older versions and names in snake_case, which other rules report; names that are not plain
-words; exchanges with an extension, and agents whose card declares one or was not seen. Of several from one side in an
-exchange the first is reported.`,
+	Doc: `No version of the protocol has this member here. Receivers ignore it, or refuse the message if they are
+strict. The member may be misspelled, or in the wrong object.`,
+	Fix: `Check the spelling and the object. Put custom members into metadata.`,
+	Silent: `Members of older versions and names in snake_case, which other rules report; names with characters other
+than letters, digits and underscores; exchanges with an extension, and agents whose card declares one or was not seen.
+Only the first from each side of an exchange is reported.`,
 	Check: func(p *analysis.Pass) {
 		p.Applied()
 		if p.Entity.Oddities()&a2a.UnknownMember == 0 || hasExtensions(p.Exchange) || extendable(p) {
@@ -302,7 +302,7 @@ exchange the first is reported.`,
 	},
 }
 
-// isWord reports whether a name is made of letters and digits alone: others are names that somebody chose with care.
+// isWord reports whether a name has letters and digits alone. Other names were probably chosen with care.
 func isWord(name []byte) bool {
 	for _, c := range name {
 		if (c|0x20 < 'a' || c|0x20 > 'z') && !isDigit(c) {

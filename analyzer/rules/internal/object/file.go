@@ -33,10 +33,9 @@ var partFileXor = &analysis.Rule{
 	Cites:    rule.Cite("6.6", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"unknown-field"},
 	Stands:   "0.2.6:types:410 0.3.0:types:768",
-	Doc: `A file comes either with its bytes or with a uri to fetch it from. With both a receiver does not know which one
-counts; with neither there is no file.`,
-	Fix: `Write "bytes" for a file that is sent along and "uri" for one that is to be fetched, and leave the other
-out.`,
+	Doc: `A file has either its bytes or a uri to fetch it from. With both, a receiver does not know which one counts;
+with neither, there is no file.`,
+	Fix:    `Write "bytes" for a file that is sent inline and "uri" for a file that is fetched, and leave the other out.`,
 	Silent: `Members that are null. Over HTTP+JSON the names fileWithBytes and fileWithUri count too.`,
 	Check: func(p *analysis.Pass) {
 		if p.Entity.Type != a2a.FileEntity {
@@ -52,7 +51,7 @@ out.`,
 	},
 }
 
-// fileContent returns the content of the file at hand: its bytes and its reference.
+// fileContent returns the content of the current file: its bytes and its reference.
 func fileContent(p *analysis.Pass) (inline, reference a2a.Value) {
 	inline, reference = p.Entity.Member("bytes"), p.Entity.Member("uri")
 	if p.Entity.Proto() {
@@ -75,11 +74,10 @@ var partFileXorV01 = &analysis.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.6", a2a.V0_1),
 	Stands:   "0.1.0:602",
-	Doc: `A file comes either with its bytes or with a uri to fetch it from. With both a receiver does not know which
-one counts.`,
-	Fix: `Write "bytes" for a file that is sent along and "uri" for one that is to be fetched, and leave the other out
+	Doc:      `A file has either its bytes or a uri to fetch it from. With both, a receiver does not know which one counts.`,
+	Fix: `Write "bytes" for a file that is sent inline and "uri" for a file that is fetched, and leave the other out
 or null.`,
-	Silent: `A file with neither: 0.1 allows one that is only named.`,
+	Silent: `A file with neither: 0.1 allows a file with only a name.`,
 	Check: func(p *analysis.Pass) {
 		if p.Entity.Type != a2a.FileEntity {
 			return
@@ -100,10 +98,10 @@ var partBase64 = &analysis.Rule{
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("6.6", rule.Before1...).And("4.1.6", a2a.V1_0),
 	Stands:   "0.1.0:583 0.2.6:types:412 0.3.0:types:766 1.0.1:proto:228",
-	Doc: `A file inside a message is written in base64. What cannot be decoded is lost, and parsers of typed receivers
-refuse the whole message for it.`,
-	Fix:    `Encode the bytes with a library for base64, without a "data:" prefix. Write a text as a text part.`,
-	Silent: `The alphabet of URLs, missing padding, and line ends or spaces between the letters.`,
+	Doc: `The bytes of a file in a message are base64. Bytes that cannot be decoded are lost, and typed receivers
+refuse the whole message.`,
+	Fix:    `Encode the bytes with a base64 library, without a "data:" prefix. Send text as a text part.`,
+	Silent: `The URL-safe alphabet, missing padding, and line ends or spaces between the letters.`,
 	Check: func(p *analysis.Pass) {
 		v, name := ofFile(p, "raw", "bytes", "fileWithBytes")
 		if v.Kind() != a2a.String {
@@ -117,7 +115,7 @@ refuse the whole message for it.`,
 }
 
 // ofFile returns a member of the part of 1.0 or the file of 0.x at hand, by its name there and, over HTTP+JSON, by its
-// other name before 1.0; an Absent one if what is at hand is neither.
+// other name before 1.0; an Absent one if the current observation is neither.
 func ofFile(p *analysis.Pass, modern, old, proto string) (a2a.Value, string) {
 	switch {
 	case p.Entity.Type == a2a.PartEntity && p.Entity.Modern():
@@ -167,10 +165,10 @@ var partURLAbsolute = &analysis.Rule{
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("6.6", rule.Before1...).And("4.1.6", a2a.V1_0),
 	Stands:   "0.1.0:584 0.2.6:types:421 0.3.0:types:778 1.0.1:proto:230",
-	Doc: `A file by reference is fetched by the receiver of the message. A path alone has no host there: it means
-nothing on another machine.`,
-	Fix:    `Write the whole URI, scheme and host included, one that the other side can reach.`,
-	Silent: `Whether anything is there. URIs of any scheme are fine, "data:" among them.`,
+	Doc: `A file by reference is fetched by the receiver of the message. A path without a host means nothing on
+another machine.`,
+	Fix:    `Write the full URI with scheme and host, and one that the other side can reach.`,
+	Silent: `Whether the file exists. URIs of any scheme are fine, including "data:".`,
 	Check: func(p *analysis.Pass) {
 		v, name := ofFile(p, "url", "uri", "fileWithUri")
 		if v.Kind() != a2a.String {
@@ -192,8 +190,8 @@ var partMediaTypeSyntax = &analysis.Rule{
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("6.6", rule.Before1...).And("4.1.6", a2a.V1_0),
 	Stands:   "0.1.0:598 0.2.6:types:404 0.3.0:types:756 1.0.1:proto:239",
-	Doc: `Receivers choose by the media type how to show or read a content. "png" or "text" is not one: what handles
-image/png or text/plain is not found.`,
+	Doc: `Receivers decide by the media type how to show or read the content. "png" or "text" is not a media type, so
+the handlers for image/png or text/plain are not found.`,
 	Fix:    `Write type and subtype, such as image/png, text/plain or application/json.`,
 	Silent: `Media types that are not registered, parameters, and an empty text.`,
 	Check: func(p *analysis.Pass) {
@@ -210,19 +208,19 @@ image/png or text/plain is not found.`,
 
 var outputModeAccepted = &analysis.Rule{
 	ID:       "output-mode-accepted",
-	Title:    "output of a media type that the client does not accept",
+	Title:    "output has a media type that the client does not accept",
 	Level:    analysis.Should,
 	If:       analysis.HasContent,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("7.1.1", a2a.V0_2, a2a.V0_3).And("3.2.2", a2a.V1_0),
 	Stands:   "0.2.6:types:293 0.3.0:types:618 1.0.1:proto:144",
-	Doc: `A client says with acceptedOutputModes what it can show or read. An artifact of another type is one that it has
-no use for, although the task looks well done.`,
-	Fix: `Look at acceptedOutputModes before choosing a format, and convert, or answer ContentTypeNotSupportedError
-(-32005) where the agent cannot.`,
-	Silent: `Parts that declare no media type, messages of a status or a history, requests that accept nothing in
-particular. Parameters of types do not count, and short names such as "text" stand for every subtype. Before 1.0, where
-no sentence asks the agent to heed the list, it is a note.`,
+	Doc: `With acceptedOutputModes a client says what it can show or read. It cannot use an artifact of another type,
+although the task appears to have succeeded.`,
+	Fix: `Check acceptedOutputModes before choosing a format. Convert the output, or answer
+ContentTypeNotSupportedError (-32005) if the agent cannot.`,
+	Silent: `Parts that declare no media type, messages of a status or a history, requests without
+acceptedOutputModes. Parameters of types do not count, and short names such as "text" match every subtype. Before 1.0,
+where no sentence requires the agent to honor the list, the finding is a note.`,
 	Check: func(p *analysis.Pass) {
 		if p.Entity.In != a2a.InArtifact && p.Entity.In != a2a.InResult || !p.Exchange.Call.Operation.Sends() {
 			return

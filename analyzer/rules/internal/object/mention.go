@@ -6,7 +6,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Mentions is the family of rules about what a message or an artifact names: extensions and other tasks.
+// Mentions is the family of rules about references in a message or an artifact: extensions and other tasks.
 var Mentions = rule.Family{
 	Name:     "mention",
 	Category: analysis.Lifecycle,
@@ -28,10 +28,10 @@ var msgExtensionsURI = &analysis.Rule{
 	Cites: rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("6.7", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0).
 		And("4.1.7", a2a.V1_0),
 	Stands: "0.2.6:types:364 0.3.0:types:710 0.2.6:types:348 0.3.0:types:689 1.0.1:proto:273 1.0.1:proto:291",
-	Doc: `A message or an artifact names the extensions that it was made with by their URIs. A receiver looks them up
-there; a name or an object in their place finds nothing, or fails the whole message.`,
+	Doc: `A message or an artifact lists the URIs of the extensions that it uses. A receiver looks them up; if the
+list has a name or an object, the lookup fails, or the receiver refuses the whole message.`,
 	Fix:    `List the URIs exactly as the agent card has them, as strings.`,
-	Silent: `Whether the card declares the extension. Of several such entries in one list the first is reported.`,
+	Silent: `Whether the card declares the extension. Only the first such entry in a list is reported.`,
 	Check: func(p *analysis.Pass) {
 		list := p.Entity.Member("extensions")
 		if !list.Exists() {
@@ -43,7 +43,7 @@ there; a name or an object in their place finds nothing, or fails the whole mess
 		}
 		for i, v := range list.Elems() {
 			if !hasScheme(v) {
-				p.Report(element(p, "extensions", i), analysis.Quote(v)+" is no URI", "expected the URI of an extension")
+				p.Report(element(p, "extensions", i), analysis.Quote(v)+" is not a URI", "expected the URI of an extension")
 				return
 			}
 		}
@@ -57,10 +57,10 @@ var msgReferenceTaskIDs = &analysis.Rule{
 	Side:   a2a.Client,
 	On:     analysis.MessageSeen,
 	Stands: "0.2.6:types:367 0.3.0:types:713 1.0.1:proto:276",
-	Doc: `A message refers to other tasks by a list of their ids. A single string in place of the list is refused by typed
-agents, or read as its letters.`,
+	Doc: `A message refers to other tasks by a list of their ids. If the list is a single string, typed agents refuse
+it, or read it as a list of letters.`,
 	Fix:    `Write a list of strings, each the id of another task.`,
-	Silent: `Whether the tasks exist. A message that refers to its own task is a note.`,
+	Silent: `Whether the tasks exist. If a message refers to its own task, the finding is a note.`,
 	Check: func(p *analysis.Pass) {
 		list := p.Entity.Member("referenceTaskIds")
 		if !list.Exists() {

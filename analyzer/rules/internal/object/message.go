@@ -7,7 +7,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Messages is the family of rules about the shape of a message, whoever sends it.
+// Messages is the family of rules about the shape of messages from either side.
 var Messages = rule.Family{
 	Name:     "message",
 	Category: analysis.Lifecycle,
@@ -34,18 +34,18 @@ var msgObject = &analysis.Rule{
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("7.1", rule.Before1...).And("3.2.1", a2a.V1_0),
 	Stands:   "0.1.0:819 0.2.6:489 0.3.0:types:635 1.0.1:proto:652",
-	Doc: `A send is about one thing: its message. An agent that is given none, or a text where the object should be, has
-nothing to work on, and mostly answers that the parameters are invalid.`,
+	Doc: `A send request needs a message. Without one, or with a text where the object belongs, the agent has nothing
+to work on, and usually answers that the parameters are invalid.`,
 	Fix: `Put the message into the member "message" of the parameters, as an object with a role and parts.`,
-	Silent: `Over HTTP+JSON the member "request" of 0.x is taken for the message. Parameters that are not an object,
-and a body that is not JSON, are left to the rules about them.`,
+	Silent: `Over HTTP+JSON the member "request" of 0.x counts as the message. Parameters that are not an object, and
+a body that is not JSON, are reported by other rules.`,
 	Check: func(p *analysis.Pass) {
 		switch {
 		case !p.Exchange.Call.Operation.Sends():
 			return
 		case p.Kind == analysis.RequestSeen:
 			if lacksParams(p) {
-				p.Report(p.Exchange.RequestPlace().Body(), "there are no parameters", "expected a message to send")
+				p.Report(p.Exchange.RequestPlace().Body(), "the parameters are missing", "expected a message to send")
 			}
 			return
 		case p.Entity.Type != a2a.ParamsEntity:
@@ -60,15 +60,15 @@ and a body that is not JSON, are left to the rules about them.`,
 		}
 		switch {
 		case !message.Exists():
-			p.Report(p.Here(), "there is no message", "expected a message to send")
+			p.Report(p.Here(), "the message is missing", "expected a message to send")
 		case message.Kind() != a2a.Object:
 			p.Report(p.Here(name), "the message is "+analysis.Quote(message), "expected an object")
 		}
 	},
 }
 
-// lacksParams reports whether the request at hand has no parameters at all: over HTTP+JSON no body, over JSON-RPC no
-// params, or the null that stands for that in 0.1.
+// lacksParams reports whether the current request has no parameters at all: no body over HTTP+JSON, no params over
+// JSON-RPC, or null, which 0.1 uses for absent params.
 func lacksParams(p *analysis.Pass) bool {
 	call := &p.Exchange.Call
 	switch {
@@ -89,17 +89,16 @@ var msgIDPresent = &analysis.Rule{
 	Either: true,
 	Cites:  rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0),
 	Stands: "0.2.6:types:368 0.3.0:types:714 1.0.1:proto:262",
-	Doc: `The sender of a message gives it an id. By it a message that was sent twice is taken for one, and histories
-are put together; typed clients and agents refuse a message without.`,
-	Fix: `Write a fresh "messageId" into every message, such as a UUID, and the same one when the message is sent
-again.`,
-	Silent: `What the id looks like. In a history, messages of the client that were judged when they were sent.`,
+	Doc: `The sender of a message gives it an id. Receivers use the id to detect a message that was sent twice and to
+merge histories. Typed clients and agents refuse a message without one.`,
+	Fix:    `Write a fresh "messageId" into every message, such as a UUID. Use the same id if you send the message again.`,
+	Silent: `The format of the id. In a history, messages of the client, which were checked when they were sent.`,
 	Check: func(p *analysis.Pass) {
 		requireText(p, "messageId", analysis.Error)
 	},
 }
 
-// requireText reports a member of the entity at hand that is missing, null, no string, or empty.
+// requireText reports a member of the current entity that is missing, null, no string, or empty.
 func requireText(p *analysis.Pass, name string, worst analysis.Severity) {
 	p.Applied()
 	switch v := p.Entity.Member(name); {
@@ -121,11 +120,11 @@ var msgRoleEnum = &analysis.Rule{
 	Cites:  rule.Cite("6.4", rule.Before1...).And("4.1.5", a2a.V1_0),
 	Covers: []string{"version-semantics-mixed"},
 	Stands: "0.1.0:502 0.2.6:types:357 0.3.0:types:700 1.0.1:proto:245",
-	Doc: `The role says who speaks: the client's side or the agent. A receiver that cannot read it drops the message or
-puts it into the wrong mouth, which a language model then goes on from.`,
+	Doc: `The role says who wrote the message: the client's side or the agent. A receiver that cannot read the role
+drops the message or attributes it to the wrong side, and a language model then continues from that.`,
 	Fix: `Write "user" or "agent" before 1.0, and "ROLE_USER" or "ROLE_AGENT" in 1.0.`,
-	Silent: `Before 1.0, over HTTP+JSON, the spelling of 1.0. In 1.0 the spelling of other versions is left to
-enum-name-string. In a history, messages of the client that were judged when they were sent.`,
+	Silent: `Before 1.0, over HTTP+JSON, the spelling of 1.0. In 1.0 the spelling of other versions is reported by
+enum-name-string. In a history, messages of the client, which were checked when they were sent.`,
 	Check: func(p *analysis.Pass) {
 		p.Applied()
 		role := p.Entity.Member("role")
@@ -148,7 +147,7 @@ func roleNames(p *analysis.Pass) string {
 	return `"user" or "agent"`
 }
 
-// isRole reports whether a value is the role as the dialect at hand spells it.
+// isRole reports whether a value is the role as the current dialect spells it.
 func isRole(p *analysis.Pass, v a2a.Value, role a2a.Role) bool {
 	old, modern := v.Is("user"), v.Is("ROLE_USER")
 	if role == a2a.AgentRole {
@@ -165,18 +164,18 @@ func isRole(p *analysis.Pass, v a2a.Value, role a2a.Role) bool {
 
 var msgRoleClient = &analysis.Rule{
 	ID:       "msg-role-client",
-	Title:    "client sends a message in the role of the agent",
+	Title:    "client sends a message with the role of the agent",
 	Level:    analysis.Must,
 	Side:     a2a.Client,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("6.4", rule.Before1...).And("4.1.5", a2a.V1_0),
 	Stands:   "0.1.0:502 0.2.6:types:357 0.3.0:types:699 1.0.1:proto:248",
-	Doc: `What goes from client to agent is said by the user, whoever or whatever that is. An agent that builds its
-conversation from roles takes such a message for its own words, and does not answer it.`,
-	Fix: `Send messages with the role of the user. An agent that asks another agent is that agent's client, and so the
-user there.`,
-	Silent: `Roles that are missing or unknown. Before 1.0 the finding is a warning: there the role of the user is only
-what is usual.`,
+	Doc: `Messages from client to agent have the role of the user. An agent that builds its conversation from roles
+takes this message for its own, and does not answer it.`,
+	Fix: `Send messages with the role of the user. An agent that calls another agent is a client there, and so the
+user.`,
+	Silent: `Roles that are missing or unknown. Before 1.0 the finding is a warning: the role of the user is only
+customary there.`,
 	Check: func(p *analysis.Pass) {
 		role := p.Entity.Member("role")
 		if p.Entity.In != a2a.InRequest || role.Kind() != a2a.String {
@@ -184,7 +183,7 @@ what is usual.`,
 		}
 		p.Applied()
 		if isRole(p, role, a2a.AgentRole) {
-			p.Report(p.Here("role"), "the client's message has the role "+analysis.Quote(role), "expected that of the user",
+			p.Report(p.Here("role"), "the client's message has the role "+analysis.Quote(role), "expected the role of the user",
 				analysis.AtMostIf(!p.Entity.Modern(), analysis.Warning))
 		}
 	},
@@ -192,16 +191,16 @@ what is usual.`,
 
 var msgRoleServer = &analysis.Rule{
 	ID:     "msg-role-server",
-	Title:  "agent answers in the role of the user",
+	Title:  "agent answers with the role of the user",
 	Level:  analysis.Must,
 	Side:   a2a.Agent,
 	If:     analysis.Told,
 	Cites:  rule.Cite("6.4", rule.Before1...).And("4.1.5", a2a.V1_0),
 	Stands: "0.1.0:502 0.2.6:types:357 0.3.0:types:699 1.0.1:proto:250",
-	Doc: `A message that answers, and the one that goes with a status, are the agent's own. With the role of the user a
-client shows them as if the user had said them, and may send them back.`,
-	Fix:    `Set the role of the agent in every message that the agent makes. Do not copy the message that came in.`,
-	Silent: `Messages of a history, where both sides speak. Roles that are missing or unknown.`,
+	Doc: `The message in an answer and the message in a status are from the agent. If they have the role of the user,
+a client shows them as if the user had written them, and may send them back.`,
+	Fix:    `Set the role of the agent in every message that the agent creates. Do not copy the request's message.`,
+	Silent: `Messages of a history, which contains both sides. Roles that are missing or unknown.`,
 	Check: func(p *analysis.Pass) {
 		role := p.Entity.Member("role")
 		if p.Entity.In != a2a.InResult && p.Entity.In != a2a.InStatus || role.Kind() != a2a.String {
@@ -209,7 +208,7 @@ client shows them as if the user had said them, and may send them back.`,
 		}
 		p.Applied()
 		if isRole(p, role, a2a.UserRole) {
-			p.Report(p.Here("role"), "the agent's message has the role "+analysis.Quote(role), "expected that of the agent")
+			p.Report(p.Here("role"), "the agent's message has the role "+analysis.Quote(role), "expected the role of the agent")
 		}
 	},
 }
@@ -223,15 +222,15 @@ var msgPartsArray = &analysis.Rule{
 	Cites:  rule.Cite("6.4", rule.Before1...).And("4.1.4", a2a.V1_0),
 	Covers: []string{"unknown-field"},
 	Stands: "0.1.0:492 0.2.6:types:359 0.3.0:types:705 1.0.1:proto:270",
-	Doc: `What a message says is in its parts, a list even if there is only one. Without it there is nothing to read, and a
-typed receiver refuses the whole message.`,
-	Fix: `Write "parts" as a list of objects. A plain text is a list of one text part.`,
-	Silent: `Before 1.0, over HTTP+JSON, the name "content"; a list that is left out there is an empty one, and a note. In
-a history, messages of the client that were judged when they were sent.`,
+	Doc: `The content of a message is in its parts, a list even if there is only one. Without the list there is
+nothing to read, and a typed receiver refuses the whole message.`,
+	Fix: `Write "parts" as a list of objects. A plain text is a list with one text part.`,
+	Silent: `Before 1.0, over HTTP+JSON, the name "content". A list that is left out there means an empty one, and the
+finding is a note. In a history, messages of the client, which were checked when they were sent.`,
 	Check: requirePartsList,
 }
 
-// requirePartsList reports a message or artifact whose parts are no list.
+// requirePartsList reports a message or artifact whose parts are not a list.
 func requirePartsList(p *analysis.Pass) {
 	p.Applied()
 	parts, name := partsOf(p)
@@ -244,7 +243,7 @@ func requirePartsList(p *analysis.Pass) {
 	}
 }
 
-// partsOf returns the parts of the message or artifact at hand, and under which name they stand.
+// partsOf returns the parts of the current message or artifact, and the name of the member that has them.
 func partsOf(p *analysis.Pass) (a2a.Value, string) {
 	if parts := p.Entity.Member("parts"); parts.Exists() || !p.Entity.Proto() {
 		return parts, "parts"
@@ -261,12 +260,12 @@ var msgPartsNonempty = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker},
 	Cites:  rule.Cite("6.4", rule.Before1...).And("5.7", a2a.V1_0),
 	Stands: "0.1.0:490 0.2.5:382 0.3.0:types:705 1.0.1:1263",
-	Doc: `A message has at least one part. With none it says nothing: clients show an empty bubble or refuse it, and agents
-have nothing to work on.`,
-	Fix: `Leave the message out where there is nothing to say; a status may come without one.`,
-	Silent: `In 0.2 it is an error only if the card names a version up to 0.2.5, and else a note. It is also a note in 0.3,
-whose text does not ask for a part, and before 1.0 over HTTP+JSON. In a history, messages of the client that were judged
-when they were sent.`,
+	Doc: `A message has at least one part. Without any it is empty: clients show an empty bubble or refuse it, and
+agents have nothing to work on.`,
+	Fix: `Leave the message out if it has no content; a status does not need one.`,
+	Silent: `In 0.2 the finding is an error only if the card names a version up to 0.2.5, and a note otherwise. It is
+also a note in 0.3, whose text does not require a part, and before 1.0 over HTTP+JSON. In a history, messages of the
+client, which were checked when they were sent.`,
 	Check: func(p *analysis.Pass) { requireParts(p, analysis.Error) },
 }
 
@@ -295,12 +294,12 @@ var msgKind = &analysis.Rule{
 	Cites:    rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"version-semantics-mixed", "field-type"},
 	Stands:   "0.2.6:types:375 0.3.0:types:721",
-	Doc: `An agent answers a message with a Task or a Message, and "kind" is how a client tells which. A typed client that
-does not find it reads nothing at all.`,
+	Doc: `An agent answers a message with a Task or a Message, and "kind" tells the client which one it is. A typed
+client that does not find it cannot read the answer.`,
 	Fix: `Write "kind":"message" into every message.`,
-	Silent: `In events of a stream, event-kind reports it. Anywhere but in a direct answer a missing kind is a note, since
-examples of the specification leave it out, and in a history nothing. A message whose role is spelt as in 1.0 is
-reported for that instead.`,
+	Silent: `In events of a stream, event-kind reports it. A missing kind is a note outside a direct answer, since
+examples of the specification leave it out, and is not reported in a history. A message whose role is spelled as in
+1.0 is reported for that instead.`,
 	Check: func(p *analysis.Pass) {
 		kind, direct := p.Entity.Member("kind"), p.Entity.In == a2a.InResult
 		if direct && p.Event != nil {
@@ -322,7 +321,7 @@ reported for that instead.`,
 
 var msgContextOnServerMessage = &analysis.Rule{
 	ID:       "msg-context-on-server-message",
-	Title:    "answering message without a contextId",
+	Title:    "answer is a message without a contextId",
 	Level:    analysis.Should,
 	Side:     a2a.Agent,
 	Once:     analysis.PerEndpoint,
@@ -330,11 +329,11 @@ var msgContextOnServerMessage = &analysis.Rule{
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("4.1.4", a2a.V1_0),
 	Stands:   "1.0.1:proto:255",
-	Doc: `A message that is the whole answer tells in which context it was given. Without the contextId the client cannot
-go on with the conversation: its next message begins another one.`,
-	Fix: `Write the context's id into the message: the one that the client sent, or a new one.`,
+	Doc: `A message that is the complete answer names its context. Without the contextId the client cannot continue
+the conversation: its next message starts another one.`,
+	Fix: `Write the context's id into the message: the one from the client, or a new one.`,
 	Silent: `Messages of a status or a history, which are in the context of their task; a contextId that is not a
-string, which another rule reports. It is said once for each URL.`,
+string, which another rule reports. It is reported once per URL.`,
 	Check: func(p *analysis.Pass) {
 		v := p.Entity.Member("contextId")
 		if p.Entity.In == a2a.InResult && p.Exchange.Call.Operation.Sends() && (!v.Exists() || v.Kind() == a2a.String) {

@@ -28,11 +28,11 @@ var sendResponseOneof = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("3.1.1", a2a.V1_0),
 	Stands: "1.0.1:180",
-	Doc: `An agent answers a message with a task or with a message, in the member of that name. A client looks for the one
-or the other: with neither it has no answer, with both it does not know which one counts.`,
+	Doc: `An agent answers a message with a task or with a message, in the member of that name. With neither, a client
+has no answer; with both, it does not know which one counts.`,
 	Fix: `Answer {"task":{…}} or {"message":{…}}, never the bare object and never both.`,
-	Silent: `Errors, answers that cannot be read, and answers in the shape of another version. A member that is null is not
-there; unknown members beside it do not count.`,
+	Silent: `Errors, answers that cannot be read, and answers in the form of another version. A member that is null
+counts as missing; unknown members do not count.`,
 	Check: func(p *analysis.Pass) {
 		if p.Exchange.Call.Operation != a2a.SendMessage {
 			return
@@ -47,7 +47,8 @@ there; unknown members beside it do not count.`,
 	},
 }
 
-// resultOf returns what a successful answer or event holds, and where it stands; not if there is nothing, or no JSON.
+// resultOf returns the result in a successful answer or event, and its pointer. It returns false without a result or
+// without JSON.
 func resultOf(p *analysis.Pass) (a2a.Value, string, bool) {
 	a := p.Answer
 	switch {
@@ -81,7 +82,7 @@ func countMembers(v a2a.Value, names ...string) int {
 	return n
 }
 
-// memberCountText says what is wrong with a result that holds n of the members it should hold one of.
+// memberCountText describes the error in a result that has n of the members of which it must have one.
 func memberCountText(v a2a.Value, n int, none, several string) string {
 	switch {
 	case v.Kind() != a2a.Object:
@@ -103,13 +104,14 @@ var streamResponseOneof = &analysis.Rule{
 	Cites:    rule.Cite("3.2.3", a2a.V0_3).And("3.2.3", a2a.V1_0),
 	Covers:   []string{"stream-first-event", "legacy-field-emitted"},
 	Stands:   "0.3.0:102 1.0.1:proto:789",
-	Doc: `Each event of a stream holds exactly one of task, message, statusUpdate and artifactUpdate. A client finds the
-object by the name of its member: with none there is nothing to read, with two parsers refuse the event.`,
-	Fix: `Send one object for each event, in the member that bears its name.`,
-	Silent: `Errors that open a stream, and over JSON-RPC all errors. In 0.3 only HTTP+JSON is judged, where a flat object
-with "kind" is fine too. An error object after other events is a note over HTTP+JSON: nothing is laid down for failures
-so late. Of several such events the first is reported. Where a stream begins with an event of another version, that is
-said instead.`,
+	Doc: `Each event of a stream holds exactly one of task, message, statusUpdate and artifactUpdate. Clients use the
+name of the member to identify the object. Without any of them there is nothing to read; with two, parsers refuse the
+event.`,
+	Fix: `Send one object per event, in the member with its name.`,
+	Silent: `Errors that open a stream, and over JSON-RPC all errors. In 0.3 only HTTP+JSON is checked, where a flat
+object with "kind" is fine too. Over HTTP+JSON an error object after other events is a note: the specification does
+not define such late failures. Only the first such event is reported. If a stream begins with an event of another
+version, that is reported instead.`,
 	Check: func(p *analysis.Pass) {
 		call, rest := &p.Exchange.Call, p.Exchange.Call.Binding != a2a.JSONRPC
 		if p.Kind == analysis.ForeignSeen {
@@ -138,7 +140,7 @@ said instead.`,
 			countMembers(v, "status_update", "artifact_update")
 		if n != 1 {
 			if v.Get("kind").Kind() == a2a.String && !rule.OpensStream(p) {
-				at += "/kind" // which stands there for the wrapper; what the object holds is judged on its own
+				at += "/kind" // names the wrapper; the contents are checked separately
 			}
 			p.Report(p.Place.At(at),
 				"the event "+
@@ -159,12 +161,12 @@ var sendResultType = &analysis.Rule{
 	Cites:    rule.Cite("7.1", rule.Before1...).And("7.2", rule.Before1...),
 	Covers:   []string{"unknown-field"},
 	Stands:   "0.1.0:786 0.2.6:461 0.3.0:670 0.1.0:848 0.2.6:types:812 0.3.0:types:1032",
-	Doc: `An agent answers a message with a Task, and since 0.2 it may answer with a Message. A client that gets something
-else has no answer, although the call succeeded.`,
-	Fix: `Answer with the Task itself as the result, or since 0.2 with a Message, not with a list, a text or an object
-of your own.`,
-	Silent: `Errors, and results in the shape and spelling of 1.0. A Task or Message without "kind" is told by its
-members, and task-kind or msg-kind reports it. Of several wrapped events in a stream the first is reported.`,
+	Doc: `An agent answers a message with a Task or, since 0.2, with a Message. If a client gets anything else, it has
+no answer although the call succeeded.`,
+	Fix: `Answer with the Task itself as the result, or since 0.2 with a Message, not with a list, a text or a custom
+object.`,
+	Silent: `Errors, and results in the form and spelling of 1.0. A Task or Message without "kind" is recognized by
+its members, and task-kind or msg-kind reports it. Only the first wrapped event in a stream is reported.`,
 	Check: func(p *analysis.Pass) {
 		v, at, ok := resultOf(p)
 		op := p.Exchange.Call.Operation
@@ -173,7 +175,7 @@ members, and task-kind or msg-kind reports it. Of several wrapped events in a st
 		}
 		p.Applied()
 		if payload := &p.Answer.Payload; payload.Wrapped {
-			p.Report(p.Place.At(at), "the "+payload.Kind.String()+" is the member "+
+			p.Report(p.Place.At(at), "the "+payload.Kind.String()+" is a member "+
 				analysis.QuoteText(payload.Pointer[len(at)+1:])+" of another object, as in 1.0",
 				"expected the bare "+payload.Kind.String(), analysis.For(analysis.Wrapper))
 			return
@@ -191,7 +193,7 @@ members, and task-kind or msg-kind reports it. Of several wrapped events in a st
 	},
 }
 
-// resultName says what an object is, or shows what is none.
+// resultName describes an object by its kind, or shows a value that is not an object.
 func resultName(kind a2a.PayloadKind, v a2a.Value) string {
 	if v.Kind() != a2a.Object {
 		return analysis.Quote(v)
@@ -211,11 +213,12 @@ var getResultTask = &analysis.Rule{
 		And("3.1.5", a2a.V1_0),
 	Covers: []string{"unknown-field"},
 	Stands: "0.1.0:922 0.2.6:608 0.3.0:817 0.1.0:951 0.2.6:674 0.3.0:883 1.0.1:226 1.0.1:274",
-	Doc: `To get or to cancel a task is answered with the Task itself. A client that looks for its id and status at the top
-finds nothing in an object around it.`,
-	Fix: `Write the Task as the result, or as the body, without {"task":…} around it: that is for answers to messages
-only.`,
-	Silent: `Errors, null over JSON-RPC, and answers that cannot be read. What the Task holds is judged by other rules.`,
+	Doc: `A request to get or cancel a task is answered with the Task itself. A client that looks for id and status at
+the top level does not find them if another object wraps the Task.`,
+	Fix: `Write the Task as the result, or as the body, without {"task":…} around it: that form is for answers to
+messages only.`,
+	Silent: `Errors, null over JSON-RPC, and answers that cannot be read. What the Task holds is checked by other
+rules.`,
 	Check: func(p *analysis.Pass) {
 		switch p.Exchange.Call.Operation {
 		case a2a.GetTask, a2a.CancelTask:
@@ -230,7 +233,7 @@ only.`,
 		switch payload := &p.Answer.Payload; {
 		case payload.Kind == a2a.TaskPayload && payload.Wrapped:
 			p.Report(p.Place.At(at),
-				"the Task is the member "+analysis.QuoteText(payload.Pointer[len(at)+1:])+" of another object",
+				"the Task is a member "+analysis.QuoteText(payload.Pointer[len(at)+1:])+" of another object",
 				"expected the bare Task", analysis.For(analysis.Wrapper))
 		case payload.Kind != a2a.TaskPayload:
 			p.Report(p.Place.At(at), "the answer is "+resultName(payload.Kind, v), "expected a Task")
@@ -245,12 +248,12 @@ var resultObject = &analysis.Rule{
 	On:     analysis.AnswerSeen | analysis.EventSeen,
 	Cites:  rule.Cite("7", rule.Before1...).And("3.1", a2a.V1_0),
 	Stands: "0.1.0:779 0.2.6:449 0.3.0:658 1.0.1:167",
-	Doc: `Every operation is answered with an object: a task, an update, a config, a card, a page of a list. Typed clients
-fail to read a text, a number or a list in its place, and the call is lost although it succeeded.`,
-	Fix: `Write the object of the operation as the result, or as the body, and an error as an error.`,
-	Silent: `Errors, null over JSON-RPC, and answers that have a rule of their own: to a send, to the get and the
-cancellation of a task, and the events of 1.0 and of HTTP+JSON. Before 1.0 lists of push configs may be arrays, and
-nothing lays down what a list of tasks is.`,
+	Doc: `Every operation is answered with an object: a task, an update, a config, a card, or a page of a list. Typed
+clients cannot read a text, a number or a list, and the call is lost although it succeeded.`,
+	Fix: `Write the object of the operation as the result or the body, and an error as an error.`,
+	Silent: `Errors, null over JSON-RPC, and answers that another rule covers: to sending, getting and canceling, and
+the events of 1.0 and of HTTP+JSON. Before 1.0 lists of push configs may be arrays, and the format of task lists is
+not defined.`,
 	Check: func(p *analysis.Pass) {
 		v, at, ok := resultOf(p)
 		if !ok {

@@ -9,7 +9,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// element returns the place of an element of a list in the entity at hand.
+// element returns the place of an element of a list in the current entity.
 func element(p *analysis.Pass, name string, index int) analysis.Place {
 	return p.Here(name, strconv.Itoa(index))
 }

@@ -6,25 +6,25 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// whoseSpelling says of a state or a role that is not spelt as in the dialects at hand whose spelling it is, as the
+// whoseSpelling says of a state or a role that is not spelt as in the current dialects whose spelling it is, as the
 // middle of a sentence.
 func whoseSpelling(p *analysis.Pass, v a2a.Value) string {
 	switch in := a2a.SpellingDialects(v); {
 	case in.Empty() || !in.Intersect(p.Dialects).Empty():
 		return ""
 	case in.Has(a2a.V1_0):
-		return ", as A2A 1.0 spells it, and the message is of " + p.Dialects.String()
+		return ", as in A2A 1.0, and the message is of " + p.Dialects.String()
 	}
-	return ", as A2A before 1.0 spells it, and the message is of " + p.Dialects.String()
+	return ", as in A2A before 1.0, and the message is of " + p.Dialects.String()
 }
 
-// otherSpelling reports whether the entity at hand, or what it stands in, spells its role or its state as in another
-// version than that of the message: then all of it was made for that one, and the role or the state is reported.
+// otherSpelling reports whether the current entity, or its owner, spells its role or state as in another version than
+// the message's. The whole entity was then made for that version, and only the role or the state is reported.
 func otherSpelling(p *analysis.Pass) bool {
 	return rule.OtherSpelling(p, p.Entity.Value) || rule.OtherSpelling(p, p.Entity.Owner)
 }
 
-// stateNames returns how the dialects at hand spell the state that is meant, or which states they have.
+// stateNames returns the spelling of the intended state in the current dialects, or a list of their states.
 func stateNames(p *analysis.Pass, v a2a.Value) string {
 	meant := a2a.StateOf(v.Text())
 	for d := range p.Dialects.All() {

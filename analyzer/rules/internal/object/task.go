@@ -28,10 +28,10 @@ var taskIDPresent = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("6.1", rule.Before1...).And("4.1.1", a2a.V1_0),
 	Stands: "0.1.0:395 0.2.6:types:179 0.3.0:types:478 1.0.1:proto:170",
-	Doc: `Everything that a client can do with a task it does by the id: get it, cancel it, go on with it. Without one the
-task is lost as soon as the answer is read.`,
+	Doc: `Clients use the id for everything that they do with a task: get it, cancel it, continue it. Without an id
+the task is lost as soon as the answer is read.`,
 	Fix:    `Write the task's id as a non-empty string into every Task.`,
-	Silent: `What the id looks like.`,
+	Silent: `The format of the id.`,
 	Check: func(p *analysis.Pass) {
 		requireText(p, "id", analysis.Error)
 	},
@@ -45,10 +45,10 @@ var taskContextID = &analysis.Rule{
 	Cites:    rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"field-type"},
 	Stands:   "0.2.6:types:180 0.3.0:types:479",
-	Doc: `In 0.2 and 0.3 every task is in a context, which the agent makes if the client names none. Typed clients refuse a
-Task without it, and no client can begin a second task in the same conversation.`,
+	Doc: `In 0.2 and 0.3 every task has a context, which the agent creates if the client names none. Typed clients
+refuse a Task without it, and no client can start a second task in the same conversation.`,
 	Fix:    `Write the context's id into every Task.`,
-	Silent: `1.0, where the member may be left out, and 0.1, which has no contexts.`,
+	Silent: `1.0, where the member is optional, and 0.1, which has no contexts.`,
 	Check: func(p *analysis.Pass) {
 		requireText(p, "contextId", analysis.Error)
 	},
@@ -60,14 +60,14 @@ var taskStatusPresent = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("6.1", rule.Before1...).And("4.1.1", a2a.V1_0),
 	Stands: "0.1.0:402 0.2.6:types:182 0.3.0:types:481 1.0.1:proto:175",
-	Doc: `A client looks at the state of a task to know whether to wait, to ask its user, or to take the result.
-Without it the client waits without end or gives up.`,
-	Fix:    `Write "status" with "state" into every Task, also where only its artifacts have changed.`,
-	Silent: `Before 1.0, over HTTP+JSON, a missing state is a note: the proto JSON leaves out the state unknown.`,
+	Doc: `A client needs the state of a task to know whether to wait, to ask its user, or to use the result. Without
+it the client waits forever or gives up.`,
+	Fix:    `Write "status" with "state" into every Task, even if only its artifacts have changed.`,
+	Silent: `Before 1.0, over HTTP+JSON, a missing state is a note: proto JSON leaves out the state unknown.`,
 	Check:  requireState,
 }
 
-// requireState reports a task or status update whose status says no state.
+// requireState reports a task or status update whose status has no state.
 func requireState(p *analysis.Pass) {
 	p.Applied()
 	status := p.Entity.Member("status")
@@ -93,13 +93,13 @@ var taskStateEnum = &analysis.Rule{
 	Cites:  rule.Cite("6.3", rule.Before1...).And("4.1.3", a2a.V1_0),
 	Covers: []string{"version-semantics-mixed"},
 	Stands: "0.1.0:459 0.2.6:types:320 0.3.0:types:650 1.0.1:proto:187",
-	Doc: `The states are a closed list. A client that meets another one cannot tell whether the task still runs: it
-waits without end, or fails to read the answer at all.`,
-	Fix: `Use the state of the list that fits, spelt as the version has it ("canceled" has one l), and say more in the
-status message or in metadata.`,
-	Silent: `A missing state; before 1.0, over HTTP+JSON, the spelling of the proto files. In 1.0 the spelling of other
-versions is left to enum-name-string. With an extension activated the finding is a note for a text. Of several in an
-exchange the first is reported.`,
+	Doc: `The list of states is closed. If the state is not in it, a client cannot tell whether the task is still
+active: it waits forever, or cannot read the answer at all.`,
+	Fix: `Use the state of the list that fits, in the version's spelling ("canceled" has one l). Put details into the
+status message or into metadata.`,
+	Silent: `A missing state; before 1.0, over HTTP+JSON, the spelling of the proto files. In 1.0 the spelling of
+other versions is reported by enum-name-string. If an extension is active and the state is a text, the finding is a
+note. Only the first such state in an exchange is reported.`,
 	Check: func(p *analysis.Pass) {
 		state := p.Entity.Member("state")
 		if !state.Exists() {
@@ -115,7 +115,7 @@ exchange the first is reported.`,
 	},
 }
 
-// isState reports whether a value is a state as the dialects at hand spell it.
+// isState reports whether a value is a state as the current dialects spell it.
 func isState(p *analysis.Pass, v a2a.Value) bool {
 	if v.Kind() != a2a.String || v.Is("") {
 		return false
@@ -133,7 +133,7 @@ func isState(p *analysis.Pass, v a2a.Value) bool {
 	return p.Entity.Proto() && v.Is("TASK_STATE_CANCELLED")
 }
 
-// unknownWord reports whether a value is a number over gRPC, which stands for a word that the enumeration does not have.
+// unknownWord reports whether a value is a number over gRPC, where a number means an unknown enumeration value.
 func unknownWord(p *analysis.Pass, v a2a.Value) bool {
 	return p.Exchange.Call.Binding == a2a.GRPC && v.Kind() == a2a.Number
 }
@@ -160,11 +160,11 @@ var taskStateUnspecified = &analysis.Rule{
 	On:     analysis.StatusSeen,
 	Cites:  rule.Cite("5.7", a2a.V1_0),
 	Stands: "1.0.1:1263",
-	Doc: `The state is required, and this value stands for a state that was not set. A client learns nothing from it:
-neither whether to wait nor whether there is a result.`,
-	Fix: `Set a real state before a task is shown: TASK_STATE_SUBMITTED as soon as it exists.`,
-	Silent: `The state unknown of older versions, which is legal there. It is a warning, since the comment on the value
-lets it stand for a state that is not known.`,
+	Doc: `The state is required, and this value means that it was not set. A client learns nothing from it: neither
+whether to wait nor whether there is a result.`,
+	Fix: `Set a state before a task is shown: TASK_STATE_SUBMITTED as soon as it exists.`,
+	Silent: `The state unknown of older versions, which is legal there. The finding is a warning, since the comment on
+the value also allows it for a state that is unknown.`,
 	Check: func(p *analysis.Pass) {
 		state := p.Entity.Member("state")
 		if state.Kind() != a2a.String {
@@ -185,10 +185,11 @@ var taskKind = &analysis.Rule{
 	Cites:    rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"version-semantics-mixed", "field-type", "task-context-id"},
 	Stands:   "0.2.6:types:192 0.3.0:types:492",
-	Doc: `An agent answers a message with a Task or a Message, and "kind" is how a client tells which. A typed client that
-does not find it reads nothing at all.`,
-	Fix:    `Write "kind":"task" into every Task.`,
-	Silent: `Events of a stream, which event-kind judges, and tasks inside another object, which get-result-task judges.`,
+	Doc: `An agent answers a message with a Task or a Message, and "kind" tells the client which one it is. A typed
+client that does not find it cannot read the answer.`,
+	Fix: `Write "kind":"task" into every Task.`,
+	Silent: `Events of a stream, which event-kind checks, and tasks inside another object, which get-result-task
+checks.`,
 	Check: func(p *analysis.Pass) {
 		if p.Event != nil || p.Entity.Within != a2a.NoEntity {
 			return

@@ -31,10 +31,10 @@ var taskTimestampFormat = &analysis.Rule{
 	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("6.2", rule.Before1...),
 	Stands:   "0.1.0:443 0.2.6:types:203 0.3.0:types:506",
-	Doc: `A status says when it was recorded. Clients sort and show by it; a number of seconds or a date in words cannot be
-read by what reads ISO 8601.`,
+	Doc: `A status says when it was recorded. Clients sort by the time and show it; ISO 8601 parsers cannot read a
+number of seconds or a date in prose.`,
 	Fix: `Write 2025-04-02T16:59:25Z, in UTC.`,
-	Silent: `A time without a zone, which examples of the specification have; every other form of ISO 8601; a timestamp
+	Silent: `A time without a zone, which examples of the specification have; all other forms of ISO 8601; a timestamp
 that is null.`,
 	Check: func(p *analysis.Pass) {
 		v := p.Entity.Member("timestamp")
@@ -56,11 +56,11 @@ var timestampUTCZ = &analysis.Rule{
 	On:       analysis.StatusSeen | analysis.FrameSeen,
 	Bindings: rule.OnJSON,
 	Stands:   "1.0.1:1230",
-	Doc: `1.0 has one way to write a time: date, T, time, Z. Parsers of it refuse everything else, and with it the whole
-message; a time without a zone is read as any.`,
+	Doc: `1.0 has one format for a time: date, T, time, Z. Its parsers refuse everything else, and with it the whole
+message. A time without a zone may be read in any zone.`,
 	Fix: `Format times in UTC as 2026-03-01T10:00:00.000Z.`,
-	Silent: `Any number of digits after the point. A small t or z is a note, and an offset has a rule of its own. Times in
-metadata and data are free.`,
+	Silent: `Any number of digits after the point. A lower-case t or z is a note, and an offset is covered by another
+rule. Times in metadata and data may have any format.`,
 	Check: func(p *analysis.Pass) {
 		v, name := timeOf(p)
 		if !v.Exists() {
@@ -78,16 +78,16 @@ metadata and data are free.`,
 
 var timestampNoOffset = &analysis.Rule{
 	ID:       "timestamp-no-offset",
-	Title:    "timestamp with an offset in place of Z",
+	Title:    "timestamp with an offset instead of Z",
 	Level:    analysis.Must,
 	Either:   true,
 	On:       analysis.StatusSeen | analysis.FrameSeen,
 	Bindings: rule.OnJSON,
 	Stands:   "1.0.1:1255",
-	Doc: `Times of 1.0 are in UTC and end with Z. Receivers compare them as text and sort by them: with an offset the order
-comes out wrong, and strict parsers refuse the message.`,
-	Fix:    `Convert to UTC and write Z. In Python replace "+00:00", which isoformat() prints.`,
-	Silent: `Times that are wrong in another way, which timestamp-utc-z reports.`,
+	Doc: `1.0 times are in UTC and end with Z. Receivers compare and sort them as text: with an offset the order is
+wrong, and strict parsers refuse the message.`,
+	Fix:    `Convert to UTC and write Z. In Python replace the "+00:00" that isoformat() prints.`,
+	Silent: `Times that are wrong in another respect, which timestamp-utc-z reports.`,
 	Check: func(p *analysis.Pass) {
 		v, name := timeOf(p)
 		if !v.Exists() {
@@ -100,7 +100,7 @@ comes out wrong, and strict parsers refuse the message.`,
 	},
 }
 
-// timeOf returns the typed time in the object at hand and its name. What stands in a query is text.
+// timeOf returns the typed time in the current object and its name. A time in a query is text.
 func timeOf(p *analysis.Pass) (a2a.Value, string) {
 	switch {
 	case p.Entity.Type == a2a.StatusEntity:
@@ -120,11 +120,11 @@ var timestampMillis = &analysis.Rule{
 	Needs:    []*analysis.Tracker{stream.Tracker},
 	Bindings: rule.OnJSONCall,
 	Stands:   "1.0.1:1236",
-	Doc: `Times of 1.0 have milliseconds where the agent can tell them. Tasks that change several times in a second cannot
-be sorted by times of whole seconds, and a list by time shows them in any order.`,
-	Fix: `Keep the milliseconds when a status is recorded, and print them: 2026-03-01T10:00:00.125Z.`,
-	Silent: `A time on a whole second may be so by chance: it takes three different ones in one stream or list, and none
-with a fraction. It is said once for each URL.`,
+	Doc: `1.0 times have milliseconds if the agent can measure them. If tasks change several times a second, whole
+seconds do not give an order, and a list sorted by time comes out in any order.`,
+	Fix: `Keep the milliseconds when you record a status, and print them: 2026-03-01T10:00:00.125Z.`,
+	Silent: `A single time may be on a whole second by chance: the rule needs three different ones in one stream or
+list, and none with a fraction. It is reported once per URL.`,
 	Check: func(p *analysis.Pass) {
 		var clock stream.Clock
 		switch {
@@ -157,10 +157,10 @@ const (
 	odd       timeForm = iota // in none of the following ways
 	utc                       // 2026-03-01T10:00:00.000Z
 	lowerCase                 // the same with a small t or z
-	offset                    // the same with an offset in place of Z
+	offset                    // the same with an offset instead of Z
 )
 
-// readTime says how a value is written as an instant of 1.0, whose form is that of RFC 3339.
+// readTime returns how a value is written as a 1.0 timestamp, which has the RFC 3339 form.
 func readTime(v a2a.Value) timeForm {
 	if v.Kind() != a2a.String {
 		return odd
@@ -185,7 +185,7 @@ func readTime(v a2a.Value) timeForm {
 	return utc
 }
 
-// withoutFraction returns what follows a fraction of at least one digit, or everything if there is none.
+// withoutFraction returns the text after a fraction of at least one digit; the whole text without a fraction.
 func withoutFraction(text []byte) []byte {
 	if len(text) < 2 || text[0] != '.' && text[0] != ',' || !isDigit(text[1]) {
 		return text

@@ -33,12 +33,12 @@ var eventKind = &analysis.Rule{
 	Cites:    rule.Cite("7.2", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"version-semantics-mixed", "field-type", "result-object"},
 	Stands:   "0.2.6:types:812 0.3.0:types:1032",
-	Doc: `A stream carries four kinds of objects, and "kind" is how a client tells them apart. An event without it, or
-with a kind of its own, is dropped or ends the client's reading; and so is one that is not an object, or that another
-version would send.`,
+	Doc: `A stream carries four kinds of objects, and "kind" tells clients which is which. If an event has no kind or
+an unknown one, clients drop it or stop reading. The same happens if the event is not an object, or has the form of
+another version.`,
 	Fix: `Write "kind" into every result of a stream: "task", "message", "status-update" or "artifact-update".`,
-	Silent: `Errors; null, which another rule reports; streams of which every event is in another version, for which there
-are rules of their own.`,
+	Silent: `Errors; null, which another rule reports; streams in which every event has the form of another version,
+which other rules cover.`,
 	Check: func(p *analysis.Pass) {
 		if p.Answer == nil || !p.Answer.IsEnvelope || p.Answer.Err != nil || !p.Exchange.Call.Streams {
 			return
@@ -75,7 +75,7 @@ func isKind(v a2a.Value) bool {
 
 const expectedKind = `expected "task", "message", "status-update" or "artifact-update"`
 
-// turnsForeign reports whether the event at hand is the first of its stream in another dialect, after others that were
+// turnsForeign reports whether the current event is the first of its stream in another dialect, after others that were
 // in that of the request. Where the first event is foreign, the version is at fault, and not the event.
 func turnsForeign(p *analysis.Pass) bool {
 	so := p.Exchange.Stream.Dialects
@@ -84,16 +84,18 @@ func turnsForeign(p *analysis.Pass) bool {
 
 var eventIDs = &analysis.Rule{
 	ID:    "event-ids",
+	Once:  analysis.PerCause,
 	Title: "update without taskId or contextId",
 	Level: analysis.Must,
 	Cites: rule.Cite("7.2.2", a2a.V0_2, a2a.V0_3).And("7.2.3", a2a.V0_2, a2a.V0_3).And("4.2.1", a2a.V1_0).
 		And("4.2.2", a2a.V1_0),
 	Stands: "0.2.6:types:214 0.3.0:types:521 0.2.6:types:234 0.3.0:types:544 1.0.1:proto:298 1.0.1:proto:310",
-	Doc: `An update names its task and the context of it. A client that follows several tasks cannot tell without them
-where it belongs, and typed clients refuse the event.`,
+	Doc: `An update names its task and the task's context. Without these ids a client that follows several tasks
+cannot tell where the update belongs, and typed clients refuse the event.`,
 	Fix: `Write taskId and contextId into every update.`,
-	Silent: `Which task and context they name. In 1.0 a missing contextId is a warning: an example of the specification
-leaves it out.`,
+	Silent: `Which task and context they name. In 1.0 a missing contextId is a warning: an example of the
+specification omits it.
+Between the same two programs only the first of those that differ only in numbers is reported, with their number.`,
 	Check: func(p *analysis.Pass) {
 		requireText(p, "taskId", analysis.Error)
 		worst := analysis.Error
@@ -106,15 +108,17 @@ leaves it out.`,
 
 var eventIDV01 = &analysis.Rule{
 	ID:       "event-id-v01",
+	Once:     analysis.PerCause,
 	Title:    "update of 0.1 without an id",
 	Level:    analysis.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2.2", a2a.V0_1).And("7.2.3", a2a.V0_1),
 	Stands:   "0.1.0:869 0.1.0:899",
-	Doc: `In 0.1 an update names its task with "id". A client that follows several tasks cannot tell without it where
+	Doc: `In 0.1 an update names its task with "id". Without it a client that follows several tasks cannot tell where
 the update belongs.`,
-	Fix:    `Write the task's id as "id" into every update.`,
-	Silent: `Which task it names.`,
+	Fix: `Write the task's id as "id" into every update.`,
+	Silent: `Which task it names.
+Between the same two programs only the first of those that differ only in numbers is reported, with their number.`,
 	Check: func(p *analysis.Pass) {
 		requireText(p, "id", analysis.Error)
 	},
@@ -126,10 +130,10 @@ var eventStatus = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("7.2.2", rule.Before1...).And("4.2.1", a2a.V1_0),
 	Stands: "0.1.0:873 0.2.6:types:220 0.3.0:types:527 1.0.1:proto:302",
-	Doc: `A status update is there to tell the state of the task. Without it the client does not know whether to go on
+	Doc: `A status update reports the state of the task. Without it the client does not know whether to continue
 listening, to ask its user, or to stop.`,
-	Fix:    `Write "status" with "state" into every status update, also where only the message is new.`,
-	Silent: `Before 1.0, over HTTP+JSON, a missing state is a note: the proto JSON leaves out the state unknown.`,
+	Fix:    `Write "status" with "state" into every status update, even if only the message is new.`,
+	Silent: `Before 1.0, over HTTP+JSON, a missing state is a note: proto JSON leaves out the state unknown.`,
 	Check: func(p *analysis.Pass) {
 		if p.Entity.Type == a2a.StatusUpdateEntity {
 			requireState(p)
@@ -143,10 +147,10 @@ var eventArtifact = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("7.2.3", rule.Before1...).And("4.2.2", a2a.V1_0),
 	Stands: "0.1.0:905 0.2.6:types:240 0.3.0:types:550 1.0.1:proto:314",
-	Doc: `An artifact update brings an artifact or a piece of one. Without it there is nothing to add, and a client
-cannot even tell to what.`,
-	Fix:    `Write "artifact" as an object, also in the event that closes it.`,
-	Silent: `What the artifact holds.`,
+	Doc: `An artifact update carries an artifact or a piece of one. Without it there is nothing to add, and the client
+does not even know which artifact is meant.`,
+	Fix:    `Write "artifact" as an object, even in the event that closes it.`,
+	Silent: `The contents of the artifact.`,
 	Check: func(p *analysis.Pass) {
 		if p.Entity.Type != a2a.ArtifactUpdateEntity {
 			return
@@ -171,11 +175,11 @@ var eventFinalType = &analysis.Rule{
 	Cites:    rule.Cite("7.2.2", rule.Before1...),
 	Covers:   []string{"field-type"},
 	Stands:   "0.1.0:890 0.2.6:types:222 0.3.0:types:529",
-	Doc: `By "final" a client knows that nothing more will come. A text in place of true is refused by typed clients, or
-taken for true even if it says "false".`,
+	Doc: `"final" tells a client that no more events will come. If it is a text instead of true, typed clients refuse
+it, or read it as true even if it says "false".`,
 	Fix: `Write "final":true in the last event and "final":false in the others, without quotes.`,
-	Silent: `0.1, where it may be left out. Where the card names a version up to 0.2.5, whose text lets it be left out and
-whose schema does not, a missing one is a note. Of several such events in a stream the first is reported.`,
+	Silent: `0.1, where it is optional. If the card names a version up to 0.2.5, whose text makes it optional and
+whose schema does not, a missing one is a note. Only the first such event in a stream is reported.`,
 	Check: func(p *analysis.Pass) {
 		if p.Entity.Type != a2a.StatusUpdateEntity {
 			return
@@ -199,8 +203,8 @@ var eventFlagsType = &analysis.Rule{
 	On:     analysis.UpdateSeen | analysis.ArtifactSeen,
 	Cites:  rule.Cite("6.7", a2a.V0_1).And("7.2.3", a2a.V0_2, a2a.V0_3).And("4.2.2", a2a.V1_0),
 	Stands: "0.1.0:648 0.2.6:types:241 0.3.0:types:551 1.0.1:proto:315",
-	Doc: `The flags tell how a piece of an artifact is to be put together. A text in place of true is refused by typed
-clients, or taken for true even if it says "false": the artifact comes out wrong.`,
+	Doc: `The flags say how to put the pieces of an artifact together. If one is a text instead of true, typed clients
+refuse it, or read it as true even if it says "false": the artifact comes out wrong.`,
 	Fix:    `Write true or false without quotes, or leave the member out for false.`,
 	Silent: `Flags that are missing or null. 0.1 has them inside the artifact.`,
 	Check: func(p *analysis.Pass) {

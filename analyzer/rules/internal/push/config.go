@@ -35,13 +35,13 @@ var pushGetDetails = &analysis.Rule{
 	Cites:  rule.Cite("7.6", a2a.V0_2, a2a.V0_3).And("3.1.8", a2a.V1_0),
 	Covers: []string{"unknown-field", "field-type"},
 	Stands: "0.2.6:767 0.3.0:976 1.0.1:360",
-	Doc: `A config that is read, or confirmed, comes with its details, above all the URL. Without it the client cannot tell
-where its notifications go. Where the URL stands depends on the version: in 1.0 beside id and taskId, before that in
-pushNotificationConfig. A client that looks for it in the one place finds nothing in the other.`,
+	Doc: `The answer with a stored or confirmed config has its details, above all the URL. Without it the client
+cannot tell where its notifications go. The place of the URL depends on the version: in 1.0 it is next to id and
+taskId, before that in pushNotificationConfig. A client that looks in one place does not find it in the other.`,
 	Fix: `Answer with the stored config. In 1.0 that is {"taskId": ..., "id": ..., "url": ...}; before, it is {"taskId":
 ..., "pushNotificationConfig": {"id": ..., "url": ...}}. Only secrets may be left out.`,
-	Silent: `Any other member. In the answer to a config that is set, only a config in the shape of another version is
-reported. Over HTTP+JSON before 1.0, and in 0.1, either shape is fine.`,
+	Silent: `All other members. In the answer to a config that is set, only a config in the form of another version is
+reported. Over HTTP+JSON before 1.0, and in 0.1, either form is fine.`,
 	Check: func(p *analysis.Pass) {
 		asked, config, ok := configAnswer(p, a2a.GetPushConfig, a2a.CreatePushConfig)
 		if !ok {
@@ -75,17 +75,17 @@ reported. Over HTTP+JSON before 1.0, and in 0.1, either shape is fine.`,
 
 var pushGetURLV01 = &analysis.Rule{
 	ID:       "push-get-url-v01",
-	Title:    "push config read with a URL that nobody set",
+	Title:    "stored push config has a URL that no one set",
 	Level:    analysis.Must,
 	Bindings: rule.OnRPC,
 	Needs:    []*analysis.Tracker{push.Tracker},
 	Cites:    rule.Cite("7.6", a2a.V0_1),
 	Stands:   "0.1.0:985",
-	Doc: `In 0.1 a task has one config. A client that asks for it is told where its notifications go; if that is an address
-that nobody ever set, they go astray, or the client is misled.`,
-	Fix: `Store the config as it came, and answer with the one that is stored.`,
-	Silent: `Configs that were set before the recording began, or along with a message whose answer is not known; URLs that
-are equal by RFC 3986; secrets in the query and the user information of the URL.`,
+	Doc: `In 0.1 a task has one config. A client that reads it learns where its notifications go; if no one ever set
+that address, they are lost, or the client is misled.`,
+	Fix: `Store the config unchanged, and answer with the stored config.`,
+	Silent: `Configs that were set before the recording began, or in a message whose answer is unknown; URLs that are
+equal by RFC 3986; secrets in the query and the user information of the URL.`,
 	Check: func(p *analysis.Pass) {
 		asked, config, ok := configAnswer(p, a2a.GetPushConfig)
 		if !ok || p.Dialects != a2a.Of(a2a.V0_1) {
@@ -104,11 +104,11 @@ are equal by RFC 3986; secrets in the query and the user information of the URL.
 		p.Applied()
 		last := known.List[len(known.List)-1]
 		p.Report(p.Place.At(url.Pointer()), "url is "+analysis.Quote(url),
-			"expected "+analysis.QuoteText(last.URL)+", as was set at "+last.Place.String())
+			"expected "+analysis.QuoteText(last.URL)+", as set at "+last.Place.String())
 	},
 }
 
-const besideID = "expected it beside id and taskId, as 1.0 has it"
+const besideID = "expected it next to id and taskId, as in 1.0"
 
 var pushGetMissing = &analysis.Rule{
 	ID:     "push-get-missing",
@@ -118,13 +118,13 @@ var pushGetMissing = &analysis.Rule{
 	Needs:  []*analysis.Tracker{push.Tracker},
 	Cites:  rule.Cite("3.1.8", a2a.V1_0),
 	Stands: "1.0.1:360",
-	Doc: `A config that does not exist is answered with TaskNotFoundError. If one whose deletion was confirmed comes back
-instead, it was not deleted, and its notifications with the task's content go on.`,
-	Fix: `Remove the config before confirming its deletion, and answer a read of it with TaskNotFoundError (-32001,
+	Doc: `A config that does not exist is answered with TaskNotFoundError. If the agent returns a config whose
+deletion it has confirmed, the config was not deleted, and notifications with the task's content continue.`,
+	Fix: `Remove the config before you confirm its deletion, and answer later reads with TaskNotFoundError (-32001,
 HTTP+JSON: 404).`,
 	Covers: []string{"push-get-details"},
-	Silent: `Reads that began before the deletion was confirmed. Once a config was asked for since: it may have been given
-the same id, unless the answer names another one or refuses it.`,
+	Silent: `Reads that began before the deletion was confirmed. All reads after a new config was requested, which may
+have the same id, unless the answer names another id or is a refusal.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Call.Operation != a2a.GetPushConfig {
@@ -137,7 +137,7 @@ the same id, unless the answer names another one or refuses it.`,
 		p.Applied()
 		if _, _, ok := configAnswer(p, a2a.GetPushConfig); ok {
 			p.Report(p.Place.At(p.Answer.Payload.Pointer),
-				"config "+analysis.QuoteText(gone.ID)+" is there, and its deletion was confirmed at "+gone.Place.String(),
+				"config "+analysis.QuoteText(gone.ID)+" exists, and its deletion was confirmed at "+gone.Place.String(),
 				"expected TaskNotFoundError (-32001)")
 		}
 	},
@@ -145,15 +145,15 @@ the same id, unless the answer names another one or refuses it.`,
 
 var pushGetIDMatch = &analysis.Rule{
 	ID:     "push-get-id-match",
-	Title:  "another push config than the one asked for",
+	Title:  "another push config than requested",
 	Level:  analysis.Must,
 	If:     analysis.OfPush,
 	Cites:  rule.Cite("7.6", a2a.V0_2, a2a.V0_3).And("3.1.8", a2a.V1_0),
 	Stands: "0.2.6:767 0.3.0:976 1.0.1:351",
-	Doc: `A task may have several push configs, which are told apart by their id. A client that is given another one than
-it asked for changes or deletes the wrong one next.`,
-	Fix:    `Look the config up by task and id, and answer with exactly that one.`,
-	Silent: `Ids that the answer leaves out; in 0.2 and 0.3 the config's id if the request does not name one.`,
+	Doc: `A task may have several push configs, which are identified by id. A client that gets another config than it
+asked for then changes or deletes the wrong one.`,
+	Fix:    `Look the config up by task and id, and answer with exactly that config.`,
+	Silent: `Ids that the answer omits; in 0.2 and 0.3 the config's id if the request does not name one.`,
 	Check: func(p *analysis.Pass) {
 		asked, config, ok := configAnswer(p, a2a.GetPushConfig)
 		if !ok {
@@ -170,7 +170,7 @@ it asked for changes or deletes the wrong one next.`,
 				at = p.Place.At(id.Pointer())
 			}
 			p.Report(at, "the config has id "+analysis.QuoteText(config.ID()),
-				"expected "+analysis.QuoteText(asked.ConfigID)+", as the client asked")
+				"expected "+analysis.QuoteText(asked.ConfigID)+", as requested by the client")
 		}
 	},
 }
@@ -184,9 +184,9 @@ var pushListShape = &analysis.Rule{
 	Covers:   []string{"field-type", "unknown-field"},
 	Stands:   "0.2.6:797 0.3.0:1006",
 	Doc: `In 0.2 and 0.3 the result of tasks/pushNotificationConfig/list is an array of objects with taskId and
-pushNotificationConfig. Typed clients fail to read anything else.`,
-	Fix: `Answer with a JSON array, an empty one if there is no config, of {"taskId": ..., "pushNotificationConfig":
-{"url": ...}}.`,
+pushNotificationConfig. Typed clients cannot read anything else.`,
+	Fix: `Answer with a JSON array of {"taskId": ..., "pushNotificationConfig": {"url": ...}}. If there is no config,
+the array is empty.`,
 	Silent: `A null result, which is reported as such; agents of 1.0, whose list is an object.`,
 	Check: func(p *analysis.Pass) {
 		v := p.Answer.Payload.Value
@@ -218,11 +218,10 @@ var pushListShapeV1 = &analysis.Rule{
 	Cites:    rule.Cite("3.1.9", a2a.V1_0),
 	Covers:   []string{"unknown-field", "field-type"},
 	Stands:   "1.0.1:proto:807",
-	Doc: `In 1.0 configs are listed as an object with the member configs, an array, and nextPageToken if there are more. A
-bare array is what 0.3 had, and so is a config with its URL in pushNotificationConfig: clients of 1.0 find nothing in
-them.`,
+	Doc: `In 1.0 the list of configs is an object with the member configs, an array, and nextPageToken if there are
+more. 0.3 used a bare array, and configs with their URL in pushNotificationConfig: clients of 1.0 cannot read them.`,
 	Fix:    `Answer {"configs": [{"taskId": ..., "id": ..., "url": ...}]}.`,
-	Silent: `A missing configs, which stands for none, and members that are not known.`,
+	Silent: `A missing configs, which means that there are none, and unknown members.`,
 	Check: func(p *analysis.Pass) {
 		v := p.Answer.Payload.Value
 		if p.Exchange.Call.Operation != a2a.ListPushConfigs || p.Answer.Err != nil || !v.Exists() || v.IsNull() ||
@@ -249,18 +248,18 @@ them.`,
 
 var pushListComplete = &analysis.Rule{
 	ID:     "push-list-complete",
-	Title:  "list of push configs lacks one",
+	Title:  "list of push configs is incomplete",
 	Level:  analysis.Must,
 	On:     analysis.AnswerSeen | analysis.TaskSeen,
 	Needs:  []*analysis.Tracker{push.Tracker},
 	Cites:  rule.Cite("3.1.9", a2a.V1_0),
 	Stands: "1.0.1:381",
-	Doc: `A list of push configs has all of the task's configs, and they last until the task ends or they are deleted. A
-config that is not listed cannot be found and deleted, or was lost together with its notifications.`,
-	Fix: `List every stored config of the task, and keep configs as long as the task is active; with several pages, return
+	Doc: `A list of push configs has all of the task's configs, which last until the task ends or they are deleted. If
+a config is missing from the list, it cannot be found and deleted, or it was lost together with its notifications.`,
+	Fix: `List every stored config of the task, and keep configs while the task is active; with several pages, return
 a nextPageToken.`,
-	Silent: `Pages, configs that came along with a message, that somebody tried to delete or that another client set, and
-tasks that are not seen active after the list.`,
+	Silent: `Lists with several pages; configs that were sent with a message, that someone tried to delete, or that
+another client set; tasks that are not seen active after the list.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if p.Kind == analysis.AnswerSeen {
@@ -293,11 +292,11 @@ var pushListNoDeleted = &analysis.Rule{
 	Needs:  []*analysis.Tracker{push.Tracker},
 	Cites:  rule.Cite("3.1.10", a2a.V1_0),
 	Stands: "1.0.1:402",
-	Doc: `A deleted config is gone for good. If it is still listed it was not deleted, and its notifications with the
-task's content go on.`,
-	Fix: `Remove the config from the store before confirming its deletion.`,
-	Silent: `Lists that began before the deletion was confirmed. Once a config was asked for since: it may have been given
-the same id, unless the answer names another one or refuses it.`,
+	Doc: `A deleted config is gone for good. If it is still listed, it was not deleted, and notifications with the
+task's content continue.`,
+	Fix: `Remove the config from the store before you confirm its deletion.`,
+	Silent: `Lists that began before the deletion was confirmed. All lists after a new config was requested, which may
+have the same id, unless the answer names another id or is a refusal.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Call.Operation != a2a.ListPushConfigs || p.Answer.Err != nil {
@@ -325,10 +324,10 @@ var pushDeleteResult = &analysis.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.8", a2a.V0_2, a2a.V0_3),
 	Stands:   "0.2.6:832 0.3.0:1041",
-	Doc: `In 0.2 and 0.3 the result of a deletion is null. Typed clients fail to read another value, and take a
-deletion that worked for one that failed.`,
+	Doc: `In 0.2 and 0.3 the result of a deletion is null. Typed clients cannot read any other value, and treat the
+successful deletion as failed.`,
 	Fix:    `Answer "result": null.`,
-	Silent: `An empty object is a note. A missing result is reported as such.`,
+	Silent: `An empty object is a note. A missing result is reported by another rule.`,
 	Check: func(p *analysis.Pass) {
 		result := p.Answer.Result
 		if p.Exchange.Call.Operation != a2a.DeletePushConfig || !result.Exists() || p.Answer.Err != nil {
@@ -351,11 +350,11 @@ var pushDeleteIdempotent = &analysis.Rule{
 	Needs:  []*analysis.Tracker{push.Tracker},
 	Cites:  rule.Cite("3.1.10", a2a.V1_0),
 	Stands: "1.0.1:402",
-	Doc: `Deleting a config twice has the effect of deleting it once, and succeeds twice. A client whose first answer was
-lost has to try again, and cannot tell an error for what is gone from one for what could not be deleted.`,
-	Fix: `Answer the deletion of a config that is not there as if it had been.`,
-	Silent: `TaskNotFoundError is a note. Refusals with a cause of their own (credentials, rate, version), failures of the
-server, HTTP+JSON errors that do not say which they are.`,
+	Doc: `Deleting a config twice has the same effect as deleting it once, and succeeds both times. A client that did
+not get the first answer has to try again, and cannot tell whether the config is already gone or could not be deleted.`,
+	Fix: `Answer the deletion of a missing config with success.`,
+	Silent: `TaskNotFoundError is a note. Refusals for another reason (credentials, rate, version), failures of the
+server, HTTP+JSON errors that do not identify themselves.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Call.Operation != a2a.DeletePushConfig {

@@ -41,13 +41,13 @@ var hookAuth = &analysis.Rule{
 	Needs:  []*analysis.Tracker{push.Tracker},
 	Cites:  rule.Cite("4.3.3", a2a.V1_0),
 	Stands: "1.0.1:873",
-	Doc: `A config with authentication tells the agent which credentials its notifications have to carry. The receiver
-checks them and has to turn away everything else, so the client never hears of its task; one that does not check can be
-lied to by anybody.`,
+	Doc: `A config with authentication names the credentials that its notifications have to carry. The receiver checks
+them and rejects everything else, so the client misses the notification; a receiver that does not check accepts
+notifications from anyone.`,
 	Fix: `Send the header Authorization with the scheme and the credentials of the config.`,
-	Silent: `Tasks whose beginning is not in the recording, for which there may be another config; configs without
-authentication; other schemes than Bearer, Basic and Digest, if the request carries anything that may be a credential;
-mutual TLS, which cannot be seen; the first attempt of Basic and Digest, which the receiver answers with a challenge.`,
+	Silent: `Tasks that began before the recording, which may have another config; configs without authentication;
+schemes other than Bearer, Basic and Digest, if the request carries anything that may be a credential; mutual TLS,
+which is not visible; the first attempt of Basic and Digest, which the receiver answers with a challenge.`,
 	Check: func(p *analysis.Pass) {
 		x, d := p.Exchange, push.Traced(p)
 		asks := func(c *push.Config) bool { return len(c.Schemes) > 0 && c.Schemes[0] != "" }
@@ -64,19 +64,19 @@ mutual TLS, which cannot be seen; the first attempt of Basic and Digest, which t
 			seen = "other credentials of scheme " + analysis.QuoteText(scheme)
 		}
 		p.Report(x.RequestPlace().Header("Authorization"), "the notification carries "+seen,
-			"expected those of the config at "+d.Configs[0].Place.String())
+			"expected the credentials of the config at "+d.Configs[0].Place.String())
 	},
 }
 
-// allAsk reports whether all configs that can have caused a notification are known, and each asks for what is to be
-// judged.
+// allAsk reports whether all configs that can have caused a notification are known, and each requests the property that
+// is checked.
 func allAsk(p *analysis.Pass, asks func(c *push.Config) bool) bool {
 	d := push.Traced(p)
 	return d.Whole && len(d.Configs) > 0 && p.Exchange.CredentialsKept() &&
 		!slices.ContainsFunc(d.Configs, func(c *push.Config) bool { return !asks(c) })
 }
 
-// awaitsChallenge reports whether the receiver asked for credentials of a kind that may be held back until then.
+// awaitsChallenge reports whether the receiver asked for credentials that a sender may hold back until a challenge.
 func awaitsChallenge(x *analysis.Exchange, configs []*push.Config) bool {
 	return x.Response.Status == 401 && len(x.Response.Fields.Values("WWW-Authenticate")) > 0 &&
 		slices.ContainsFunc(configs, func(c *push.Config) bool { return !strings.EqualFold(c.Schemes[0], "bearer") })
@@ -100,8 +100,8 @@ func fitsConfig(x *analysis.Exchange, c *push.Config) bool {
 
 func isTLS(scheme string) bool { return strings.Contains(strings.ToLower(scheme), "tls") }
 
-// sameSecret reports whether credentials may be those that were asked for: they are the same, or nobody can tell, since
-// none were given or one of the two was hidden in another way, such as with another key.
+// sameSecret reports whether credentials may be the requested ones. They are the same, or the comparison is impossible:
+// none were given, or the two were hidden differently, such as with another key.
 func sameSecret(got, want string) bool {
 	return want == "" || credential.SameSecret(got, want) || strings.Contains(want, " ") || isHidden(got) != isHidden(want)
 }
@@ -119,13 +119,13 @@ var hookAuth0x = &analysis.Rule{
 	Cites:  rule.Cite("streaming guide §Security Considerations for Push Notifications", rule.Before1...),
 	Stands: "0.1.0:streaming-and-async:75 0.2.6:streaming-and-async:80 0.3.0:streaming-and-async:80",
 	Doc: `A config whose authentication names schemes asks the agent to authenticate itself to the webhook. A receiver
-cannot tell a notification without credentials, or with the credentials of another program, from one that anybody else
-has sent. If the config has credentials, a notification with its token alone, or with other credentials, is a warning.`,
+cannot tell a notification without credentials, or with another program's credentials, from a forged one. If the
+config has credentials, a notification with only its token, or with other credentials, is a warning.`,
 	Fix: `Send the header Authorization with a scheme of the config, and with its credentials if it has any.`,
-	Silent: `Headers other than Authorization, and parameters, that may be a credential; the token of the config, or any
-value of its scheme, if the config has no credentials; schemes that A2A does not name; mutual TLS, which cannot be seen; the first attempt of Basic and Digest,
-which the receiver answers with a challenge; tasks whose beginning is not in the recording, for which there may be another
-config.`,
+	Silent: `Headers other than Authorization, and parameters, that may be a credential; the token of the config, or
+any value of its scheme, if the config has no credentials; schemes that A2A does not name; mutual TLS, which is not
+visible; the first attempt of Basic and Digest, which the receiver answers with a challenge; tasks that began before
+the recording, which may have another config.`,
 	Check: func(p *analysis.Pass) {
 		asks := func(c *push.Config) bool {
 			return len(c.Schemes) > 0 && !slices.ContainsFunc(c.Schemes, isTLS)
@@ -140,20 +140,20 @@ config.`,
 		}
 		c := configs[0]
 		scheme := analysis.QuoteText(c.Schemes[0])
-		expected := fmt.Sprintf("expected some of scheme %s, as the config at %s asks", scheme, c.Place)
+		expected := fmt.Sprintf("expected credentials of scheme %s, as the config at %s asks", scheme, c.Place)
 		given := x.Request.Fields.Get("Authorization")
 		switch tokens := carriesToken(p); {
 		case !allHTTP(configs):
 		case tokens && (c.Credentials == "" || holdsToken(given, configs)): // it may be what authenticates the agent
 		case given != "" && strings.EqualFold(rule.AuthorizationScheme(x), c.Schemes[0]):
 			p.Report(x.RequestPlace().Header("Authorization"), "the notification carries other credentials of scheme "+scheme,
-				"expected those of the config at "+c.Place.String(), analysis.AtMost(analysis.Warning))
+				"expected the credentials of the config at "+c.Place.String(), analysis.AtMost(analysis.Warning))
 		case given != "":
 			p.Report(x.RequestPlace().Header("Authorization"), "the notification carries no credentials of scheme "+scheme,
 				expected, analysis.AtMost(analysis.Warning))
 		case tokens:
 			p.Report(p.Place, "the notification carries the token of its config, and no credentials of scheme "+scheme,
-				"expected those of the config at "+c.Place.String(), analysis.AtMost(analysis.Warning))
+				"expected the credentials of the config at "+c.Place.String(), analysis.AtMost(analysis.Warning))
 		default:
 			p.Report(p.Place, "the notification carries no credentials", expected)
 		}
@@ -196,8 +196,7 @@ func holdsToken(text string, configs []*push.Config) bool {
 
 const tokenHeader = "X-A2A-Notification-Token"
 
-// carriesToken reports whether the token of one of the configs stands anywhere in a request, as far as that can be
-// seen.
+// carriesToken reports whether a request visibly has the token of one of the configs anywhere.
 func carriesToken(p *analysis.Pass) bool {
 	x, doc, configs := p.Exchange, p.Exchange.Doc(), push.Traced(p).Configs
 	body := rule.Unescape(x.Body)
@@ -265,11 +264,11 @@ var hookToken = &analysis.Rule{
 		And("streaming guide §Push Notifications for Disconnected Scenarios", a2a.V0_2, a2a.V0_3),
 	Covers: []string{"hook-auth-0x"},
 	Stands: "0.1.0:662 0.2.6:streaming-and-async:48 0.3.0:streaming-and-async:48",
-	Doc: `The token of a config is a secret between the client and the agent. A notification that carries it belongs to the
-task that the client asked about; without it the receiver has to turn it away or to trust anybody.`,
+	Doc: `The token of a config is a secret between the client and the agent, and proves that a notification belongs
+to a task of the client. Without it the receiver has to reject the notification or trust everyone.`,
 	Fix: `Send the token with every notification, in the header X-A2A-Notification-Token.`,
-	Silent: `A token anywhere in the headers, the URL or the body; bodies with texts other than those of a task or an update,
-where the recording hides the token of the config; tasks whose beginning is not in the recording, for which there may be
+	Silent: `A token anywhere in the headers, the URL or the body; bodies with texts other than those of a task or an
+update, if the recording redacts the token of the config; tasks that began before the recording, which may have
 another config.`,
 	Check: func(p *analysis.Pass) {
 		if !allAsk(p, func(c *push.Config) bool { return c.Token != "" }) {
@@ -289,7 +288,7 @@ func checkToken(p *analysis.Pass) {
 		p.Report(p.Place, "the notification carries another token than the config at "+at+" has",
 			"expected the token of the config")
 	default:
-		p.Report(p.Place, "the token of the config at "+at+" is nowhere in the notification",
+		p.Report(p.Place, "the token of the config at "+at+" is missing from the notification",
 			"expected it in the header "+tokenHeader)
 	}
 }
@@ -301,12 +300,12 @@ var hookTokenV1 = &analysis.Rule{
 	Needs:  []*analysis.Tracker{push.Tracker},
 	Cites:  rule.Cite("4.3.1", a2a.V1_0),
 	Stands: "1.0.1:proto:480",
-	Doc: `The token of a config is a secret between the client and the agent, by which the client knows its notifications.
-1.0 does not say how the token travels; agents send it in the header X-A2A-Notification-Token, as before. A receiver that
-compares it turns away a notification without it, or with another one.`,
+	Doc: `The token of a config is a secret between the client and the agent, by which the client recognizes its
+notifications. 1.0 does not say how to send the token; agents send it in the header X-A2A-Notification-Token, as
+before. A receiver that checks it rejects a notification without it, or with another token.`,
 	Fix: `Send the token with every notification, in the header X-A2A-Notification-Token.`,
-	Silent: `A token anywhere in the headers, the URL or the body; bodies with texts other than those of a task or an update,
-where the recording hides the token of the config; tasks whose beginning is not in the recording, for which there may be
+	Silent: `A token anywhere in the headers, the URL or the body; bodies with texts other than those of a task or an
+update, if the recording redacts the token of the config; tasks that began before the recording, which may have
 another config.`,
 	Check: func(p *analysis.Pass) {
 		if allAsk(p, func(c *push.Config) bool { return c.Token != "" }) {
@@ -323,11 +322,11 @@ var hookTaskKnown = &analysis.Rule{
 	Needs:  []*analysis.Tracker{push.Tracker},
 	Cites:  rule.Cite("6.10", rule.Before1...).And("4.3.1", a2a.V1_0),
 	Stands: "0.1.0:712 0.2.6:types:481 0.3.0:types:853 1.0.1:proto:468",
-	Doc: `A config is for one task. A notification about another one tells a webhook what its owner did not ask for, and
-perhaps may not know.`,
+	Doc: `A config is for one task. A notification about another task tells the webhook something that its owner did
+not ask for, and perhaps may not see.`,
 	Fix: `Look the configs up by the task that has changed, not by its context or its client.`,
-	Silent: `Tasks whose beginning is not in the recording; webhooks that several agents were given, or for which a request
-was not recorded whole or not answered; tasks that had a config for the webhook at any time.`,
+	Silent: `Tasks that began before the recording; webhooks that were given to several agents, or for which a request
+was recorded incompletely or not answered; tasks that had a config for the webhook at any time.`,
 	Check: func(p *analysis.Pass) {
 		d := push.Traced(p)
 		if !d.Whole {
@@ -336,8 +335,8 @@ was not recorded whole or not answered; tasks that had a config for the webhook 
 		p.Applied()
 		if !d.Bound {
 			p.Report(p.Place,
-				"the notification is about task "+analysis.QuoteText(p.Exchange.Call.TaskID)+", made at "+
-					d.Known.Created.Place.String()+", for which nobody gave this webhook",
+				"the notification is about task "+analysis.QuoteText(p.Exchange.Call.TaskID)+", created at "+
+					d.Known.Created.Place.String()+", for which no one registered this webhook",
 				"expected only tasks with a config for it")
 		}
 	},
@@ -350,12 +349,12 @@ var hookAfterDelete = &analysis.Rule{
 	Needs:  []*analysis.Tracker{push.Tracker},
 	Cites:  rule.Cite("3.1.10", a2a.V1_0),
 	Stands: "1.0.1:402",
-	Doc: `Nothing is sent for a config after its deletion was confirmed. The client may have deleted it because the webhook
-belongs to somebody else by now.`,
-	Fix: `Stop what delivers for a config before confirming its deletion.`,
-	Silent: `Notifications within 30 seconds of the deletion, which may have been under way; tasks with another config for
-the webhook, or for which anybody has asked for a config since; notifications of a task for which an earlier one failed,
-which may be a repetition.`,
+	Doc: `After the deletion of a config is confirmed, its notifications stop. The client may have deleted it because
+the webhook now belongs to someone else.`,
+	Fix: `Stop the deliveries for a config before you confirm its deletion.`,
+	Silent: `Notifications within 30 seconds of the deletion, which may have been in transit; tasks with another
+config for the webhook, or for which anyone has requested a config since; notifications of a task for which an earlier
+one failed, which may be a retry.`,
 	Check: func(p *analysis.Pass) {
 		x, gone := p.Exchange, push.Traced(p).Deleted
 		if gone == nil || push.Traced(p).Retry || x.Started.IsZero() || gone.Confirmed.At.IsZero() ||
@@ -380,14 +379,15 @@ var hookAttempted = &analysis.Rule{
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("4.3.3", a2a.V1_0),
 	Stands:   "1.0.1:884",
-	Doc: `An agent tries at least once to deliver what happens to a task to each webhook that was configured for it. A
-client that relies on it waits for a task that has long ended.`,
-	Fix: `Deliver at least the end of the task to every config that is there when it ends.`,
-	Silent: `Webhooks of which nobody knows that notifications pass here: neither did one, nor has the agent an address of
-the recorder. Webhooks that did not take all notifications, or at which not each could be assigned to a task; configs that
-a client tried to delete, or that were not confirmed while the task was seen at work. URLs that an agent may refuse,
-without https or at a private address, and tasks that ended less than 5 minutes before the recording: there it is a note if
-the agent has an address of the recorder, and the recording went on for 10 seconds.`,
+	Doc: `An agent tries at least once to deliver the updates of a task to each webhook that is configured for it. A
+client that relies on this waits for a task that ended long ago.`,
+	Fix: `Deliver at least the end of the task to every config that exists when it ends.`,
+	Silent: `Webhooks whose notifications may not pass through the recorder: none has passed, and the agent was given
+no address of the recorder. Webhooks that rejected a notification, or received one that could not be assigned to a
+task; configs that a client tried to delete, or that were not confirmed while the task was seen active. URLs that an
+agent may refuse, without https or at a private address, and tasks that ended less than 5 minutes before the
+recording: there the finding is a note if the agent has an address of the recorder, and the recording continued for 10
+seconds. Time in recordings that were appended later does not count.`,
 	Check: checkAttempted,
 }
 
@@ -400,15 +400,16 @@ var hookAttempted0x = &analysis.Rule{
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("streaming guide §Push Notifications for Disconnected Scenarios", rule.Before1...),
 	Stands:   "0.1.0:streaming-and-async:47 0.2.6:streaming-and-async:51 0.3.0:streaming-and-async:51",
-	Doc: `A client gave the agent a webhook for a task, the agent took it, and the task ended without any notification.
-Before 1.0 the agent decides when it notifies. But the end of a task is what a webhook is for: a client that relies on it
-waits for a task that has long ended.`,
-	Fix: `Deliver at least the end of the task to every config that is there when it ends.`,
-	Silent: `Webhooks of which nobody knows that notifications pass here: neither did one, nor has the agent an address of
-the recorder. Webhooks that did not take all notifications, or at which not each could be assigned to a task; configs that
-a client tried to delete, or that were not confirmed while the task was seen at work. If the agent has an address of the
-recorder, tasks that ended less than 10 seconds before the recording; else tasks that ended less than 5 minutes before it,
-and URLs without https or at a private address.`,
+	Doc: `A client gave the agent a webhook for a task, the agent accepted it, and the task ended without any
+notification. Before 1.0 the agent decides when it notifies. But webhooks exist to report the end of a task: a client
+that relies on this waits for a task that ended long ago.`,
+	Fix: `Deliver at least the end of the task to every config that exists when it ends.`,
+	Silent: `Webhooks whose notifications may not pass through the recorder: none has passed, and the agent was given
+no address of the recorder. Webhooks that rejected a notification, or received one that could not be assigned to a
+task; configs that a client tried to delete, or that were not confirmed while the task was seen active. If the agent
+was given an address of the recorder: tasks that ended less than 10 seconds before the end of the recording.
+Otherwise: tasks that ended less than 5 minutes before it, and URLs without https or at a private address. Time in
+recordings that were appended later does not count.`,
 	Check: checkAttempted,
 }
 
@@ -426,7 +427,7 @@ func checkAttempted(p *analysis.Pass) {
 }
 
 const (
-	delay    = 10 * time.Second // of a first notification that comes to the recorder itself
+	delay    = 10 * time.Second // of a first notification to the recorder itself
 	patience = 5 * time.Minute  // with an agent that is to notify
 )
 
@@ -439,10 +440,10 @@ var hookStateAgrees = &analysis.Rule{
 	Cites:  rule.Cite("4.3.3", a2a.V1_0),
 	Covers: []string{"state-terminal-immutable"},
 	Stands: "1.0.1:866",
-	Doc: `A notification tells what a stream or a read of the task tells. If they disagree about how the task ended, a
-client acts on an outcome that never was.`,
-	Fix:    `Notify from the stored task, not from what the work last reported.`,
-	Silent: `States of a task that has not ended: they may be late, or repeated.`,
+	Doc: `A notification and a stream or a poll of the task report the same. If they disagree about how the task
+ended, a client acts on a wrong outcome.`,
+	Fix:    `Send notifications from the stored task, not from the last report of the work.`,
+	Silent: `States of a task that has not ended: they may be late or repeated.`,
 	Check: func(p *analysis.Pass) {
 		now := p.Task
 		known := task.Of(p).Get(p.Exchange, now.TaskID)

@@ -43,15 +43,15 @@ var pushUnsupportedError = &analysis.Rule{
 	Cites:  rule.Cite("3.3.4", a2a.V1_0),
 	Covers: rule.CodeRules,
 	Stands: "1.0.1:573",
-	Doc: `An agent whose card does not offer push notifications refuses every operation on their configs with
-PushNotificationNotSupportedError (-32003). A client that is told anything else waits for notifications that never come,
-or repairs a request that was right.`,
+	Doc: `An agent whose card does not offer push notifications refuses every operation on push configs with
+PushNotificationNotSupportedError (-32003). With any other answer a client waits for notifications that never come, or
+changes a request that was right.`,
 	Fix: `Answer -32003 with the reason PUSH_NOTIFICATION_NOT_SUPPORTED (HTTP+JSON: status 400), or set
-capabilities.pushNotifications to true in the card if the agent does push.`,
-	Silent: `Agents whose card was not seen, of which any card offers push, or that have an extended
-card which was not seen, unless they say themselves that they do not support it; configs that come along
-with a message; refusals with a cause of their own (credentials, rate, version, extensions, a request that is wrong in
-itself, a task that the agent may not know); HTTP+JSON errors that do not say which they are.`,
+capabilities.pushNotifications to true in the card if the agent supports push.`,
+	Silent: `Agents whose card was not seen, agents with a card that offers push, and agents with an extended card
+that was not seen, unless their error says that they do not support push; configs that are sent with a message;
+refusals for another reason (credentials, rate, version, extensions, an invalid request, a task that the agent may not
+know); HTTP+JSON errors that do not identify themselves.`,
 	Check: func(p *analysis.Pass) { checkUndeclaredPush(p, a2a.PushNotSupported) },
 }
 
@@ -63,14 +63,13 @@ var pushUnsupportedError0x = &analysis.Rule{
 	Cites:  rule.Cite("8.2", rule.Before1...),
 	Covers: rule.CodeRules,
 	Stands: "0.1.0:1028 0.2.6:976 0.3.0:1171",
-	Doc: `An agent whose card does not offer push notifications says so when a client asks for them: with
-PushNotificationNotSupportedError (-32003), or as an operation or method that it does not have. Any other answer leaves
-the client waiting for notifications.`,
-	Fix: `Answer -32003, or set capabilities.pushNotifications to true in the card if the agent does push.`,
-	Silent: `Agents whose card was not seen, of which any card offers push, or that have an extended
-card which was not seen, unless they say themselves that they do not support it; configs that come along
-with a message; errors over HTTP+JSON, which have no codes before 1.0; refusals with a cause of their own (credentials,
-rate, parameters, a task that the agent may not know).`,
+	Doc: `An agent whose card does not offer push notifications refuses them: with PushNotificationNotSupportedError
+(-32003), or as an unknown operation or method. With any other answer the client waits for notifications.`,
+	Fix: `Answer -32003, or set capabilities.pushNotifications to true in the card if the agent supports push.`,
+	Silent: `Agents whose card was not seen, agents with a card that offers push, and agents with an extended card
+that was not seen, unless their error says that they do not support push; configs that are sent with a message; errors
+over HTTP+JSON, which have no codes before 1.0; refusals for another reason (credentials, rate, parameters, a task
+that the agent may not know).`,
 	Check: func(p *analysis.Pass) {
 		if p.Exchange.Call.Binding != a2a.JSONRPC && p.Answer.Err != nil {
 			return
@@ -138,16 +137,17 @@ var pushSupportedButRefused = &analysis.Rule{
 	Cites:  rule.Cite("5.5.2", rule.Before1...).And("4.4.3", a2a.V1_0),
 	Covers: []string{"rest-error-envelope"},
 	Stands: "0.1.0:241 0.2.6:types:25 0.3.0:types:28 1.0.1:proto:414",
-	Doc: `The card says that the agent pushes notifications, and the agent answers that it does not support them, or does
-not know the method. A client that chose the agent for this capability finds out only when it waits for news of a task.`,
+	Doc: `The card says that the agent supports push notifications, but the agent answers that it does not, or does
+not know the method. A client that chose the agent for this capability finds out only when it needs it.`,
 	Fix: `Set capabilities.pushNotifications to false in the card, or configure the store and the sender that push
 needs.`,
-	Silent: `Agents whose card was not seen, or whose cards disagree. Calls that are not about push: an
-operation on configs, or, since 0.2, a message with one. Errors whose text names credentials or an extension. The oldest
-agents answered messages with that code when their store was full. An unknown method counts in the versions that the card
-declares for this URL, and before 1.0 only if a config is set or read: the other methods came later. HTTP statuses 404,
-405 and 501 count only for the declared path of an interface where other calls succeed, and a 404 only if its text is not
-about the task or the config.`,
+	Silent: `Agents whose card was not seen, or whose cards disagree. Calls that are not about push: only operations
+on configs count and, since 0.2, messages with a config. Errors whose text names credentials or an extension. The
+oldest agents answered messages with that code when their store was full. An unknown method counts in the versions
+that the card declares for this URL, and before 1.0 only if a config is set or read, the other methods came later, and
+if the card tells 0.1 from later versions, or a call shows it.
+HTTP statuses 404, 405 and 501 count only for the declared path of an interface where other calls succeed, and a 404
+only if its text is not about the task or the config.`,
 	Check: func(p *analysis.Pass) {
 		if p.Answer == nil || p.Answer.Err == nil || !refusesPush(p) ||
 			answer.Names(p.Answer.Err, answer.Authentication, answer.Extension) {
@@ -192,7 +192,7 @@ func refusesPush(p *analysis.Pass) bool {
 	return !x.Endpoint.Declared.Intersect(x.Call.Dialects).Empty() && rule.LacksOperation(p)
 }
 
-// asksForPush reports whether the call at hand surely asks for push notifications.
+// asksForPush reports whether the current call certainly asks for push notifications.
 func asksForPush(p *analysis.Pass) bool {
 	call := &p.Exchange.Call
 	return call.Operation.Push() || call.PushConfig.Exists() && !p.Exchange.Dialects.Has(a2a.V0_1)
@@ -205,10 +205,10 @@ var pushCreateEcho = &analysis.Rule{
 	If:     analysis.OfPush,
 	Cites:  rule.Cite("7.5", rule.Before1...).And("3.1.7", a2a.V1_0),
 	Stands: "0.1.0:977 0.2.6:730 0.3.0:types:1130 1.0.1:326",
-	Doc: `The answer to a config that was set is that config: the same URL and the same task. If it names others,
-notifications go where nobody listens, or tell of a task that nobody asked about.`,
-	Fix: `Answer with the config as it was stored, and store it as it came. Secrets may be left out.`,
-	Silent: `Members that the answer leaves out; secrets, also in the query and the user information of the URL;
+	Doc: `The answer to a config that was set is that config, with the same URL and the same task. If it names others,
+notifications go to the wrong address, or are about the wrong task.`,
+	Fix: `Store the config unchanged, and answer with the stored config. Secrets may be left out.`,
+	Silent: `Members that the answer omits; secrets, including those in the query and the user information of the URL;
 spellings of one URL that are equal by RFC 3986.`,
 	Check: func(p *analysis.Pass) {
 		asked, config, ok := configAnswer(p, a2a.CreatePushConfig)
@@ -220,14 +220,14 @@ spellings of one URL that are equal by RFC 3986.`,
 			p.Applied()
 			if canonical(got.Text()) != canonical(want) {
 				p.Report(p.Place.At(got.Pointer()), "url is "+analysis.Quote(got),
-					"expected "+analysis.QuoteText(want)+", as the client asked")
+					"expected "+analysis.QuoteText(want)+", as requested by the client")
 			}
 		}
 		checkTaskID(p, asked, config)
 	},
 }
 
-// configAnswer returns the config that an operation without error was answered with, and what was asked.
+// configAnswer returns the config in the answer to a successful operation, and the request.
 func configAnswer(p *analysis.Pass, operations ...a2a.Operation) (asked *a2a.Call, config a2a.PushConfig, ok bool) {
 	asked = &p.Exchange.Call
 	if p.Answer.Err != nil || !slices.Contains(operations, asked.Operation) ||
@@ -238,7 +238,7 @@ func configAnswer(p *analysis.Pass, operations ...a2a.Operation) (asked *a2a.Cal
 		asked.Binding != a2a.JSONRPC
 }
 
-// checkTaskID reports a config that is said to belong to another task than the one asked for.
+// checkTaskID reports a config that names another task than the requested one.
 func checkTaskID(p *analysis.Pass, asked *a2a.Call, config a2a.PushConfig) {
 	got := config.TaskID()
 	if got == "" || asked.TaskID == "" {
@@ -247,7 +247,7 @@ func checkTaskID(p *analysis.Pass, asked *a2a.Call, config a2a.PushConfig) {
 	p.Applied()
 	if got != asked.TaskID {
 		p.Report(memberPlace(p, config, "taskId", "name", "id"), "the config is of task "+analysis.QuoteText(got),
-			"expected task "+analysis.QuoteText(asked.TaskID)+", as the client asked")
+			"expected task "+analysis.QuoteText(asked.TaskID)+", as requested by the client")
 	}
 }
 
@@ -291,11 +291,11 @@ var pushCreateID = &analysis.Rule{
 	Cites:  rule.Cite("3.1.7", a2a.V1_0),
 	Covers: []string{"field-type"},
 	Stands: "1.0.1:326",
-	Doc: `The answer to a created config carries the id that it has now. Without it the client can neither read nor delete
-the config: both operations ask for the id.`,
-	Fix: `Assign an id to every config, the client's or one of your own, and put it into the answer as "id".`,
-	Silent: `Which id it is: agents may assign one of their own. A config in the shape of another version is reported as
-such.`,
+	Doc: `The answer to a created config has the id that was assigned. Without it the client can neither read nor
+delete the config: both operations need the id.`,
+	Fix: `Assign an id to every config, the client's or your own, and put it into the answer as "id".`,
+	Silent: `The choice of id: agents may assign their own. A config in the form of another version is reported by
+another rule.`,
 	Check: func(p *analysis.Pass) {
 		_, config, ok := configAnswer(p, a2a.CreatePushConfig)
 		if !ok {
@@ -304,21 +304,21 @@ such.`,
 		p.Applied()
 		if config.ID() == "" && config.Get("id").Text() == "" && !isNested(config) {
 			p.Report(p.Place.At(p.Answer.Payload.Pointer).In("id"), "id is "+analysis.Quote(config.Get("id")),
-				"expected the id that the config was given")
+				"expected the id that was assigned to the config")
 		}
 	},
 }
 
 var pushCreateIDKept = &analysis.Rule{
 	ID:     "push-create-id-kept",
-	Title:  "client's id of a push config replaced",
+	Title:  "client's id of a push config is replaced",
 	Level:  analysis.Should,
 	Cites:  rule.Cite("6.8", a2a.V0_3),
 	Stands: "0.3.0:types:838",
-	Doc: `In 0.3 the client chooses the id of a push config, to tell several webhooks of one task apart. If the agent
-stores it under another id, the client's later reads and deletes miss it.`,
+	Doc: `In 0.3 the client chooses the id of a push config, to distinguish several webhooks of one task. If the agent
+stores it under another id, the client's later reads and deletions do not find it.`,
 	Fix: `Keep the id of pushNotificationConfig if the client sets one.`,
-	Silent: `Configs without an id; 0.2, where agents make the id, and agents whose card does not tell that they speak
+	Silent: `Configs without an id; 0.2, where agents create the id, and agents whose card does not say that they use
 0.3.`,
 	Check: func(p *analysis.Pass) {
 		asked, config, ok := configAnswer(p, a2a.CreatePushConfig)
@@ -328,7 +328,7 @@ stores it under another id, the client's later reads and deletes miss it.`,
 		p.Applied()
 		if config.ID() != asked.ConfigID {
 			p.Report(p.Place.At(config.Config().Pointer()).In("id"), "the config has id "+analysis.QuoteText(config.ID()),
-				"expected "+analysis.QuoteText(asked.ConfigID)+", as the client chose")
+				"expected "+analysis.QuoteText(asked.ConfigID)+", as chosen by the client")
 		}
 	},
 }
@@ -340,13 +340,13 @@ var pushPrivateURLAccepted = &analysis.Rule{
 	If:     analysis.OfPush,
 	Cites:  rule.Cite("13.2", a2a.V1_0),
 	Stands: "1.0.1:3113",
-	Doc: `An agent on the internet posts to whatever webhook it accepts. If that may be localhost, a link-local or a
-private address, any client can make it call services inside the agent's own network, such as the metadata service of a
+	Doc: `An agent on the internet posts to any webhook that it accepts. If it accepts localhost, a link-local or a
+private address, a client can make it call services inside the agent's network, such as the metadata service of a
 cloud.`,
 	Fix: `Refuse configs whose URL names localhost or a loopback, link-local or private address, and check again after
 the name is resolved.`,
-	Silent: `Agents that are at such an address or name themselves, as in a lab; names other than localhost, whose
-address nobody knows; configs that come along with a message.`,
+	Silent: `Agents that have such an address or name themselves, as in a lab; names other than localhost, whose
+address is unknown; configs that are sent with a message.`,
 	Check: func(p *analysis.Pass) {
 		asked, _, ok := configAnswer(p, a2a.CreatePushConfig)
 		if !ok || rule.ReachOf(p.Exchange.Origin) != rule.FromAnywhere || asked.PushConfig.URL() == "" {

@@ -32,12 +32,12 @@ var reqPushConfig = &analysis.Rule{
 	Cites:  rule.Cite("6.8", rule.Before1...).And("4.3.1", a2a.V1_0),
 	Covers: []string{"unknown-field", "field-null-required", "field-type"},
 	Stands: "0.1.0:658 0.2.6:types:470 0.3.0:types:842 1.0.1:proto:478",
-	Doc: `A push config tells the agent where to send news of a task. Without a URL there is nothing that the agent could
-do with it: it refuses the request, or sends nothing while the client waits.`,
+	Doc: `A push config tells the agent where to send the updates of a task. Without a URL the agent refuses the
+request, or sends nothing while the client waits.`,
 	Fix: `Send url in the config. In 1.0 the config is the whole of params (HTTP+JSON: of the body); before, it is the
 member pushNotificationConfig.`,
-	Silent: `In 0.1 null in place of a config, which takes a webhook away. Over HTTP+JSON before 1.0 the config may stand
-in any of the places that agents of that time read.`,
+	Silent: `In 0.1 null instead of a config, which removes a webhook. Over HTTP+JSON before 1.0 the config may be in
+any of the places that agents of that time read.`,
 	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		if !rule.ParamsReadable(call) {
@@ -73,7 +73,7 @@ func checkConfigToSet(p *analysis.Pass) {
 		}
 		if params := call.Params; !config.Exists() && p.Dialects == a2a.Of(a2a.V0_1) &&
 			(p.Exchange.Endpoint.Early || params.Has("events")) {
-			config = params // where it stood before the text of 0.1 gave it a place
+			config = params // its place before the text of 0.1 defined one
 		}
 		p.Applied()
 		if config.Kind() != a2a.Object {
@@ -139,10 +139,10 @@ var reqPushAuthentication = &analysis.Rule{
 	Cites:  rule.Cite("6.9", rule.Before1...).And("4.3.2", a2a.V1_0),
 	Covers: []string{"field-type"},
 	Stands: "0.1.0:684 0.2.6:types:458 0.3.0:types:825 1.0.1:proto:326",
-	Doc: `authentication tells the agent how to authenticate itself to the webhook. Without the name of a scheme it cannot,
-and the webhook will turn its notifications away.`,
+	Doc: `authentication tells the agent how to authenticate itself to the webhook. Without the name of a scheme it
+cannot, and the webhook rejects its notifications.`,
 	Fix:    `Send "scheme":"Bearer" in 1.0, "schemes":["Bearer"] before, or no authentication at all.`,
-	Silent: `null. Over HTTP+JSON before 1.0 the list may be left out when it is empty. An empty scheme is a note.`,
+	Silent: `null. Over HTTP+JSON before 1.0 an empty list may be omitted. An empty scheme is a note.`,
 	Check: func(p *analysis.Pass) {
 		auth := configOf(p).Get("authentication")
 		if auth.Kind() != a2a.Object {
@@ -171,15 +171,14 @@ and the webhook will turn its notifications away.`,
 
 var reqPushInlineTaskID = &analysis.Rule{
 	ID:     "req-push-inline-taskid",
-	Title:  "push config along with a message names a task",
+	Title:  "push config in a message names a task",
 	Level:  analysis.Should,
 	If:     analysis.Configured,
 	Cites:  rule.Cite("3.2.2", a2a.V1_0),
 	Covers: []string{"field-type"},
 	Stands: "1.0.1:proto:148",
-	Doc: `A push config that goes along with a message is for the task of that message, whose id may not even exist yet. A
-task id in the config is at best ignored; at worst the agent refuses the message, or binds the webhook to another
-task.`,
+	Doc: `A push config in a message is for the task of that message, whose id may not even exist yet. A task id in
+the config is ignored at best; at worst the agent refuses the message, or binds the webhook to another task.`,
 	Fix:    `Leave taskId out of configuration.taskPushNotificationConfig.`,
 	Silent: `An empty taskId.`,
 	Check: func(p *analysis.Pass) {
@@ -189,7 +188,7 @@ task.`,
 		}
 		p.Applied()
 		if id := rule.Member(config, "taskId", "task_id"); rule.Given(id) && !id.Is("") {
-			p.Report(rule.InParams(p, id), rule.QuoteMember("taskId", id), "expected none along with a message")
+			p.Report(rule.InParams(p, id), rule.QuoteMember("taskId", id), "expected no taskId in a message's config")
 		}
 	},
 }
@@ -203,11 +202,11 @@ var reqPushHTTPS = &analysis.Rule{
 		And("streaming guide §Push Notifications for Disconnected Scenarios", a2a.V0_3).
 		And("13.2", a2a.V1_0),
 	Stands: "0.1.0:659 0.2.5:498 0.3.0:streaming-and-async:47 1.0.1:3129",
-	Doc: `Notifications carry the content of a task, and the credentials that prove where they come from. Over plain HTTP
-everybody on the way reads and may change them. Agents may refuse such a URL.`,
-	Fix: `Register an absolute https URL. For tests on one machine or in one network plain HTTP will do.`,
-	Silent: `Plain HTTP within this machine or a private network. Only 0.1 demands https; later it is a recommendation, and
-the finding a warning.`,
+	Doc: `Notifications carry the content of a task, and the credentials that prove their origin. Over plain HTTP
+everyone on the network path can read and change them. Agents may refuse such a URL.`,
+	Fix: `Register an absolute https URL. For tests on one machine or in one network plain HTTP is enough.`,
+	Silent: `Plain HTTP within this machine or a private network. Only 0.1 requires https; later it is a
+recommendation, and the finding a warning.`,
 	Check: func(p *analysis.Pass) {
 		v := configOf(p).Get("url")
 		url := v.Text()
@@ -237,11 +236,11 @@ var reqPushTokenUnique = &analysis.Rule{
 	Needs:  []*analysis.Tracker{push.Tracker},
 	Cites:  rule.Cite("13.2", a2a.V1_0),
 	Stands: "1.0.1:3132",
-	Doc: `The webhook tells by the token that a notification is meant for it and about that task. With one token for
-all, anybody who has seen one notification can forge any other.`,
-	Fix: `Make a random token for every push config.`,
-	Silent: `A config that is set again, one that another client has set, and a message that is sent again with its config.
-A config that goes along with a message is judged once the answer has named the task.`,
+	Doc: `The webhook recognizes by the token that a notification is meant for it and about that task. If all configs
+share one token, anyone who has seen one notification can forge any other.`,
+	Fix: `Create a random token for every push config.`,
+	Silent: `A config that is set again, one that another client has set, and a message that is sent again with its
+config. A config in a message is checked once the answer has named the task.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		task := x.Call.TaskID
@@ -257,23 +256,23 @@ A config that goes along with a message is judged once the answer has named the 
 		p.Applied()
 		if earlier := push.Of(p).TokenElsewhere(x, task); earlier != nil {
 			p.Report(rule.InParams(p, config.Get("token")),
-				"the token of a config for task "+analysis.QuoteText(task)+" is that of another one, at "+earlier.Place.String(),
-				"expected a token of its own")
+				"the token of a config for task "+analysis.QuoteText(task)+" is also the token of another config, at "+earlier.Place.String(),
+				"expected a unique token")
 		}
 	},
 }
 
 var reqPushDeleteID = &analysis.Rule{
 	ID:     "req-push-delete-id",
-	Title:  "push config to be deleted is not named",
+	Title:  "deletion does not name a push config",
 	Level:  analysis.Must,
 	If:     analysis.OfPush,
 	Cites:  rule.Cite("7.8", a2a.V0_2, a2a.V0_3).And("3.1.10", a2a.V1_0),
 	Covers: []string{"field-type"},
 	Stands: "0.2.6:types:286 0.3.0:types:609 1.0.1:proto:743",
-	Doc:    `A task may have several push configs. A deletion that does not name one deletes none, or all of them.`,
+	Doc:    `A task may have several push configs. A deletion that does not name one deletes none of them, or all.`,
 	Fix:    `Send the id of the config: params.id in 1.0, params.pushNotificationConfigId before.`,
-	Silent: `Requests without params as a whole: then the id of the task is missing too, which another rule reports.`,
+	Silent: `Requests without any params: the id of the task is missing too, which another rule reports.`,
 	Check: func(p *analysis.Pass) {
 		if p.Exchange.Call.Operation == a2a.DeletePushConfig {
 			checkConfigID(p)
@@ -283,16 +282,16 @@ var reqPushDeleteID = &analysis.Rule{
 
 var reqPushGetID = &analysis.Rule{
 	ID:     "req-push-get-id",
-	Title:  "push config to be read is not named",
+	Title:  "read does not name a push config",
 	Level:  analysis.Must,
 	If:     analysis.OfPush,
 	Cites:  rule.Cite("3.1.8", a2a.V1_0),
 	Stands: "1.0.1:proto:732",
-	Doc: `A task may have several push configs, and in 1.0 each is read by its own id. Before, the id of the task was
-enough, which clients of two versions tend to forget.`,
-	Fix: `Send the id of the config as params.id beside params.taskId. It is in the answer to the creation, and in the
-list of a task's configs.`,
-	Silent: `Requests without params as a whole, and a missing taskId: another rule reports those.`,
+	Doc: `A task may have several push configs, and in 1.0 each is read by its id. Before, the id of the task was
+enough, so clients that support both versions tend to forget it.`,
+	Fix: `Send the id of the config as params.id, in addition to params.taskId. It is in the answer to the creation,
+and in the list of a task's configs.`,
+	Silent: `Requests without any params, and a missing taskId, which another rule reports.`,
 	Check: func(p *analysis.Pass) {
 		if p.Exchange.Call.Operation == a2a.GetPushConfig {
 			checkConfigID(p)

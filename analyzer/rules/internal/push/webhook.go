@@ -12,7 +12,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Webhooks is the family of rules about the form of a notification, and about what its receiver answers.
+// Webhooks is the family of rules about the form of a notification, and about its receiver's answer.
 var Webhooks = rule.Family{
 	Name:     "webhook",
 	Category: analysis.Interop,
@@ -30,15 +30,16 @@ var Webhooks = rule.Family{
 
 var hookPost = &analysis.Rule{
 	ID:     "hook-post",
-	Title:  "notification sent by another method than POST",
+	Title:  "notification sent with a method other than POST",
 	Level:  analysis.Must,
 	Side:   a2a.Agent,
 	Cites:  rule.Cite("2", rule.Before1...).And("4.3.3", a2a.V1_0),
 	Stands: "0.1.0:52 0.2.6:54 0.3.0:54 1.0.1:844",
-	Doc: `Notifications are posted to the webhook. Receivers route by the method: another one is answered with 405, and the
-client never hears of its task.`,
-	Fix:    `Send notifications with POST, and follow no redirect that turns it into a GET.`,
-	Silent: `Requests without a task, message or update in their body, such as challenges and health checks.`,
+	Doc: `Notifications are sent to the webhook with POST. Receivers route by the method: they answer any other with
+405, and the client misses the notification.`,
+	Fix: `Send notifications with POST, and do not follow a redirect that changes it to GET.`,
+	Silent: `Challenges and health checks: HEAD and OPTIONS, GET without the header field of a token, and requests of
+programs other than the agents that were given the webhook, unless their body has a task, message or update.`,
 	Check: func(p *analysis.Pass) {
 		p.Applied()
 		if method := p.Exchange.Request.Method; method != http.MethodPost {
@@ -49,15 +50,15 @@ client never hears of its task.`,
 
 var hookContentType = &analysis.Rule{
 	ID:     "hook-content-type",
-	Title:  "notification not labelled as A2A JSON",
+	Title:  "notification not labeled as A2A JSON",
 	Level:  analysis.Should,
 	Side:   a2a.Agent,
 	Cites:  rule.Cite("4.3.3", a2a.V1_0).And("11.1", a2a.V1_0),
 	Stands: "1.0.1:851 1.0.1:2750",
-	Doc: `Notifications come as application/a2a+json; the first text of 1.0 said application/json. Frameworks of receivers
-parse the body by its label: with another one they hand on an empty body or answer 415.`,
+	Doc: `Notifications are labeled application/a2a+json; the first text of 1.0 said application/json. Frameworks of
+receivers parse the body by its label: with another one they pass on an empty body or answer 415.`,
 	Fix:    `Set Content-Type: application/a2a+json on every notification.`,
-	Silent: `Parameters such as charset; recordings of other programs that lack the field.`,
+	Silent: `Parameters such as charset; recordings of other programs that lack the header.`,
 	Check: func(p *analysis.Pass) {
 		checkHookType(p, "expected application/a2a+json or application/json", func(label string) bool {
 			return label == "application/a2a+json" || label == "application/json"
@@ -67,16 +68,17 @@ parse the body by its label: with another one they hand on an empty body or answ
 
 var hookContentType0x = &analysis.Rule{
 	ID:     "hook-content-type-0x",
-	Title:  "notification not labelled as JSON",
+	Title:  "notification not labeled as JSON",
 	Level:  analysis.Advice,
 	Side:   a2a.Agent,
 	Cites:  rule.Cite("9", rule.Before1...),
 	Stands: "0.1.0:1347 0.2.6:1512 0.3.0:1713",
-	Doc: `Notifications are JSON in all examples, though no sentence before 1.0 says how they are labelled. Frameworks of
-receivers parse the body by its label: with another one they hand on an empty body or answer 415.`,
-	Fix:    `Set Content-Type: application/json on every notification.`,
-	Silent: `Any type that ends in +json; parameters such as charset; recordings of other programs that lack the field.`,
-	Check:  func(p *analysis.Pass) { checkHookType(p, "expected application/json", rule.IsJSON) },
+	Doc: `Notifications are JSON in all examples, though no sentence before 1.0 says how they are labeled. Frameworks
+of receivers parse the body by its label: with another one they pass on an empty body or answer 415.`,
+	Fix: `Set Content-Type: application/json on every notification.`,
+	Silent: `Any type that ends in +json; parameters such as charset; recordings of other programs that lack the
+header.`,
+	Check: func(p *analysis.Pass) { checkHookType(p, "expected application/json", rule.IsJSON) },
 }
 
 func checkHookType(p *analysis.Pass, expected string, fits func(label string) bool) {
@@ -99,19 +101,20 @@ var hookPayload = &analysis.Rule{
 	Needs:  []*analysis.Tracker{push.Tracker},
 	Cites:  rule.Cite("4.3.3", a2a.V1_0),
 	Stands: "1.0.1:864",
-	Doc: `A client that set its config in 1.0 gets what a stream would bring: an object with exactly one of task, message,
-statusUpdate and artifactUpdate, without a JSON-RPC envelope around it. It finds nothing in a bare Task, which is what
+	Doc: `A client that set its config in 1.0 gets the same objects as from a stream: an object with exactly one of
+task, message, statusUpdate and artifactUpdate, without a JSON-RPC envelope. It cannot read a bare Task, which is what
 0.3 sent.`,
-	Fix: `Post {"statusUpdate": {...}} or another of the four. Keep with each config the version of the request that set
-it, and notify in that one.`,
-	Silent: `Members of other names beside the one; null members; bodies that are not JSON, which are reported as
-such; tasks whose config for the webhook was not seen, or was set in other versions too; events of other programs at the
-same URL; challenges, which ask the receiver to prove that it wants notifications.`,
+	Fix: `Post {"statusUpdate": {...}} or another of the four. Store with each config the version of the request that
+set it, and notify in that version.`,
+	Silent: `Members with other names in addition to the one; null members; bodies that are not JSON, which another
+rule reports; tasks whose config for the webhook was not seen, or was also set in other versions; events of other
+programs at the same URL; challenges, which ask the receiver to prove that it wants notifications.`,
 	Check: func(p *analysis.Pass) {
 		older := func(c *push.Config) bool { return c.Exchange.Dialects != a2a.Of(a2a.V1_0) }
 		root, configs := p.Exchange.Doc().Root, push.Traced(p).Configs
 		unnamed := len(configs) == 0 && p.Exchange.Call.TaskID == "" && push.Of(p).Configured(p.Exchange) // all in 1.0
-		if p.Exchange.Doc().Err != nil || len(configs) == 0 && !unnamed || slices.ContainsFunc(configs, older) {
+		if p.Exchange.Doc().Err != nil || len(configs) == 0 && !unnamed || slices.ContainsFunc(configs, older) ||
+			isBareMethod(p) {
 			return
 		}
 		p.Applied()
@@ -132,9 +135,14 @@ same URL; challenges, which ask the receiver to prove that it wants notification
 	},
 }
 
+// isBareMethod reports whether a notification has no body, and a method for which another rule reports it.
+func isBareMethod(p *analysis.Pass) bool {
+	return p.Exchange.Request.Method != http.MethodPost && !p.Exchange.Doc().Root.Exists()
+}
+
 const hookExpected = "expected an object with exactly one of task, message, statusUpdate and artifactUpdate"
 
-// quoteNotification says what a notification is.
+// quoteNotification describes a notification by its body.
 func quoteNotification(root a2a.Value) string {
 	if !root.Exists() {
 		return "the notification has no body"
@@ -158,19 +166,32 @@ var hookPayload0x = &analysis.Rule{
 	Title:  "notification names no task",
 	Level:  analysis.Should,
 	Side:   a2a.Agent,
+	On:     analysis.DeliveryTraced,
 	Needs:  []*analysis.Tracker{push.Tracker},
 	Cites:  rule.Cite("streaming guide §Push Notifications for Disconnected Scenarios", rule.Before1...),
 	Stands: "0.1.0:streaming-and-async:48 0.2.6:streaming-and-async:52 0.3.0:streaming-and-async:52",
-	Doc: `Before 1.0 the agent decides what a notification holds, but the receiver has to learn which task it is about, to
-ask for the rest. One webhook usually serves many tasks.`,
-	Fix: `Post the Task, or at least an object with its id and state.`,
-	Silent: `Any shape in which a member id, taskId or task_id is at any depth, but for the id of a JSON-RPC envelope; bodies that are not JSON, which
-are reported as such.`,
+	Doc: `Before 1.0 the agent decides what a notification contains, but the receiver has to learn which task it is
+about, to fetch the rest. One webhook usually serves many tasks. A notification in the form of 1.0 is a note: a client
+that set its config over JSON-RPC before 1.0 does not know that form.`,
+	Fix: `Post the Task, or at least an object with its id and state, in the version of the request that set the config.`,
+	Silent: `Any form before 1.0 with a member id, taskId or task_id at any depth, except the id of a JSON-RPC envelope;
+bodies that are not JSON, which another rule reports; the form of 1.0 if a config was set in 1.0 or in another binding,
+whose JSON before 1.0 looks the same, or if no config for the task was seen.`,
 	Check: func(p *analysis.Pass) {
-		if p.Exchange.Doc().Err != nil || !push.Of(p).Configured(p.Exchange) {
+		if p.Exchange.Doc().Err != nil || !push.Of(p).Configured(p.Exchange) || isBareMethod(p) {
 			return
 		}
 		p.Applied()
+		configs := push.Traced(p).Configs
+		if older := func(c *push.Config) bool {
+			return c.Exchange.Binding != a2a.JSONRPC || c.Exchange.Dialects.Has(a2a.V1_0)
+		}; len(configs) > 0 && !slices.ContainsFunc(configs, older) {
+			if form := formOf1(p.Exchange.Doc().Root); form != "" {
+				p.Report(p.Place.At(""), "the notification has "+form+", as in 1.0",
+					"expected the form of the version in which the config was set", analysis.AtMost(analysis.Note))
+				return
+			}
+		}
 		if root := p.Exchange.Doc().Root; !namesTask(root) || root.Get("jsonrpc").Exists() && // whose id is another
 			!namesTask(root.Get("params")) && !namesTask(root.Get("result")) {
 			p.Report(p.Place.At(""), quoteNotification(p.Exchange.Doc().Root), "expected the id of the task in it")
@@ -178,7 +199,23 @@ are reported as such.`,
 	},
 }
 
-// namesTask reports whether an id of a task may stand anywhere in a value.
+// formOf1 returns what a notification has that only 1.0 has in JSON-RPC: a name of a state or role; empty if nothing.
+func formOf1(root a2a.Value) string {
+	if members := responseMembers(root); len(members) == 1 {
+		root = root.Get(members[0])
+	}
+	state, role := root.Get("status").Get("state").Text(), root.Get("role").Text()
+	switch {
+	case state == "TASK_STATE_CANCELLED": // of 0.3, as proto JSON
+	case strings.HasPrefix(state, "TASK_STATE_"):
+		return "the state " + analysis.QuoteText(state)
+	case strings.HasPrefix(role, "ROLE_"):
+		return "the role " + analysis.QuoteText(role)
+	}
+	return ""
+}
+
+// namesTask reports whether a value may contain the id of a task anywhere.
 func namesTask(v a2a.Value) bool {
 	for name, m := range v.Members() {
 		switch name {
@@ -208,12 +245,12 @@ var hookReceiver2xx = &analysis.Rule{
 	Needs:  []*analysis.Tracker{push.Tracker},
 	Cites:  rule.Cite("4.3.3", a2a.V1_0).And("13.2", a2a.V1_0),
 	Stands: "1.0.1:877 1.0.1:3122",
-	Doc: `A receiver acknowledges a notification with a 2xx status. Anything else tells the agent that it did not arrive:
-it repeats it, and in the end stops notifying. A redirect is not followed by most agents.`,
-	Fix: `Answer 2xx as soon as the notification is stored, at the very URL of the config, and work on it afterwards.`,
-	Silent: `Statuses that refuse the body, the credentials, the task or the rate, and 502, 503 and 504, which gateways
-answer; other statuses 4xx before the third in a row; notifications that are not what the client asked for: by another
-method, in another form, without its credentials, or for a task without a config.`,
+	Doc: `A receiver acknowledges a notification with a 2xx status. Any other status tells the agent that it did not
+arrive: the agent repeats it, and eventually stops notifying. Most agents do not follow a redirect.`,
+	Fix: `Answer 2xx as soon as the notification is stored, at the exact URL of the config, and process it afterwards.`,
+	Silent: `Statuses that refuse the body, the credentials, the task or the rate, and 502, 503 and 504, which
+gateways send; other 4xx statuses before the third in a row; notifications that differ from the client's request: with
+another method, in another form, without its credentials, or for a task without a config.`,
 	Check: func(p *analysis.Pass) {
 		d, status := push.Traced(p), p.Exchange.Response.Status
 		authentic := slices.ContainsFunc(d.Configs, func(c *push.Config) bool {
@@ -247,11 +284,11 @@ var hookHTTPS = &analysis.Rule{
 		And("streaming guide §Push Notifications for Disconnected Scenarios", a2a.V0_3).
 		And("13.2", a2a.V1_0),
 	Stands: "0.1.0:658 0.2.5:498 0.3.0:streaming-and-async:47 1.0.1:3125",
-	Doc: `Notifications carry the content of a task, and the credentials that prove where they come from. Over plain HTTP
-everybody on the way reads and may change them.`,
+	Doc: `Notifications carry the content of a task, and the credentials that prove their origin. Over plain HTTP
+everyone on the network path can read and change them.`,
 	Fix: `Give the agent an https URL for the webhook.`,
-	Silent: `Webhooks in the same network; requests that say that TLS ended before (Forwarded, X-Forwarded-Proto); webhooks
-whose config is in the recording, where the URL is reported.`,
+	Silent: `Webhooks in the same network; requests that say that TLS ended before (Forwarded, X-Forwarded-Proto);
+webhooks whose config is in the recording, where the URL is reported.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if push.Of(p).Configured(x) || strings.HasPrefix(x.Origin, "https:") {
@@ -264,7 +301,7 @@ whose config is in the recording, where the URL is reported.`,
 	},
 }
 
-// cameByTLS reports whether a request says that TLS ended before it was recorded.
+// cameByTLS reports whether a request shows that TLS ended before the recorder.
 func cameByTLS(x *analysis.Exchange) bool {
 	for _, name := range [...]string{
 		"Forwarded", "X-Forwarded-Proto", "X-Forwarded-Scheme", "X-Forwarded-Ssl",

@@ -76,10 +76,10 @@ var restQueryCamelCase = &analysis.Rule{
 	Title:  "query parameter in snake_case",
 	Level:  analysis.Must,
 	Stands: "1.0.1:2857",
-	Doc: `Parameters in the query are written in camelCase. An agent ignores a name that it does not know: the filter or
-the page that the client asked for is silently left out, and it gets everything.`,
+	Doc: `Query parameters are written in camelCase. An agent ignores a name that it does not know: it silently drops
+the filter or page that the client asked for, and returns everything.`,
 	Fix:    `Write contextId, pageSize, pageToken, historyLength, statusTimestampAfter, includeArtifacts.`,
-	Silent: `Names that are not the protocol's in either spelling.`,
+	Silent: `Names that the protocol does not have in either spelling.`,
 	Check: func(p *analysis.Pass) {
 		for name := range queryOf(p) {
 			p.Applied()
@@ -95,8 +95,8 @@ var restQueryBool = &analysis.Rule{
 	Title:  "boolean in the query is neither true nor false",
 	Level:  analysis.Must,
 	Stands: "1.0.1:2885",
-	Doc: `A boolean in the query is true or false, in lower case. Agents refuse 1, yes or True, or take them for false: the
-artifacts that the client asked for are then missing without a word.`,
+	Doc: `A boolean in the query is true or false, in lower case. Agents refuse 1, yes or True, or read them as false:
+the artifacts that the client asked for are then silently missing.`,
 	Fix:    `Write includeArtifacts=true or leave the parameter out.`,
 	Silent: `An empty value, which counts as left out.`,
 	Check: func(p *analysis.Pass) {
@@ -117,7 +117,7 @@ var restQueryNumber = &analysis.Rule{
 	Doc: `pageSize and historyLength are decimal integers. An agent refuses anything else, or falls back to a default
 that the client does not know.`,
 	Fix:    `Write digits only, such as pageSize=20.`,
-	Silent: `An empty value, which counts as left out. Whether the number is in range is not judged here.`,
+	Silent: `An empty value, which counts as left out. The range of the number is not checked here.`,
 	Check: func(p *analysis.Pass) {
 		judgeQuery(p, func(value string) (string, analysis.Severity) {
 			digits := strings.TrimPrefix(value, "-")
@@ -135,11 +135,11 @@ var restQueryEnum = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("11.5", a2a.V1_0).And("5.5", a2a.V1_0),
 	Stands: "1.0.1:2887 1.0.1:1215",
-	Doc: `The status to filter by is written as the name of the enum value. An agent refuses another word, or finds no
-task in that state.`,
+	Doc: `The status filter is the name of an enum value. An agent refuses any other text, or finds no task in that
+state.`,
 	Fix: `Write status=TASK_STATE_WORKING and the like.`,
-	Silent: `An empty value, which counts as left out. A name of earlier versions, such as working, is a note, since 1.0.0
-prints it itself.`,
+	Silent: `An empty value, which counts as left out. A name of earlier versions, such as working, is a note, since
+1.0.0 itself shows one.`,
 	Check: func(p *analysis.Pass) {
 		judgeQuery(p, func(value string) (string, analysis.Severity) {
 			state, known := a2a.ParseState(value)
@@ -160,13 +160,14 @@ var restQueryTimestamp = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("11.5", a2a.V1_0).And("5.6.1", a2a.V1_0),
 	Stands: "1.0.1:2890 1.0.1:1255",
-	Doc: `An instant is written in UTC with a Z, such as 2026-03-01T10:00:00Z. An offset like +01:00 is another spelling
-that agents need not read, and its plus sign becomes a blank in a query unless it is escaped.`,
-	Fix:    `Convert to UTC and write the Z: statusTimestampAfter=2026-03-01T10:00:00.000Z.`,
-	Silent: `Any number of digits after the second; an empty value, which counts as left out. A small t or z is a note.`,
+	Doc: `A time is written in UTC with a Z, such as 2026-03-01T10:00:00Z. Agents need not understand an offset like
++01:00, and its plus sign becomes a blank in a query unless it is escaped.`,
+	Fix: `Convert to UTC and write the Z: statusTimestampAfter=2026-03-01T10:00:00.000Z.`,
+	Silent: `Any number of digits after the second; an empty value, which counts as left out. A lower-case t or z is a
+note.`,
 	Check: func(p *analysis.Pass) {
 		judgeQuery(p, func(value string) (string, analysis.Severity) {
-			const expected = "an instant in UTC, such as 2026-03-01T10:00:00Z"
+			const expected = "a time in UTC, such as 2026-03-01T10:00:00Z"
 			upper := strings.ToUpper(value)
 			if _, err := time.Parse(time.RFC3339Nano, upper); err != nil || !strings.HasSuffix(upper, "Z") {
 				return expected, analysis.Error
@@ -185,11 +186,10 @@ var restQueryNested = &analysis.Rule{
 	Level:  analysis.Must,
 	Covers: []string{"rest-query-encoding"},
 	Stands: "1.0.1:2889",
-	Doc: `The query holds plain values only; nested objects travel in the body of a POST. There is no agreed way to write
-an object into a query, so agents ignore it.`,
-	Fix: `Leave metadata, message and configuration out of GET and DELETE: the operations behind them have no such
-field.`,
-	Silent: `Parameters that are not the protocol's, and text that only looks like JSON, such as a page token.`,
+	Doc: `The query holds only plain values; nested objects are sent in the body of a POST. There is no agreed way to
+write an object into a query, so agents ignore it.`,
+	Fix:    `Leave metadata, message and configuration out of GET and DELETE: these operations have no such field.`,
+	Silent: `Parameters that the protocol does not have, and text that only looks like JSON, such as a page token.`,
 	Check: func(p *analysis.Pass) {
 		for name, value := range queryOf(p) {
 			p.Applied()
@@ -216,11 +216,11 @@ var restQueryEncoding = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("11.5", a2a.V1_0).And("RFC 3986 §3.4", a2a.V1_0),
 	Stands: "1.0.1:2894",
-	Doc: `What a URI does not allow in its query is percent-encoded. Gateways refuse a raw quote, brace or letter outside
-ASCII, or change it on the way, and a lone percent sign makes parsers drop the whole query.`,
-	Fix: `Build the query with a URL library, one value at a time; do not join strings.`,
-	Silent: `What the syntax allows raw, such as : / ? @ + and commas. Whether a plus sign means a blank is not judged, nor
-are recordings of other programs, which may show URLs decoded. Of several such characters the first is named.`,
+	Doc: `Characters that a URI does not allow in its query are percent-encoded. Gateways refuse a raw quote, brace or
+letter outside ASCII, or change it, and a lone percent sign makes parsers drop the whole query.`,
+	Fix: `Build the query with a URL library, one value at a time, not by joining strings.`,
+	Silent: `Characters that the syntax allows, such as : / ? @ + and commas. Not checked: whether a plus sign means a
+blank, and recordings of other programs, which may show URLs decoded. Only the first such character is reported.`,
 	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		if call.Operation == a2a.NoOperation || call.Query == "" || capture.Foreign(p.Exchange.ID) {
@@ -229,7 +229,7 @@ are recordings of other programs, which may show URLs decoded. Of several such c
 		p.Applied()
 		if i := illegalInQuery(call.Query); i >= 0 {
 			_, size := utf8.DecodeRuneInString(call.Query[i:])
-			p.Report(p.Exchange.RequestPlace().Line(), "the query has "+analysis.QuoteText(call.Query[i:i+size])+" as it is",
+			p.Report(p.Exchange.RequestPlace().Line(), "the query has "+analysis.QuoteText(call.Query[i:i+size])+" unencoded",
 				"expected it percent-encoded")
 		}
 	},

@@ -12,8 +12,8 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Calls is the family of rules about how the HTTP+JSON binding uses HTTP: routes, methods, media types, and what comes
-// with success.
+// Calls is the family of rules about how the HTTP+JSON binding uses HTTP: routes, methods, media types, and successful
+// responses.
 var Calls = rule.Family{
 	Name:     "rest",
 	Category: analysis.ErrorHandling,
@@ -33,7 +33,7 @@ var Calls = rule.Family{
 
 var restVerb = &analysis.Rule{
 	ID:    "rest-verb",
-	Title: "route asked with the wrong HTTP method",
+	Title: "route called with the wrong HTTP method",
 	Level: analysis.Must,
 	Side:  a2a.Client,
 	On:    analysis.RequestSeen,
@@ -41,13 +41,13 @@ var restVerb = &analysis.Rule{
 	Cites: rule.Cite("7", a2a.V0_2).And("3.2.3", a2a.V0_3).And("3.5.3", a2a.V0_3).And("5.3", a2a.V1_0).
 		And("11.3", a2a.V1_0),
 	Stands: "0.2.6:485 0.3.0:98 0.3.0:184 1.0.1:1162 1.0.1:2783",
-	Doc: `Over HTTP+JSON the HTTP method is part of the operation: GET reads, POST acts, DELETE removes. An agent answers
-another one with 404 or 405, or does something else than the client meant.`,
+	Doc: `Over HTTP+JSON the HTTP method is part of the operation: GET reads, POST acts, DELETE removes. An agent
+answers any other method with 404 or 405, or does something else than the client meant.`,
 	Fix: `Use the method of the route: POST for message:send, message:stream, :cancel and new push configs, GET for tasks,
 lists and cards, DELETE to remove a push config.`,
-	Silent: `Subscribing with GET or POST, which are both right; OPTIONS and HEAD; paths that are neither below an
-interface that a card declares nor come with another mark of A2A. It is a note where the card declares extensions, which
-may add methods.`,
+	Silent: `Subscribing with GET or POST, which are both right; OPTIONS and HEAD; paths that are not below an
+interface that a card declares and show no other sign of A2A. The finding is a note if the card declares extensions,
+which may add methods.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Call.Operation != a2a.NoOperation {
@@ -90,14 +90,14 @@ var restRouteKnown = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker},
 	Cites:  rule.Cite("3.2.3", a2a.V0_3).And("11.3", a2a.V1_0),
 	Stands: "0.3.0:99 1.0.1:2787",
-	Doc: `The path says which operation is meant. What is close to a route, such as tasks/ID/cancel or messages:send, is
-none: the agent knows no such path, and the call fails as if the agent were not there.`,
-	Fix: `Append the route to the interface's URL as the specification writes it: message:send, message:stream, tasks/ID,
-tasks/ID:cancel, tasks/ID:subscribe, tasks/ID/pushNotificationConfigs.`,
-	Silent: `Paths that the agent does not answer with 404, 405 or 501; paths below no declared HTTP+JSON interface, or
-without a mark of A2A (its headers, its media type, a path that looks like a route); well-known URIs; the URLs of other
-interfaces and what is beneath them. It is a note where the card declares extensions, which may bring routes of their
-own.`,
+	Doc: `The path names the operation. A path that is almost a route, such as tasks/ID/cancel or messages:send, is
+not one: the agent does not know it, and the call fails as if the agent did not exist.`,
+	Fix: `Append the route to the interface's URL exactly as in the specification: message:send, message:stream,
+tasks/ID, tasks/ID:cancel, tasks/ID:subscribe, tasks/ID/pushNotificationConfigs.`,
+	Silent: `Paths that the agent does not answer with 404, 405 or 501; paths that are not below a declared HTTP+JSON
+interface, or that show no sign of A2A (its headers, its media type, a path that looks like a route); well-known URIs;
+the URLs of other interfaces and paths below them. The finding is a note if the card declares extensions, which may
+add routes.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Call.Operation != a2a.NoOperation {
@@ -119,7 +119,7 @@ own.`,
 
 var restRouteInID = &analysis.Rule{
 	ID:     "rest-route-in-id",
-	Title:  "the end of a route is taken for a part of the task's id",
+	Title:  "the end of a route is taken for part of the task's id",
 	Level:  analysis.Should,
 	Side:   a2a.Agent,
 	On:     analysis.AnswerSeen,
@@ -127,13 +127,13 @@ var restRouteInID = &analysis.Rule{
 	Cites:  rule.Cite("3.2.3", a2a.V0_3).And("11.3", a2a.V1_0),
 	Stands: "0.3.0:99 1.0.1:2787",
 	Covers: []string{"error-not-found-code"},
-	Doc: `The agent has no route for the operation. Its route for tasks takes the whole end of the path for an id, and the
-agent then looks for a task with that id, which does not exist.`,
-	Fix: `Add a route for tasks/ID:cancel, tasks/ID:subscribe and tasks/ID/pushNotificationConfigs before the route for
-tasks/ID, or let the pattern of the id end before a colon or a slash. Take GET and POST for tasks/ID:subscribe.`,
-	Silent: `Errors that do not quote the id together with the text that follows it, and errors that only repeat the path,
-as frameworks do for a missing route. The finding is a note for tasks/ID:subscribe, for which the specification names two
-HTTP methods.`,
+	Doc: `The agent has no route for the operation. Its route for tasks treats the whole end of the path as an id, and
+the agent then looks for a task with that id, which does not exist.`,
+	Fix: `Add routes for tasks/ID:cancel, tasks/ID:subscribe and tasks/ID/pushNotificationConfigs before the route for
+tasks/ID, or let the pattern of the id end before a colon or a slash. Accept GET and POST for tasks/ID:subscribe.`,
+	Silent: `Errors that do not quote the id together with the text that follows it, and errors that only repeat the
+path, as frameworks do for a missing route. The finding is a note for tasks/ID:subscribe, for which the specification
+names two HTTP methods.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Call.Operation == a2a.NoOperation || p.Answer == nil || p.Answer.Err == nil {
@@ -144,7 +144,7 @@ HTTP methods.`,
 			return
 		}
 		p.Report(p.Place.At(p.Answer.Err.Pointer),
-			fmt.Sprintf("the agent looks for a task %s: it takes %s in the path for a part of the id",
+			fmt.Sprintf("the agent looks for a task %s: it takes %s in the path for part of the id",
 				analysis.QuoteText(x.Call.TaskID+rest), analysis.QuoteText(rest)),
 			fmt.Sprintf("expected %s of task %s", x.Call.Operation, analysis.QuoteText(x.Call.TaskID)),
 			analysis.AtMostIf(x.Call.Operation == a2a.SubscribeToTask, analysis.Note))
@@ -153,17 +153,19 @@ HTTP methods.`,
 
 var restRequestContentType = &analysis.Rule{
 	ID:     "rest-request-content-type",
-	Title:  "HTTP+JSON request not labelled application/json",
+	Title:  "HTTP+JSON request not labeled application/json",
 	Level:  analysis.Must,
 	Side:   a2a.Client,
+	Once:   analysis.PerCause,
 	On:     analysis.RequestSeen,
 	Cites:  rule.Cite("3.2.3", a2a.V0_3),
 	Stands: "0.3.0:100",
-	Doc: `A body of the HTTP+JSON binding is labelled application/json in 0.3. Frameworks choose the parser by this label:
-with another one they answer 415, or hand the agent an empty body.`,
+	Doc: `In 0.3 a body of the HTTP+JSON binding is labeled application/json. Frameworks choose the parser by this
+label: with another one they answer 415, or give the agent an empty body.`,
 	Fix: `Send "Content-Type: application/json" with every body.`,
-	Silent: `Requests without a body, bodies under GET and DELETE, which mean nothing, and labels that the recording does
-not have. Parameters such as charset are ignored.`,
+	Silent: `Requests without a body, bodies of GET and DELETE, which have no meaning, and labels that are not in the
+recording. Parameters such as charset are ignored.
+Only the first message with each label between the same two programs is reported, with the number of messages.`,
 	Check: func(p *analysis.Pass) {
 		if !hasOwnBody(p) {
 			return
@@ -177,7 +179,7 @@ not have. Parameters such as charset are ignored.`,
 	},
 }
 
-// hasOwnBody reports whether the request at hand is a call with a body that means something, and its labels were
+// hasOwnBody reports whether the current request is a call with a body that means something, and its labels were
 // recorded.
 func hasOwnBody(p *analysis.Pass) bool {
 	x := p.Exchange
@@ -187,17 +189,19 @@ func hasOwnBody(p *analysis.Pass) bool {
 
 var restResponseContentType = &analysis.Rule{
 	ID:     "rest-response-content-type",
-	Title:  "HTTP+JSON answer not labelled application/json",
+	Title:  "HTTP+JSON answer not labeled application/json",
 	Level:  analysis.Must,
 	Side:   a2a.Agent,
+	Once:   analysis.PerCause,
 	On:     analysis.AnswerSeen,
 	Cites:  rule.Cite("3.2.3", a2a.V0_3),
 	Stands: "0.3.0:100",
-	Doc: `An answer of the HTTP+JSON binding is labelled application/json in 0.3. Clients choose their parser by this
-label: JSON labelled as text is shown to a user, or refused, although its content is right.`,
+	Doc: `In 0.3 an answer of the HTTP+JSON binding is labeled application/json. Clients choose their parser by this
+label: they show JSON labeled as text to a user, or refuse it, although its content is right.`,
 	Fix: `Send "Content-Type: application/json" with every JSON body.`,
-	Silent: `Bodies that are neither a JSON object nor an array, JSON errors that gateways answer on their own, and
-application/problem+json for errors. Parameters are ignored.`,
+	Silent: `Bodies that are neither a JSON object nor an array, JSON errors that gateways send, and
+application/problem+json for errors. Parameters are ignored.
+Only the first message with each label between the same two programs is reported, with the number of messages.`,
 	Check: func(p *analysis.Pass) {
 		if !hasOwnAnswer(p) {
 			return
@@ -214,7 +218,7 @@ application/problem+json for errors. Parameters are ignored.`,
 	},
 }
 
-// hasOwnAnswer reports whether the answer at hand is JSON that the agent itself wrote, its labels were recorded, and no
+// hasOwnAnswer reports whether the current answer is JSON that the agent itself wrote, its labels were recorded, and no
 // event stream is due.
 func hasOwnAnswer(p *analysis.Pass) bool {
 	x := p.Exchange
@@ -231,18 +235,20 @@ func hasOwnAnswer(p *analysis.Pass) bool {
 
 var restContentTypeV1 = &analysis.Rule{
 	ID:     "rest-content-type-v1",
-	Title:  "HTTP+JSON body not labelled as JSON",
+	Title:  "HTTP+JSON body not labeled as JSON",
 	Level:  analysis.Should,
 	Side:   a2a.Agent,
 	Either: true,
+	Once:   analysis.PerCause,
 	On:     analysis.RequestSeen | analysis.AnswerSeen,
 	Cites:  rule.Cite("11.1", a2a.V1_0),
 	Stands: "1.0.1:2750",
-	Doc: `Bodies of the HTTP+JSON binding are labelled application/a2a+json, or application/json as in 1.0.0. Both sides
-choose their parser by this label: under another one a right body is refused, or never looked at.`,
+	Doc: `Bodies of the HTTP+JSON binding are labeled application/a2a+json, or application/json as in 1.0.0. Both
+sides choose their parser by this label: under another one a right body is refused, or never read.`,
 	Fix: `Send "Content-Type: application/a2a+json" with every JSON body.`,
-	Silent: `Any label that ends in +json; messages without a body, bodies under GET and DELETE, event streams, error
-pages that are not JSON, and errors that gateways answer on their own. Parameters are ignored.`,
+	Silent: `Any label that ends in +json; messages without a body, bodies of GET and DELETE, event streams, error
+pages that are not JSON, and errors that gateways send. Parameters are ignored.
+Only the first message with each label between the same two programs is reported, with the number of messages.`,
 	Check: func(p *analysis.Pass) {
 		at, fields := p.Exchange.RequestPlace(), p.Exchange.Request.Fields
 		judged := p.Kind == analysis.RequestSeen && hasOwnBody(p) && p.Doc.Err == nil
@@ -270,10 +276,11 @@ var restBodyObject = &analysis.Rule{
 	Cites:  rule.Cite("3.2.3", a2a.V0_3).And("11.4", a2a.V1_0),
 	Covers: []string{"req-push-config", "msg-object", "unknown-field"},
 	Stands: "0.3.0:102 1.0.1:2810",
-	Doc: `The body of a call over HTTP+JSON is the request object of the operation. From a list, a string or null an agent
-can read no field of it: the call is refused, or does something with nothing in it.`,
-	Fix:    `Send the request object, such as {"message": {...}}; for a call without parameters {} or no body at all.`,
-	Silent: `Requests without a body, bodies of routes that take none, and bodies that are not JSON.`,
+	Doc: `The body of an HTTP+JSON call is the request object of the operation. If it is a list, a string or null, the
+agent cannot read any field: it refuses the call, or acts on an empty request.`,
+	Fix: `Send the request object, such as {"message": {...}}. For a call without parameters send {} or no body at
+all.`,
+	Silent: `Requests without a body, bodies of routes that have none, and bodies that are not JSON.`,
 	Check: func(p *analysis.Pass) {
 		switch p.Exchange.Call.Operation {
 		case a2a.SendMessage, a2a.SendStreamingMessage, a2a.CancelTask, a2a.CreatePushConfig:
@@ -287,8 +294,8 @@ can read no field of it: the call is refused, or does something with nothing in 
 		if root := p.Doc.Root; root.Kind() != a2a.Object {
 			p.Report(p.Place.At(""), "the body is "+analysis.Quote(root), "expected an object")
 		} else if root.Has("jsonrpc") && root.Has("method") {
-			p.Report(p.Place.At(""), "the body is a request of JSON-RPC: "+analysis.Quote(root),
-				"expected the request object of the operation, as HTTP+JSON has it")
+			p.Report(p.Place.At(""), "the body is a JSON-RPC request: "+analysis.Quote(root),
+				"expected the request object of the operation, as HTTP+JSON defines it")
 		}
 	},
 }
@@ -301,9 +308,9 @@ var restSuccessStatus = &analysis.Rule{
 	On:     analysis.AnswerSeen,
 	Cites:  rule.Cite("3.2.3", a2a.V0_3).And("11.4", a2a.V1_0),
 	Stands: "0.3.0:101 1.0.1:2835",
-	Doc: `A call that succeeded is answered with 200 in all examples, though no sentence demands it. Clients that compare the
-status with 200, as generated ones do, take any other one for a failure and throw the result away.`,
-	Fix:    `Answer 200 with the result, also where a task was created or goes on.`,
+	Doc: `All examples answer a successful call with 200, though no sentence requires it. Clients that compare the
+status with 200, as generated ones do, treat any other status as a failure and discard the result.`,
+	Fix:    `Answer 200 with the result, even if a task was created or continues.`,
 	Silent: `201 for a new push config, 204 for a removed one, and 203, which proxies set.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
@@ -329,11 +336,11 @@ var restAnswerMissing = &analysis.Rule{
 	On:     analysis.AnswerSeen,
 	Cites:  rule.Cite("3.2.3", a2a.V0_3).And("11.4", a2a.V1_0),
 	Stands: "0.3.0:102 1.0.1:2810",
-	Doc: `Nearly every call returns something: a task, a message, a list, a config. Under a status of success without a
-body the client has no id to go on with, and the task that it may have started is lost to it.`,
+	Doc: `Nearly every call returns something: a task, a message, a list, a config. If the status says success and
+there is no body, the client has no id to continue with, and loses the task that it may have started.`,
 	Fix: `Send the result as JSON with status 200. An empty list is a result too.`,
-	Silent: `The removal of a push config, which returns nothing; streaming calls; statuses other than 2xx; answers that
-were cut off.`,
+	Silent: `The removal of a push config, which returns nothing; streaming calls; statuses other than 2xx; answers
+that were cut off.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		switch x.Call.Operation {

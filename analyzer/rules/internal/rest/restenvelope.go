@@ -6,6 +6,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/internal/rule"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/grpc"
 )
 
 // ErrorObjects is the family of rules about the error object of the HTTP+JSON binding.
@@ -25,8 +26,8 @@ var ErrorObjects = rule.Family{
 	restErrorDetailsType,
 )
 
-const unlessAgents = ` Error objects that a gateway may have written, by their status: there only one that speaks of a
-task, or that has details of a type, is judged.`
+const unlessAgents = ` Error objects that a gateway may have written, by their status: only one that mentions a
+task, or that has details of a type, is checked.`
 
 var restErrorEnvelope = &analysis.Rule{
 	ID:     "rest-error-envelope",
@@ -34,13 +35,13 @@ var restErrorEnvelope = &analysis.Rule{
 	Level:  analysis.Must,
 	Covers: []string{"rest-error-body"},
 	Stands: "1.0.1:2898",
-	Doc: `Errors of the HTTP+JSON binding are objects with one member, error, which holds code, status, message and
-details. A client that finds another shape knows that something failed, and not what.`,
+	Doc: `Errors of the HTTP+JSON binding are objects with one member, error, which has code, status, message and
+details. If the error has another form, a client knows that something failed, but not what.`,
 	Fix: `Wrap the error: {"error": {"code": 404, "status": "NOT_FOUND", "message": "...", "details": [...]}}.`,
-	Silent: `Bodies that are no JSON or not labelled as JSON. Statuses that gateways and frameworks answer on their own
-(401, 403 to 408, 411, 413 to 415, 417, 421, 426, 429, 431, 501 to 505) are a note, unless a 404 speaks of a task.
-application/problem+json is a warning, since examples of 1.0 print it. Requests that name no version, which stands for
-0.3, unless a card says that only 1.0 is spoken there.`,
+	Silent: `Bodies that are not JSON or not labeled as JSON. Statuses that gateways and frameworks answer on their
+own (401, 403 to 408, 411, 413 to 415, 417, 421, 426, 429, 431, 501 to 505) are a note, unless a 404 mentions a task.
+application/problem+json is a warning, since examples of 1.0 print it. Requests without a version, which means 0.3,
+unless a card offers only 1.0 there.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		status := x.Response.Status
@@ -69,8 +70,8 @@ application/problem+json is a warning, since examples of 1.0 print it. Requests 
 	},
 }
 
-// judgeErrorObjects calls judge with the error object of a failed answer, and with where it stands. Only an answer that
-// has one is judged by its members, and where a gateway may have written it, only one that is surely the agent's.
+// judgeErrorObjects calls judge with the error object of a failed answer, and with its place. It skips answers without
+// an error object, and, if a gateway may have written the answer, those that are not certainly the agent's.
 func judgeErrorObjects(p *analysis.Pass, judge func(at analysis.Place, failure a2a.Value)) {
 	x := p.Exchange
 	if x.Response.Status < 400 || p.Doc == nil || p.Doc.Err != nil || x.Call.Operation == a2a.NoOperation {
@@ -84,8 +85,8 @@ func judgeErrorObjects(p *analysis.Pass, judge func(at analysis.Place, failure a
 	judge(p.Place.At("/error"), failure)
 }
 
-// isAgents reports whether an error object is surely the agent's own: it speaks of a task that is not found, or has
-// details of a type.
+// isAgents reports whether an error object is certainly the agent's own: it mentions a task that is not found, or has
+// details with a type.
 func isAgents(p *analysis.Pass, failure a2a.Value) bool {
 	if p.Exchange.Response.Status == 404 && rule.SpeaksOfTask(failure, p.Exchange.Path) {
 		return true
@@ -103,12 +104,12 @@ var restErrorCodeEqualsStatus = &analysis.Rule{
 	Title:  "error.code differs from the HTTP status",
 	Level:  analysis.Must,
 	Stands: "1.0.1:2900",
-	Doc: `The code of an error repeats the HTTP status, so that it is still known where the body is logged or handed on
-alone. With another number there, two layers of one client act on different errors.`,
+	Doc: `The code of an error repeats the HTTP status, so the status is not lost if only the body is logged or passed
+on. If the numbers differ, two layers of one client react to different errors.`,
 	Fix: `Write the HTTP status as error.code, as a JSON number. The code of JSON-RPC, such as -32001, does not belong
-there: the ErrorInfo in details says which error it is.`,
-	Silent: `A number without fraction counts as an integer however it is written. Errors under a status of success are
-left to rest-error-not-2xx.` + unlessAgents,
+there: the ErrorInfo in details names the error.`,
+	Silent: `A number without a fraction counts as an integer in any notation. Errors under a success status are
+reported by rest-error-not-2xx.` + unlessAgents,
 	Check: func(p *analysis.Pass) {
 		status := p.Exchange.Response.Status
 		judgeErrorObjects(p, func(at analysis.Place, failure a2a.Value) {
@@ -127,10 +128,10 @@ var restErrorMessage = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("11.6", a2a.V1_0).And("3.3.2", a2a.V1_0),
 	Stands: "1.0.1:2901 1.0.1:543",
-	Doc: `The error object has a message, a string. It is what people read in a log when the status alone does not tell
-them which of their values was wrong.`,
+	Doc: `The error object has a message, a string. People read it in a log if the status alone does not show which
+value was wrong.`,
 	Fix: `Send a short sentence as error.message.`,
-	Silent: `An empty message is a warning. Answers without an error object are left to rest-error-envelope.` +
+	Silent: `An empty message is a warning. Answers without an error object are reported by rest-error-envelope.` +
 		unlessAgents,
 	Check: func(p *analysis.Pass) {
 		judgeErrorObjects(p, func(at analysis.Place, failure a2a.Value) {
@@ -151,14 +152,15 @@ var restErrorStatusName = &analysis.Rule{
 	Title:  "error.status is not a gRPC status name",
 	Level:  analysis.Should,
 	Stands: "1.0.1:2898",
-	Doc: `error.status is the name of a gRPC status, such as NOT_FOUND. Libraries turn it into an enum: another word, the
-HTTP reason phrase or a number makes them drop the error or fail to read it.`,
+	Doc: `error.status is the name of a gRPC status, such as NOT_FOUND. Libraries convert it to an enum: with any
+other text, the HTTP reason phrase or a number, they drop the error or cannot read it.`,
 	Fix: `Write the gRPC name for the HTTP status: INVALID_ARGUMENT or FAILED_PRECONDITION for 400, NOT_FOUND for 404,
-INTERNAL for 500. What A2A calls the error goes into the ErrorInfo.`,
-	Silent: `A missing or null status. Whether the name fits the HTTP status is not judged.` + unlessAgents,
+INTERNAL for 500. Put A2A's name for the error into the ErrorInfo.`,
+	Silent: `A missing or null status. Whether the name matches the HTTP status is not checked.` + unlessAgents,
 	Check: func(p *analysis.Pass) {
 		judgeErrorObjects(p, func(at analysis.Place, failure a2a.Value) {
-			if name := failure.Get("status"); name.Exists() && !name.IsNull() && !isGRPCStatus(name.Text()) {
+			name := failure.Get("status")
+			if _, known := grpc.ParseCode(name.Text()); name.Exists() && !name.IsNull() && !known {
 				p.Report(at.In("status"), "error.status is "+analysis.Quote(name),
 					"expected the name of a gRPC status, such as NOT_FOUND")
 			}
@@ -166,27 +168,14 @@ INTERNAL for 500. What A2A calls the error goes into the ErrorInfo.`,
 	},
 }
 
-// isGRPCStatus reports whether a name is one of gRPC's canonical status codes.
-func isGRPCStatus(name string) bool {
-	switch name {
-	case "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
-		"PERMISSION_DENIED",
-		"RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE",
-		"DATA_LOSS",
-		"UNAUTHENTICATED":
-		return true
-	}
-	return false
-}
-
 var restErrorDetailsArray = &analysis.Rule{
 	ID:     "rest-error-details-array",
 	Title:  "error.details is not an array",
 	Level:  analysis.Must,
 	Stands: "1.0.1:2902",
-	Doc: `error.details is a list of objects, each of a type that it names. Clients look through the list for the
-ErrorInfo; from an object or a string in its place typed ones cannot read the error at all.`,
-	Fix:    `Put every detail into an array, also where there is only one.`,
+	Doc: `error.details is a list of objects, each of which names its type. Clients look through the list for the
+ErrorInfo; if it is an object or a string, typed clients cannot read the error at all.`,
+	Fix:    `Put every detail into an array, even if there is only one.`,
 	Silent: `Missing or null details.` + unlessAgents,
 	Check: func(p *analysis.Pass) {
 		judgeErrorObjects(p, func(at analysis.Place, failure a2a.Value) {
@@ -203,10 +192,10 @@ var restErrorDetailsType = &analysis.Rule{
 	Level:  analysis.Must,
 	Once:   analysis.PerExchange,
 	Stands: "1.0.1:2906",
-	Doc: `Each detail of an error names its type in @type. Without it nobody can tell an ErrorInfo from a list of wrong
-fields: clients skip the detail, and typed ones fail to read the error.`,
+	Doc: `Each detail of an error names its type in @type. Without it an ErrorInfo cannot be told from a list of wrong
+fields: clients skip the detail, and typed ones cannot read the error.`,
 	Fix:    `Add "@type" to each detail, such as "type.googleapis.com/google.rpc.ErrorInfo".`,
-	Silent: `Details that are not an array. Of several such details in one answer the first is reported.` + unlessAgents,
+	Silent: `Details that are not an array. Only the first such detail in an answer is reported.` + unlessAgents,
 	Check: func(p *analysis.Pass) {
 		judgeErrorObjects(p, func(at analysis.Place, failure a2a.Value) {
 			for i, d := range failure.Get("details").Elems() {

@@ -14,7 +14,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Errors is the family of rules about what the HTTP+JSON binding says when a call fails.
+// Errors is the family of rules about failed calls in the HTTP+JSON binding.
 var Errors = rule.Family{
 	Name:     "resterror",
 	Category: analysis.ErrorHandling,
@@ -35,13 +35,12 @@ var restErrorNot2xx = &analysis.Rule{
 	On:     analysis.AnswerSeen | analysis.EventSeen,
 	Cites:  rule.Cite("3.2.3", a2a.V0_3).And("11.6", a2a.V1_0),
 	Stands: "0.3.0:101 1.0.1:2900",
-	Doc: `Over HTTP+JSON the status code says whether a call succeeded. A client that reads 200 takes the body for a task
-or a message, and fails in a place that has nothing to do with the cause.`,
-	Fix: `Answer failures with the status of the error: 404 for a task that is not found, 400 for a request that is
-wrong.`,
-	Silent: `Only a body with error.code and error.message, one with a number as its code and a text as its message, or
-application/problem+json counts as an error. In a stream only the first event is judged: later there is no status left
-to choose.`,
+	Doc: `Over HTTP+JSON the status code says whether a call succeeded. A client that gets 200 reads the body as a
+task or a message, and fails in code that has nothing to do with the cause.`,
+	Fix: `Answer failures with the status of the error: 404 for a task that is not found, 400 for an invalid request.`,
+	Silent: `Only a body with error.code and error.message, one with a number as its code and a text as its message,
+or application/problem+json counts as an error. In a stream only the first event is checked: after that the status can
+no longer be chosen.`,
 	Check: func(p *analysis.Pass) {
 		if p.Answer == nil || p.Answer.Doc.Err != nil || p.Kind == analysis.EventSeen && !rule.OpensStream(p) {
 			return
@@ -54,7 +53,7 @@ to choose.`,
 	},
 }
 
-// errorBody reports whether the JSON at hand is surely meant as an error, and where the error stands in it.
+// errorBody reports whether the current JSON is certainly meant as an error, and returns the pointer to the error.
 func errorBody(p *analysis.Pass) (pointer string, failed bool) {
 	failure := p.Answer.Doc.Root.Get("error")
 	if failure.Get("code").Exists() && failure.Get("message").Kind() == a2a.String {
@@ -74,14 +73,15 @@ var restErrorBody = &analysis.Rule{
 	Cites:  rule.Cite("3.2.3", a2a.V0_3).And("3.3.2", a2a.V1_0).And("11.6", a2a.V1_0),
 	Covers: []string{"outcome-no-protocol"},
 	Stands: "0.3.0:104 1.0.1:540 1.0.1:2900",
-	Doc: `An error says in JSON which one it is and why. From an empty body or a page of text a client learns that
-something failed, and not whether to repair the request, to try again or to give up.`,
+	Doc: `An error has a code and a message in JSON. An empty body or a text page tells a client that something
+failed, but not whether to fix the request, to try again or to give up.`,
 	Fix: `Answer {"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": "..."}} with every status of 400 and
-more; let no framework write its own page.`,
-	Silent: `Statuses that gateways and frameworks answer on their own (401, 403 to 408, 411, 413 to 415, 417, 421, 426,
-429, 431, 501 to 505): only a 403 that is no JSON, where the card declares the interface, is a note. 400 as plain text or
-HTML. An error object is left to the rules about its members, and application/problem+json with status and title or
-detail is enough. 0.3 lays down no members: an error or a message is enough there, and JSON with neither is a warning.`,
+above. Do not let a framework write its own page.`,
+	Silent: `Statuses that gateways and frameworks answer on their own (401, 403 to 408, 411, 413 to 415, 417, 421,
+426, 429, 431, 501 to 505), except that a 403 that is not JSON is a note if the card declares the interface. 400 as
+plain text or HTML. The members of an error object are reported by other rules, and application/problem+json with
+status and title or detail is enough. 0.3 defines no members: an error or a message is enough there, and JSON with
+neither is a warning.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		status := x.Response.Status
@@ -138,13 +138,13 @@ var restErrorInfoPresent = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker, task.Tracker},
 	Cites:  rule.Cite("11.6", a2a.V1_0),
 	Stands: "1.0.1:2910",
-	Doc: `Many errors of A2A share one HTTP status. Which one it is stands in an ErrorInfo among the details: without it a
-client cannot tell a task that has ended from a request that is wrong.`,
+	Doc: `Many A2A errors share one HTTP status. An ErrorInfo in the details names the error: without it a client
+cannot tell a task that has ended from an invalid request.`,
 	Fix: `Add {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND", "domain":
 "a2a-protocol.org"} to error.details, with the reason of the error.`,
-	Silent: `Errors that need not be A2A's: all but a 404 for a task that the path names, the refusal to do something to a
-task that is known to have ended, and the refusal of a capability that no card declares. Errors that speak of validation
-or credentials, an ErrorInfo of another domain, and details that cannot be told apart for want of a type.`,
+	Silent: `Errors that need not be A2A's: everything except a 404 for a task in the path, a refused operation on a
+task that is known to have ended, and a refused capability that no card declares. Errors that mention validation or
+credentials, an ErrorInfo of another domain, and details without a type.`,
 	Check: func(p *analysis.Pass) {
 		if p.Doc == nil || p.Doc.Err != nil {
 			return
@@ -169,12 +169,12 @@ or credentials, an ErrorInfo of another domain, and details that cannot be told 
 		if details.Exists() {
 			at = at.In("details")
 		}
-		p.Report(at, fmt.Sprintf("status %d: %s, and no ErrorInfo says so", p.Exchange.Response.Status, what),
+		p.Report(at, fmt.Sprintf("status %d: %s, and there is no ErrorInfo", p.Exchange.Response.Status, what),
 			"expected one in error.details")
 	},
 }
 
-// ownError returns what an error object surely is about, if only A2A has such an error; "" if it may be another one.
+// ownError returns what an error object certainly is about, if only A2A has such an error; "" if it may be another one.
 func ownError(p *analysis.Pass, failure a2a.Value) string {
 	x := p.Exchange
 	status, text := x.Response.Status, failure.Get("message").Text()
@@ -210,11 +210,11 @@ var restErrorStatusMap = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("5.4", a2a.V1_0),
 	Stands: "1.0.1:1178",
-	Doc: `Each error of A2A has an HTTP status. Gateways, retries and metrics see the status only: a task that is not
-found under 500 is tried again without end, and raises a false alarm.`,
-	Fix: `Answer with the status that the protocol gives the error: 404 for TASK_NOT_FOUND, 400 for most others.`,
-	Silent: `Reasons that A2A does not define and ErrorInfo of other domains. Where patch versions of 1.0 name different
-statuses, each of them is right. Errors under a status of success are left to rest-error-not-2xx.`,
+	Doc: `Each A2A error has an HTTP status. Gateways, retries and metrics see only the status: a missing task
+reported as 500 is retried forever, and raises a false alarm.`,
+	Fix: `Answer with the status that the protocol defines for the error: 404 for TASK_NOT_FOUND, 400 for most others.`,
+	Silent: `Reasons that A2A does not define and ErrorInfo of other domains. If patch versions of 1.0 name different
+statuses, each of them is right. Errors under a success status are reported by rest-error-not-2xx.`,
 	Check: func(p *analysis.Pass) {
 		status := p.Exchange.Response.Status
 		if p.Doc == nil || p.Doc.Err != nil || status < 400 {

@@ -10,21 +10,21 @@ import (
 
 var restv1Prefix = &analysis.Rule{
 	ID:     "rest-v1-prefix",
-	Title:  "1.0 call under /v1/, or earlier one without",
+	Title:  "1.0 call with /v1/ in its path, or earlier call without",
 	Level:  analysis.Must,
 	Side:   a2a.Client,
 	Once:   analysis.PerEndpoint,
 	On:     analysis.RequestSeen | analysis.OutcomeSeen,
 	Cites:  rule.Cite("7", a2a.V0_2).And("3.2.3", a2a.V0_3).And("11.3", a2a.V1_0),
 	Stands: "0.2.6:484 0.3.0:99 1.0.1:2787",
-	Doc: `Routes of 1.0 follow the interface's URL directly; the /v1 of earlier versions is gone. Agents of 1.0 do not have
-such paths, or take "v1" for the name of a tenant. In 0.2 and 0.3 all routes begin with /v1: an agent that takes them
-without is kinder than others will be.`,
-	Fix: `Send to the interface's URL plus the route: in 1.0 without /v1 between them, before with it.`,
-	Silent: `Requests that do not say which version they are; interfaces whose URL ends in /v1 itself. Of 1.0: agents that
-declare an earlier version under the same URL, or a tenant of that name. Before: agents that declare 1.0 under the same
-URL, and calls that are turned away for their path, which is said elsewhere; it is a warning, since the agent copes. Of
-both: URLs that no card names. It is said once for each URL and client.`,
+	Doc: `Routes of 1.0 follow the interface's URL directly; the /v1 of earlier versions is gone. Agents of 1.0 do not
+have such paths, or take "v1" for the name of a tenant. In 0.2 and 0.3 all routes begin with /v1: other agents may not
+accept them without it.`,
+	Fix: `Send to the interface's URL plus the route: without /v1 between them in 1.0, with it before.`,
+	Silent: `Requests whose version is unknown, and interfaces whose URL itself ends in /v1. For 1.0: agents that
+declare an earlier version under the same URL, or a tenant named v1. Before 1.0: agents that declare 1.0 under the
+same URL, and calls that are refused for their path, which other rules report; the finding is a warning, since the
+agent accepts the path. For both: URLs that no card names. It is reported once per URL and client.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		call := &x.Call
@@ -52,7 +52,7 @@ func checkUnderV1(p *analysis.Pass) {
 	p.Applied()
 	if underV1(x) {
 		p.Report(x.RequestPlace().Line(),
-			"the path is "+analysis.QuoteText(x.Path)+", as before 1.0, the request is of 1.0, and "+x.Endpoint.URL+
+			"the path is "+analysis.QuoteText(x.Path)+", as before 1.0, the request is in 1.0, and "+x.Endpoint.URL+
 				" is offered in 1.0",
 			"expected "+analysis.QuoteText(call.Prefix+"/"+call.Route))
 	}
@@ -71,7 +71,7 @@ func checkWithoutV1(p *analysis.Pass) {
 	p.Applied()
 	if x.Path == call.Prefix+"/"+call.Route && !strings.Contains(x.Path, "/v1/") {
 		p.Report(x.RequestPlace().Line(),
-			"the path is "+analysis.QuoteText(x.Path)+", as in 1.0, and the request is of "+p.Dialects.String(),
+			"the path is "+analysis.QuoteText(x.Path)+", as in 1.0, and the request is in "+p.Dialects.String(),
 			"expected "+analysis.QuoteText(call.Prefix+"/v1/"+call.Route), analysis.AtMost(analysis.Warning))
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Batch is the family of rules about several JSON-RPC calls in one request, of which A2A says nothing.
+// Batch is the family of rules about several JSON-RPC calls in one request, which A2A does not cover.
 var Batch = rule.Family{
 	Name:     "batch",
 	Category: analysis.ErrorHandling,
@@ -30,9 +30,9 @@ var rpcBatchEmpty = &analysis.Rule{
 	Level: analysis.Must,
 	Side:  a2a.Client,
 	On:    analysis.RequestSeen,
-	Doc: `A batch holds at least one request. An empty array asks nothing, and the agent has to answer it with an error
-that belongs to no call.`,
-	Fix:    `Send nothing while there is nothing to ask.`,
+	Doc: `A batch holds at least one request. An empty array asks for nothing, and the agent has to answer it with an
+error that belongs to no call.`,
+	Fix:    `Send nothing if there is nothing to ask.`,
 	Silent: `Empty bodies.`,
 	Check: func(p *analysis.Pass) {
 		if p.Exchange.Call.Batch == nil || p.Doc == nil {
@@ -53,11 +53,11 @@ var rpcidReuseInflight = &analysis.Rule{
 	Once:  analysis.PerExchange,
 	On:    analysis.RequestSeen,
 	Cites: rule.Cite("JSON-RPC 2.0 §6", rule.Every...),
-	Doc: `Answers to a batch come in any order and are known by their id alone. With the same id twice the client cannot
-tell which answer belongs to which call.`,
-	Fix: `Give each call of a batch an id of its own.`,
-	Silent: `The same id in separate requests, even on one connection: clients behind a proxy each count from 1. Of several
-in a batch the first is reported, and only the first hundred calls are compared.`,
+	Doc: `The answers to a batch come in any order and are matched by id alone. If two calls have the same id, the
+client cannot tell which answer belongs to which call.`,
+	Fix: `Give each call of a batch a unique id.`,
+	Silent: `The same id in separate requests, even on one connection: clients behind a proxy each count from 1. Only
+the first in a batch is reported, and only the first hundred calls are checked.`,
 	Check: func(p *analysis.Pass) {
 		calls := p.Exchange.Call.Batch
 		if len(calls) < 2 {
@@ -84,10 +84,10 @@ var rpcBatchStream = &analysis.Rule{
 	Side:     a2a.Client,
 	Once:     analysis.PerExchange,
 	On:       analysis.RequestSeen,
-	Doc: `A batch is answered with one array, a streaming method with an event stream: what an agent does with one inside
-the other, no version of A2A says. Most refuse it or never answer that call.`,
-	Fix:    `Send streaming calls in requests of their own.`,
-	Silent: `Of several in a batch the first is reported, and only the first hundred calls are looked at.`,
+	Doc: `A batch is answered with one array, a streaming method with an event stream. No version of A2A defines how
+to combine the two. Most agents refuse the call or never answer it.`,
+	Fix:    `Send streaming calls in separate requests.`,
+	Silent: `Only the first in a batch is reported, and only the first hundred calls are checked.`,
 	Check: func(p *analysis.Pass) {
 		for i := range p.Exchange.Call.Batch {
 			p.Applied()
@@ -105,10 +105,10 @@ var rpcBatchResponseArray = &analysis.Rule{
 	Level: analysis.Should,
 	Side:  a2a.Agent,
 	On:    analysis.AnswerSeen,
-	Doc: `The answer to a batch is an array with a response for each call, even if it is only one. A client that sent
-several and gets one object does not know what became of the others.`,
+	Doc: `The answer to a batch is an array with a response for each call, even if there is only one. A client that
+sent several calls and gets one object does not know how the others ended.`,
 	Fix:    `Put the responses into an array, or refuse batches with one error.`,
-	Silent: `A single error of any code: an agent may refuse batches.`,
+	Silent: `A single error with any code, since an agent may refuse batches.`,
 	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		if call.Batch == nil || p.Answer.Doc.Err != nil || !p.Answer.Doc.Root.Exists() || !asksAnswer(call.Batch) {
@@ -133,12 +133,12 @@ var rpcBatchResponseComplete = &analysis.Rule{
 	Side:  a2a.Agent,
 	Once:  analysis.PerExchange,
 	On:    analysis.AnswerSeen,
-	Doc: `The answer to a batch holds one response for each call that has an id. A client waits without end for the
-one that is missing, and takes the second of two for the answer to something else.`,
-	Fix: `Collect one response for each call with an id, failed ones included, before the array is sent.`,
-	Silent: `The order of the responses. Ids that no call has are left to rpc-id-echo, and where there is one, or one
-without id, no call is said to be left out. Batches with an id twice, streaming calls in them, and batches of more than
-a hundred calls are not judged.`,
+	Doc: `The answer to a batch has one response for each call with an id. A client waits forever for a missing
+response, and takes a duplicate for the answer to something else.`,
+	Fix: `Collect one response for each call with an id, including failed ones, before you send the array.`,
+	Silent: `The order of the responses. Ids that no call has are reported by rpc-id-echo; if there is one, or a
+response without id, no call is reported as unanswered. Batches that repeat an id, streaming calls in them, and
+batches of more than a hundred calls are not checked.`,
 	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		root := p.Answer.Doc.Root
@@ -160,8 +160,8 @@ a hundred calls are not judged.`,
 	},
 }
 
-// answeredCalls tells which calls of a batch were answered, and reports those that were answered twice. It is not ok if
-// a response cannot be told to belong to a call.
+// answeredCalls returns which calls of a batch were answered, and reports those that were answered twice. ok is false
+// if a response cannot be matched to a call.
 func answeredCalls(p *analysis.Pass, call *a2a.Call, responses a2a.Value) (seen [maxBatch]bool, ok bool) {
 	if len(call.Batch) > len(seen) {
 		return seen, false
@@ -198,9 +198,10 @@ var rpcBatchResponseEmptyArray = &analysis.Rule{
 	Level: analysis.Must,
 	Side:  a2a.Agent,
 	On:    analysis.AnswerSeen,
-	Doc: `Where there is nothing to answer, because all calls of a batch are notifications, nothing is sent. An empty array
-is neither an answer nor none, and clients that read the first element of it fail.`,
-	Fix:    `Answer a batch of notifications with no body; any other one with a response for each call that has an id.`,
+	Doc: `If all calls of a batch are notifications, there is nothing to answer, and nothing is sent. An empty array
+is not an answer, and clients that read its first element fail.`,
+	Fix: `Answer a batch of notifications with no body, and any other batch with a response for each call that has
+an id.`,
 	Silent: `Answers to single calls.`,
 	Check: func(p *analysis.Pass) {
 		if p.Exchange.Call.Batch == nil || p.Answer.Doc.Err != nil || !p.Answer.Doc.Root.Exists() {

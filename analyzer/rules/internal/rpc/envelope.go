@@ -8,9 +8,9 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// judgeRequests calls judge with the JSON-RPC request object at hand, or with each one of a batch, with where it
-// stands, and with the call that was read from it. What has no member of such a request is meant for something else at
-// the same URL. The calls of a batch are judged with the batch, and not once more on their own.
+// judgeRequests calls judge with the current JSON-RPC request object, or with each one of a batch, with its place, and
+// with the decoded call. A value without any member of a request is meant for another service at the same URL and is
+// skipped. The calls of a batch are checked with the batch, and not again on their own.
 func judgeRequests(p *analysis.Pass, judge func(at string, request a2a.Value, call *a2a.Call)) {
 	if p.Doc == nil || p.Doc.Err != nil || p.Exchange.InBatch() {
 		return
@@ -56,19 +56,19 @@ func isRequest(v a2a.Value, in a2a.Dialects) bool {
 // isNotification reports whether a value is a request object of JSON-RPC that asks for no answer.
 func isNotification(v a2a.Value, in a2a.Dialects) bool { return !v.Has("id") && isRequest(v, in) }
 
-// judgeResponses calls judge with what is at hand if it is to be read as a JSON-RPC response object, and with where it
-// stands: any JSON under a 2xx status or in an event, if the request asks for an answer; else only an object that is
-// recognisably meant as one, since gateways answer with bodies of their own. In the answer to a batch these are all its
-// elements that are objects.
+// judgeResponses calls judge with the current value if it has to be a JSON-RPC response object, and with its place. If
+// the request asks for an answer, any JSON under a 2xx status or in an event has to be one. Otherwise only an object
+// that is recognizably meant as a response does, since gateways answer with bodies of their own. In the answer to a
+// batch, all elements that are objects have to be responses.
 func judgeResponses(p *analysis.Pass, judge func(at string, response a2a.Value)) {
 	if !p.Exchange.InBatch() {
 		eachResponse(p, judge)
 	}
 }
 
-// eachResponse is judgeResponses for what is judged with each call of a batch on its own.
+// eachResponse is judgeResponses for checks that run on each call of a batch separately.
 func eachResponse(p *analysis.Pass, judge func(at string, response a2a.Value)) {
-	if p.Answer == nil || p.Answer.Doc.Err != nil || p.Answer.Values > 0 { // in place of events
+	if p.Answer == nil || p.Answer.Doc.Err != nil || p.Answer.Values > 0 { // instead of events
 		return
 	}
 	root, call := p.Answer.Doc.Root, &p.Exchange.Call
@@ -98,8 +98,8 @@ func isResponse(v a2a.Value) bool {
 	return ok && code <= -32000
 }
 
-// judgeReplies calls judge with each JSON-RPC response object at hand, with where it stands, and with the request
-// object that it answers: an Absent one if that cannot be told.
+// judgeReplies calls judge with each current JSON-RPC response object, with its place, and with the request object that
+// it answers, or Absent if the request is unknown.
 func judgeReplies(p *analysis.Pass, judge func(at string, response, request a2a.Value)) {
 	call := &p.Exchange.Call
 	judgeResponses(p, func(at string, response a2a.Value) {
@@ -124,7 +124,7 @@ func judgeReplies(p *analysis.Pass, judge func(at string, response, request a2a.
 // wholeBatch reports whether all calls of a batch were read.
 func wholeBatch(call *a2a.Call) bool { return call.Doc.Root.Len() == len(call.Batch) }
 
-// judgeErrors calls judge with the error object of each response at hand, and with where it stands.
+// judgeErrors calls judge with the error object of each current response, and with its place.
 func judgeErrors(p *analysis.Pass, judge func(at string, failure a2a.Value)) {
 	if !fails(p) {
 		return
@@ -137,14 +137,14 @@ func judgeErrors(p *analysis.Pass, judge func(at string, failure a2a.Value)) {
 	})
 }
 
-// fails reports whether there is an error in what is at hand, or may be one: most answers have none, and cost nothing
-// then.
+// fails reports whether there is an error in the current observation, or may be one: most answers have none, and cost
+// nothing then.
 func fails(p *analysis.Pass) bool {
 	return p.Answer != nil && (p.Answer.Err != nil || p.Exchange.Call.Batch != nil)
 }
 
-// judgeRefusal calls judge with the code of the error that answers a single call, and with where it stands, unless its
-// cause may be one that was seen before the request was read: credentials, media type, version, rate or size.
+// judgeRefusal calls judge with the code of the error that answers a single call, and with its place. It skips errors
+// whose cause may precede the reading of the request: credentials, media type, version, rate or size.
 func judgeRefusal(p *analysis.Pass, judge func(at string, code int64, name a2a.ErrorName)) {
 	if !fails(p) || p.Exchange.Call.Batch != nil || p.Kind == analysis.EventSeen && !rule.OpensStream(p) ||
 		rule.FromInfrastructure(p.Exchange.Response.Status) {
@@ -164,8 +164,8 @@ func judgeRefusal(p *analysis.Pass, judge func(at string, code int64, name a2a.E
 	})
 }
 
-// mayBeOf0_1 reports whether a call may be one of 0.1, although its method says no more than that it is older than 1.0:
-// nothing is known of its URL, or that version is spoken there. It has null in place of what is absent.
+// mayBeOf0_1 reports whether a call may be a 0.1 call although its method shows only that it is older than 1.0. It may
+// if nothing is known about its URL, or the URL speaks 0.1. 0.1 has null instead of absent members.
 func mayBeOf0_1(x *analysis.Exchange) bool {
 	switch x.Call.Method {
 	case "tasks/get", "tasks/cancel", "tasks/resubscribe":
@@ -179,14 +179,14 @@ func mayBeOf0_1(x *analysis.Exchange) bool {
 	return spoken.Empty() || spoken.Has(a2a.V0_1)
 }
 
-// labelledJSON reports whether the request says that it is JSON, or says nothing.
+// labelledJSON reports whether the request's content type is JSON or absent.
 func labelledJSON(x *analysis.Exchange) bool {
 	label := x.Request.Fields.MediaType()
 	return label == "" || rule.IsJSON(label)
 }
 
-// unreadable reports whether the body of the request is surely no JSON to anybody: a text after a whole value, and a
-// byte order mark before it, are skipped by some parsers.
+// unreadable reports whether no parser accepts the body of the request as JSON. Some parsers skip text after a complete
+// value, and a byte order mark before it.
 func unreadable(x *analysis.Exchange) bool {
 	doc := &x.Call.Doc
 	return doc.Err != nil && !doc.Err.Limit && !doc.Trailing && !doc.BOM && labelledJSON(x)

@@ -35,22 +35,22 @@ var rpcErrorCodeReserved = &analysis.Rule{
 	Once:  analysis.PerExchange,
 	If:    analysis.Refused,
 	Cites: rule.Cite("JSON-RPC 2.0 §5.1", rule.Every...),
-	Doc: `Codes from -32768 to -32100 belong to JSON-RPC, which has given a meaning to five of them and keeps the others
-for later. A library that meets such a code may treat it as a fault of the transport.`,
-	Fix: `Use a code of A2A or of JSON-RPC where one fits, else one between -32099 and -32000 that A2A does not use, or
-one outside the reserved range.`,
+	Doc: `Codes from -32768 to -32100 belong to JSON-RPC, which defines five of them and reserves the others. A
+library may treat such a code as a transport failure.`,
+	Fix: `Use a code of A2A or of JSON-RPC if one fits. Otherwise use a code between -32099 and -32000 that A2A does
+not use, or one outside the reserved range.`,
 	Silent: `The five codes that JSON-RPC defines: -32700 and -32600 to -32603.`,
 	Check: func(p *analysis.Pass) {
 		judgeCodes(p, func(at string, code int64) {
 			p.Applied()
 			if code >= -32768 && code <= -32100 && code != -32700 && (code < -32603 || code > -32600) {
-				p.Report(p.Place.At(at), "code is "+strconv.FormatInt(code, 10), "expected none of those that JSON-RPC reserves")
+				p.Report(p.Place.At(at), "code is "+strconv.FormatInt(code, 10), "expected a code outside the range that JSON-RPC reserves")
 			}
 		})
 	},
 }
 
-// judgeCodes calls judge with the code of each error at hand that has one, and with where it stands.
+// judgeCodes calls judge with the code of each current error that has one, and with its place.
 func judgeCodes(p *analysis.Pass, judge func(at string, code int64)) {
 	if !fails(p) {
 		return
@@ -70,14 +70,14 @@ func codeText(code int64, name a2a.ErrorName) string {
 
 var rpcErrorCodeA2ARange = &analysis.Rule{
 	ID:     "rpc-error-code-a2a-range",
-	Title:  "error code of the agent's own in the range of A2A",
+	Title:  "agent-specific error code in the range of A2A",
 	Level:  analysis.Advice,
 	Once:   analysis.PerExchange,
 	If:     analysis.Refused,
 	Cites:  rule.Cite("9.5", a2a.V1_0),
 	Stands: "1.0.1:2451",
-	Doc: `The code lies between -32099 and -32000, where A2A takes its codes from, and 1.0 gives it no meaning. An agent
-may define codes of its own there; a later version of A2A may define the same one otherwise.`,
+	Doc: `The code lies between -32099 and -32000, the range of the A2A codes, and 1.0 does not define it. Agents may
+define codes there, but a later version of A2A may give the same code another meaning.`,
 	Fix:    `Document the code, or choose one outside the range from -32768 to -32000.`,
 	Silent: `Codes that 1.0 defines, and codes outside the range.`,
 	Check: func(p *analysis.Pass) {
@@ -85,7 +85,7 @@ may define codes of its own there; a later version of A2A may define the same on
 			p.Applied()
 			if code >= -32099 && code <= -32000 && !ofA2A(code) {
 				p.Report(p.Place.At(at), "code is "+strconv.FormatInt(code, 10)+", which A2A 1.0 does not define",
-					"expected one that it defines, or one outside its range")
+					"expected a code that it defines, or one outside its range")
 			}
 		})
 	},
@@ -98,12 +98,13 @@ var rpcErrorCodeDialect = &analysis.Rule{
 	Once:   analysis.PerExchange,
 	Cites:  rule.Cite("8.2", rule.Before1...),
 	Stands: "0.1.0:1022 0.2.6:970 0.3.0:1165",
-	Doc: `The version that is spoken here does not define this code, and another one does. A client of this version does
-not know what the code means or, since some were given another meaning later, takes it for something else.`,
-	Fix: `Choose codes by the version of the request: an agent that serves several has to map its errors for each.`,
-	Silent: `URLs that are offered in a version that defines the code too; where the version cannot be told, codes that one
-of those possible defines. An agent of 1.0 that says so to a client of an earlier version, with the reason
-VERSION_NOT_SUPPORTED, cannot say it otherwise.`,
+	Doc: `The A2A version used here does not define this code, but another version does. A client of this version does
+not know the code or, since some codes have changed their meaning, misreads it.`,
+	Fix: `Choose codes by the version of the request: an agent that serves several versions has to map its errors for
+each of them.`,
+	Silent: `URLs that are also offered in a version that defines the code; if the version is ambiguous, codes that
+one of the possible versions defines. A 1.0 agent that rejects a client of an earlier version with the reason
+VERSION_NOT_SUPPORTED, since it has no other code for that.`,
 	Check: func(p *analysis.Pass) {
 		offered := a2a.Dialects(0)
 		if end := p.Exchange.Endpoint; end != nil {
@@ -136,12 +137,12 @@ var rpcParseErrorUnfounded = &analysis.Rule{
 	Level:  analysis.Must,
 	If:     analysis.Refused,
 	Stands: "0.1.0:1013 0.2.6:961 0.3.0:1156",
-	Doc: `The code -32700 says that the request is not JSON at all, and this one is. The client's author looks for a
-broken serialiser or a truncated body, while the fault is in one of the values.`,
-	Fix: `Answer -32700 only where the JSON parser fails. A request that is JSON and does not fit the schema is -32600 or
+	Doc: `The code -32700 says that the request is not JSON, but it is. The client's author looks for a broken
+serializer or a truncated body, while the problem is one of the values.`,
+	Fix: `Answer -32700 only if the JSON parser fails. A request that is JSON but does not fit the schema is -32600 or
 -32602.`,
-	Silent: `Requests with a byte order mark, invalid UTF-8, a member name twice or a content coding; with another media
-type than JSON; batches; refusals that may come before the body is read.`,
+	Silent: `Requests with a byte order mark, invalid UTF-8, a repeated member name or a content coding; requests with
+another media type than JSON; batches; refusals that may be sent before the body is read.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		doc := &x.Call.Doc
@@ -155,7 +156,7 @@ type than JSON; batches; refusals that may come before the body is read.`,
 			p.Applied()
 			if name == a2a.ParseError {
 				p.Report(p.Place.At(at), "code is -32700, and the request is well-formed JSON",
-					"expected a code that says what is wrong with it")
+					"expected a code that says what is wrong with the request")
 			}
 		})
 	},
@@ -167,12 +168,12 @@ var rpcInvalidJSONWrongCode = &analysis.Rule{
 	Level:  analysis.Must,
 	If:     analysis.Refused,
 	Stands: "0.1.0:1013 0.2.6:961 0.3.0:1156",
-	Doc: `A body that is not JSON is refused with -32700. With another code the client's author looks at the members
-of a request that never had any, since its text is broken.`,
-	Fix: `Map the failure of the JSON parser to -32700, before anything else is looked at.`,
-	Silent: `Refusals by HTTP status alone, and those with a cause of their own (credentials, media type, size, rate,
-version, extensions); texts that some parsers read: more text after the value, a byte order mark; answers that show that
-the agent could read it.`,
+	Doc: `A body that is not JSON is refused with -32700. With another code the client's author checks the members of
+the request, although the text itself is broken.`,
+	Fix: `Map a failure of the JSON parser to -32700 before any other check.`,
+	Silent: `Refusals by HTTP status alone, and refusals for another reason (credentials, media type, size, rate,
+version, extensions); texts that some parsers read: more text after the value, a byte order mark; answers that show
+that the agent could read it.`,
 	Check: func(p *analysis.Pass) {
 		if !unreadable(p.Exchange) {
 			return
@@ -181,7 +182,7 @@ the agent could read it.`,
 			p.Applied()
 			switch name {
 			case a2a.InvalidRequest, a2a.MethodNotFound, a2a.InvalidParams, a2a.InternalError:
-				p.Report(p.Place.At(at), "a request that is no JSON is refused with "+codeText(code, name), "expected -32700")
+				p.Report(p.Place.At(at), "a request that is not JSON is refused with "+codeText(code, name), "expected -32700")
 			}
 		})
 	},
@@ -192,12 +193,12 @@ var rpcInvalidRequestWrongCode = &analysis.Rule{
 	Title:  "JSON that is not a JSON-RPC request not refused as such",
 	Level:  analysis.Should,
 	Stands: "0.1.0:1014 0.2.6:962 0.3.0:1157",
-	Doc: `JSON that is not a request object is refused with -32600. An agent that runs it all the same lets faulty
-clients pass that fail at every other agent; another code hides that the envelope is wrong.`,
-	Fix: `Check jsonrpc, method, params and id first, and answer -32600 if one of them is not as JSON-RPC 2.0 wants it.`,
-	Silent: `The code -32700, and -32601 where nothing but the method is wrong; a null in place of params; batches; refusals
-with a cause of their own (credentials, media type, size, rate, version, extensions); answers that are not JSON-RPC. The
-code -32602 is a note where there is no method at all, and right where there is one.`,
+	Doc: `JSON that is not a request object is refused with -32600. If an agent accepts it, faulty clients go
+unnoticed that fail with every other agent; another code hides that the envelope is wrong.`,
+	Fix: `Check jsonrpc, method, params and id first, and answer -32600 if one of them violates JSON-RPC 2.0.`,
+	Silent: `The code -32700, and -32601 if only the method is wrong; null instead of params; batches; refusals for
+another reason (credentials, media type, size, rate, version, extensions); answers that are not JSON-RPC. The code
+-32602 is a note if there is no method, and right if there is one.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		root := x.Call.Doc.Root
@@ -209,7 +210,7 @@ code -32602 is a note where there is no method at all, and right where there is 
 		}
 		judgeResponses(p, func(at string, response a2a.Value) {
 			if response.Has("result") && !response.Has("error") {
-				p.Report(p.Place.At(at), "JSON that is no JSON-RPC request is answered with a result", "expected the error -32600")
+				p.Report(p.Place.At(at), "JSON that is not a JSON-RPC request is answered with a result", "expected the error -32600")
 			}
 		})
 		judgeRefusal(p, func(at string, code int64, name a2a.ErrorName) {
@@ -228,7 +229,7 @@ code -32602 is a note where there is no method at all, and right where there is 
 					return
 				}
 			}
-			p.Report(p.Place.At(at), "JSON that is no JSON-RPC request is refused with "+codeText(code, name), "expected -32600",
+			p.Report(p.Place.At(at), "JSON that is not a JSON-RPC request is refused with "+codeText(code, name), "expected -32600",
 				analysis.AtMost(worst))
 		})
 	},
@@ -240,13 +241,13 @@ var rpcInvalidRequestUnfounded = &analysis.Rule{
 	Level:  analysis.Should,
 	If:     analysis.Refused,
 	Stands: "0.1.0:1014 0.2.6:962 0.3.0:1157",
-	Doc: `The code -32600 says that the JSON is not a request object of JSON-RPC, and this one is. The client's author
-searches the envelope for a fault that is in the parameters, or in the agent.`,
-	Fix: `Answer -32602 for parameters that are wrong, -32601 for an unknown method, and the error of A2A that fits for the
-rest.`,
-	Silent: `Messages that name a task or a context, and subscriptions before 1.0, for whose refusal some versions name no
-code; requests that name another version than they speak; batches, requests without id, with another media type or
-method than POST; refusals that may come before the body is read. Where the parameters lack something, it is a note.`,
+	Doc: `The code -32600 says that the JSON is not a JSON-RPC request object, but it is. The client's author looks
+for a problem in the envelope, while it is in the parameters or in the agent.`,
+	Fix: `Answer -32602 for wrong parameters, -32601 for an unknown method, and the matching A2A error for the rest.`,
+	Silent: `Messages that name a task or a context, and subscriptions before 1.0, since some versions define no code
+for their refusal; requests that name another version than they use; batches; requests without id, with another media
+type or with a method other than POST; refusals that may be sent before the body is read. If a parameter is missing,
+the finding is a note.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		call := &x.Call
@@ -267,13 +268,13 @@ method than POST; refusals that may come before the body is read. Where the para
 			if name != a2a.InvalidRequest {
 				return
 			}
-			p.Report(p.Place.At(at), "code is -32600, and the request is one of JSON-RPC 2.0",
-				"expected a code that says what is wrong with it", analysis.AtMostIf(!surelyValid(call), analysis.Note))
+			p.Report(p.Place.At(at), "code is -32600, and the request is valid JSON-RPC 2.0",
+				"expected a code that says what is wrong with the request", analysis.AtMostIf(!surelyValid(call), analysis.Note))
 		})
 	},
 }
 
-// asksForAnother reports whether a call names another version than it speaks: that may be what is refused.
+// asksForAnother reports whether a call names another version than its own, which may be the reason for the refusal.
 func asksForAnother(call *a2a.Call) bool {
 	if call.Version == "" {
 		return false
@@ -284,8 +285,8 @@ func asksForAnother(call *a2a.Call) bool {
 	return a2a.VersionDialects(call.Version).Intersect(call.Dialects).Empty()
 }
 
-// surelyValid reports whether the parameters of a call are surely what its operation needs: no more than that, and
-// spelt as in its dialect.
+// surelyValid reports whether the parameters of a call are certainly valid for its operation: only the required ones,
+// spelled as in its dialect.
 func surelyValid(call *a2a.Call) bool {
 	params := call.Params
 	switch call.Operation {

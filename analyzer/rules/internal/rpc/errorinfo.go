@@ -11,7 +11,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// ErrorInfo is the family of rules about what 1.0 puts beside an error's code: the reason, and what was wrong.
+// ErrorInfo is the family of rules about the error details of 1.0: the reason, and the invalid fields.
 var ErrorInfo = rule.Family{
 	Name:     "errorinfo",
 	Category: analysis.ErrorHandling,
@@ -29,8 +29,8 @@ var ErrorInfo = rule.Family{
 
 const a2aDomain = "a2a-protocol.org"
 
-// judgeDetails calls judge with each error object of 1.0 at hand, with where it stands, with its list of details, and
-// with where that stands: the member data over JSON-RPC, details over HTTP+JSON.
+// judgeDetails calls judge with each current 1.0 error object and its place, and with its list of details and the
+// list's place: the member data over JSON-RPC, details over HTTP+JSON.
 func judgeDetails(p *analysis.Pass, judge func(at string, failure a2a.Value, in string, details a2a.Value)) {
 	if p.Exchange.Call.Binding == a2a.JSONRPC {
 		judgeResponses(p, func(at string, response a2a.Value) {
@@ -45,7 +45,7 @@ func judgeDetails(p *analysis.Pass, judge func(at string, failure a2a.Value, in 
 	}
 }
 
-// judgeErrorInfos calls judge with each ErrorInfo of the errors at hand, with where it stands, and with the error.
+// judgeErrorInfos calls judge with each ErrorInfo of the current errors, with its place, and with the error.
 func judgeErrorInfos(p *analysis.Pass, judge func(at string, info a2a.Value, from string, failure a2a.Value)) {
 	judgeDetails(p, func(from string, failure a2a.Value, in string, details a2a.Value) {
 		for i, detail := range details.Elems() {
@@ -71,18 +71,18 @@ func errorInfoSeverity(p *analysis.Pass) analysis.Severity {
 
 var rpca2AErrorInfo = &analysis.Rule{
 	ID:       "rpc-a2a-errorinfo",
-	Title:    "error of A2A without ErrorInfo",
+	Title:    "A2A error without ErrorInfo",
 	Level:    analysis.Should,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("9.5", a2a.V1_0),
 	Stands:   "1.0.1:2455",
-	Doc: `Beside its code an error of A2A carries an ErrorInfo, whose reason is the same in every binding. Clients that
-handle errors by reason, whatever they are connected by, do not recognise this one.`,
+	Doc: `In addition to its code, an A2A error carries an ErrorInfo, whose reason is the same in every binding.
+Clients that handle errors by reason do not recognize this one.`,
 	Fix: `Add {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND", "domain":
 "a2a-protocol.org"} to error.data, with the reason of the code.`,
-	Silent: `Codes of JSON-RPC itself and of the agent's own. Data that is not an array, or has an element without
-@type, is left to the rules about those. A warning, although 1.0.0 demanded it: later patch versions only recommend
-it.`,
+	Silent: `Codes of JSON-RPC itself and agent-specific codes. Data that is not an array, or has an element without
+@type, is reported by other rules. The finding is a warning, although 1.0.0 required the ErrorInfo: later patch
+versions only recommend it.`,
 	Check: func(p *analysis.Pass) {
 		judgeErrors(p, func(at string, failure a2a.Value) {
 			code, _ := failure.Get("code").Int()
@@ -96,7 +96,7 @@ it.`,
 				}
 			}
 			row, _ := a2a.ErrorNameOf(code, a2a.Of(a2a.V1_0)).Row()
-			p.Report(p.Place.At(at+"/data"), fmt.Sprintf("no ErrorInfo beside the code %d", code),
+			p.Report(p.Place.At(at+"/data"), fmt.Sprintf("no ErrorInfo with the code %d", code),
 				"expected one with the reason "+row.Reason)
 		})
 	},
@@ -104,16 +104,16 @@ it.`,
 
 var rpcErrorInfoDomain = &analysis.Rule{
 	ID:       "rpc-errorinfo-domain",
-	Title:    "ErrorInfo of A2A with another domain",
+	Title:    "ErrorInfo of an A2A error with another domain",
 	Level:    analysis.Must,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("11.6", a2a.V1_0),
 	Stands:   "1.0.1:2914",
-	Doc: `A reason means something within its domain only. Clients compare both, so the reason of A2A's error goes
-unnoticed under another domain.`,
-	Fix: `Set "domain" to "a2a-protocol.org" wherever the reason is one of A2A's.`,
-	Silent: `Reasons that A2A does not define. Over JSON-RPC it is a warning, since later patch versions of 1.0 only
-recommend the ErrorInfo there.`,
+	Doc: `A reason is defined only within its domain. Clients compare both, so they do not recognize an A2A reason
+under another domain.`,
+	Fix: `Set "domain" to "a2a-protocol.org" if the reason is one of A2A's.`,
+	Silent: `Reasons that A2A does not define. Over JSON-RPC the finding is a warning, since later patch versions of
+1.0 only recommend the ErrorInfo there.`,
 	Check: func(p *analysis.Pass) {
 		if !fails(p) {
 			return
@@ -125,7 +125,7 @@ recommend the ErrorInfo there.`,
 			}
 			p.Applied()
 			if domain := info.Get("domain"); !domain.Is(a2aDomain) {
-				p.Report(p.Place.At(at+"/domain"), "domain is "+analysis.Quote(domain)+" beside the reason "+reason,
+				p.Report(p.Place.At(at+"/domain"), "domain is "+analysis.Quote(domain)+" with the reason "+reason,
 					`expected "`+a2aDomain+`"`, analysis.AtMost(errorInfoSeverity(p)))
 			}
 		})
@@ -140,12 +140,11 @@ var rpcErrorInfoReason = &analysis.Rule{
 	Cites:    rule.Cite("11.6", a2a.V1_0),
 	Stands:   "1.0.1:2913",
 	Doc: `Under the domain of A2A the reason is the name of the error in capitals with underscores, without ERROR at
-its end. Clients compare it as it stands: TASK_NOT_FOUND_ERROR or taskNotFound is not an error that they know.`,
-	Fix: `Use the reason that belongs to the error, such as TASK_NOT_FOUND; for errors of your own set a domain of your
-own.`,
-	Silent: `Other domains. A reason of the agent's own in the right form, such as INTERNAL_ERROR, is a note over HTTP+JSON
-and beside codes that are not A2A's. Over JSON-RPC the others are a warning, since later patch versions of 1.0 only
-recommend the ErrorInfo there.`,
+its end. Clients compare it exactly: they do not know TASK_NOT_FOUND_ERROR or taskNotFound.`,
+	Fix: `Use the reason that belongs to the error, such as TASK_NOT_FOUND. For custom errors set your own domain.`,
+	Silent: `Other domains. An agent-specific reason in the right form, such as INTERNAL_ERROR, is a note over
+HTTP+JSON and with codes that are not A2A's. Over JSON-RPC the other reasons are a warning, since later patch versions
+of 1.0 only recommend the ErrorInfo there.`,
 	Check: func(p *analysis.Pass) {
 		if !fails(p) {
 			return
@@ -195,11 +194,11 @@ var rpcErrorInfoCodeMatch = &analysis.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("5.4", a2a.V1_0),
 	Stands:   "1.0.1:1178",
-	Doc: `Each error of A2A has one code and one reason. Where they disagree, a client that goes by the code and one that
-goes by the reason do different things after the same answer.`,
-	Fix: `Take code and reason from one table, so that they cannot part.`,
-	Silent: `Reasons under another domain, and reasons that A2A does not define. A code that is not an integer is left
-to rpc-error-code-int.`,
+	Doc: `Each A2A error has one code and one reason. If they disagree, clients that use the code and clients that use
+the reason react differently to the same answer.`,
+	Fix: `Take code and reason from the same table, so that they always match.`,
+	Silent: `Reasons under another domain, and reasons that A2A does not define. A code that is not an integer is
+reported by rpc-error-code-int.`,
 	Check: func(p *analysis.Pass) {
 		if !fails(p) {
 			return
@@ -221,17 +220,17 @@ to rpc-error-code-int.`,
 
 var rpcValidationDetail = &analysis.Rule{
 	ID:       "rpc-validation-detail",
-	Title:    "parameters refused without saying which",
+	Title:    "parameters refused without saying which one is wrong",
 	Level:    analysis.Should,
 	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("3.3.2", a2a.V1_0),
 	Stands:   "1.0.1:520",
-	Doc: `An error about parameters should name the one that is wrong and say why. Without that the client's author has to
+	Doc: `An error about parameters should name the wrong one and say why. Otherwise the client's author has to
 compare the whole request with the schema.`,
-	Fix: `Name the parameter and its fault in the message, or add a google.rpc.BadRequest with fieldViolations to the
-details.`,
-	Silent: `It is a note. Any details but an ErrorInfo, and any message that is more than the name of the error, are taken
-for an explanation. A missing message has rules of its own.`,
+	Fix: `Name the parameter and the problem in the message, or add a google.rpc.BadRequest with fieldViolations to
+the details.`,
+	Silent: `Errors with any details other than an ErrorInfo, or with a message that is more than the name of the
+error, which count as an explanation. A missing message is covered by other rules. The finding is a note.`,
 	Check: func(p *analysis.Pass) {
 		if !fails(p) {
 			return
@@ -248,7 +247,7 @@ for an explanation. A missing message has rules of its own.`,
 				return
 			}
 			p.Report(p.Place.At(at), "the parameters are refused with no more than "+analysis.QuoteText(message.Text()),
-				"expected which of them is wrong", analysis.AtMost(analysis.Note))
+				"expected the name of the wrong parameter", analysis.AtMost(analysis.Note))
 		})
 	},
 }

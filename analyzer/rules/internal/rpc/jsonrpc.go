@@ -32,12 +32,12 @@ var rpcResponseJSONRPC = &analysis.Rule{
 	Level:  analysis.Must,
 	Once:   analysis.PerExchange,
 	Stands: "0.1.0:744 0.2.6:431 0.3.0:640",
-	Doc: `Every JSON-RPC 2.0 response, each event of a stream included, carries the member jsonrpc with exactly the string
-"2.0". Clients use it to tell a response from anything else that may come with status 200.`,
+	Doc: `Every JSON-RPC 2.0 response, including each event of a stream, has the member jsonrpc with exactly the
+string "2.0". Clients use it to tell a response from anything else that may come with status 200.`,
 	Fix: `Send "jsonrpc": "2.0", as a string, in every response object and in the data of every event.`,
-	Silent: `Error pages of gateways and frameworks that are not JSON-RPC. In a stream or a batch the first such
-response is reported. In 0.1 its absence from an event is a warning, and a note at an address that is for streams
-alone.`,
+	Silent: `Error pages of gateways and frameworks that are not JSON-RPC. Only the first such response in a stream or
+a batch is reported. In 0.1 a missing member is a warning in an event, and a note at an address that serves only
+streams.`,
 	Check: func(p *analysis.Pass) {
 		judgeResponses(p, func(at string, response a2a.Value) {
 			p.Applied()
@@ -63,12 +63,12 @@ var rpcResponseIDPresent = &analysis.Rule{
 	Level:  analysis.Must,
 	Once:   analysis.PerExchange,
 	Stands: "0.1.0:745 0.2.6:432 0.3.0:641",
-	Doc: `Every response object has the member id, be it null. Typed clients refuse to read a response without one, and
-those that wait for the answer to a certain call never see it.`,
-	Fix: `Copy the id of the request into every response, errors and events of streams included; send null where the
-request's cannot be read.`,
-	Silent: `Where jsonrpc is missing as well, that alone is reported. Error pages of gateways that are not JSON-RPC
-are not judged. In a stream or a batch the first such response is reported.`,
+	Doc: `Every response object has the member id, which may be null. Typed clients cannot read a response without
+one, and a client that waits for the answer to a certain call never finds it.`,
+	Fix: `Copy the id of the request into every response, including errors and events of streams. Send null if the
+request's id cannot be read.`,
+	Silent: `If jsonrpc is missing too, only that is reported. Error pages of gateways that are not JSON-RPC are not
+checked. Only the first such response in a stream or a batch is reported.`,
 	Check: func(p *analysis.Pass) {
 		judgeResponses(p, func(at string, response a2a.Value) {
 			if !response.Has("jsonrpc") {
@@ -88,11 +88,12 @@ var rpcidEcho = &analysis.Rule{
 	Level:  analysis.Must,
 	On:     analysis.AnswerSeen,
 	Stands: "0.1.0:745 0.2.6:432 0.3.0:641",
-	Doc: `A response carries the id of its request, with the same JSON type. A client that has several calls under way
-finds the caller by it: with another id the answer is lost or reaches the wrong one.`,
-	Fix: `Copy the id of the request as it came: a number stays that number, a string that string.`,
-	Silent: `1 and 1.0 are the same number. Events of a stream are left to stream-rpc-id. A null id in an answer and
-requests whose id is missing, null or of another type are not judged here. Answers to a batch may come in any order.`,
+	Doc: `A response has the id of its request, with the same JSON type. A client with several calls in progress uses
+it to find the caller: with another id the answer is lost or reaches the wrong caller.`,
+	Fix: `Copy the id of the request unchanged: a number stays a number, and a string stays a string.`,
+	Silent: `1 and 1.0 are the same number. Events of a stream are reported by stream-rpc-id. A null id in an answer
+and requests whose id is missing, null or of another type are not checked here. Answers to a batch may come in any
+order.`,
 	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		judgeResponses(p, func(at string, response a2a.Value) {
@@ -132,12 +133,12 @@ var rpcidNullParseError = &analysis.Rule{
 	Title:  "error about an unreadable request with an id",
 	Level:  analysis.Must,
 	Stands: "0.1.0:745 0.2.6:432 0.3.0:641",
-	Doc: `When the id of a request cannot be told, the error that answers it carries null. An id that the agent made up
-reaches a call that has nothing to do with it, or none.`,
+	Doc: `If the id of a request cannot be read, the error that answers it has the id null. An id that the agent made
+up reaches an unrelated call, or no call.`,
 	Fix: `Send "id": null with -32700, and with -32600 for a request whose id is missing or of a wrong type.`,
-	Silent: `An id echoed from a request that can be read is right under any code. A missing id is left to
-rpc-response-id-present. Texts that some parsers read (more text after the value, a byte order mark) and batches are not
-judged.`,
+	Silent: ` An id echoed from a readable request is right under any code. A missing id is reported by
+rpc-response-id-present. Texts that some parsers read (more text after the value, a byte order mark) and batches are
+not checked.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		doc := &x.Call.Doc
@@ -153,7 +154,7 @@ judged.`,
 			case code == -32700 && unreadable(x), code == -32600 && doc.Err == nil && !readable:
 				p.Applied()
 				if id := response.Get("id"); !id.IsNull() {
-					p.Report(p.Place.At(at+"/id"), "id is "+analysis.Quote(id)+", and none can be read from the request",
+					p.Report(p.Place.At(at+"/id"), "id is "+analysis.Quote(id)+", and the request has no readable id",
 						"expected null")
 				}
 			}
@@ -167,13 +168,13 @@ var rpcidNullUnjustified = &analysis.Rule{
 	Level:  analysis.Must,
 	On:     analysis.AnswerSeen,
 	Stands: "0.1.0:745 0.2.6:432 0.3.0:641",
-	Doc: `A null id says that the request could not be read so far as to know its id. A client with several calls under way
+	Doc: `A null id says that the agent could not read the request's id. A client with several calls in progress
 cannot tell which of them this answers, and drops it.`,
-	Fix: `Keep the id of the request at hand in error handlers too, and send it in every answer except to a request that
+	Fix: `Keep the request's id available in error handlers, and send it in every answer except to a request that
 cannot be read.`,
-	Silent: `The codes -32700 and -32600, which say that the request could not be read. Refusals that may come before the
-body is read (401, 403, 404, 405, 413, 415, 429, 5xx and the like) are a note. Events of a stream are left to
-stream-rpc-id; batches are not judged.`,
+	Silent: `The codes -32700 and -32600, which say that the request could not be read. Refusals that may be sent
+before the body is read (401, 403, 404, 405, 413, 415, 429, 5xx and the like) are a note. Events of a stream are
+reported by stream-rpc-id; batches are not checked.`,
 	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		if call.Batch != nil || call.Doc.Err != nil || !rule.IsID(call.ID) {
@@ -205,13 +206,13 @@ var rpcResultXorError = &analysis.Rule{
 	Once:   analysis.PerExchange,
 	Cites:  rule.Cite("6.11.2", a2a.V0_2, a2a.V0_3).And("JSON-RPC 2.0 §5", a2a.V1_0),
 	Stands: "0.2.6:435 0.3.0:644",
-	Doc: `A JSON-RPC response says either how the call came out or why it failed. With both a client has to guess, with
-neither it has nothing: the call looks as if it had never been answered.`,
+	Doc: `A JSON-RPC response has either a result or an error. With both, a client has to guess; with neither, the
+call looks as if it had never been answered.`,
 	Fix: `Send the member result on success and the member error on failure, never both. A successful call without
 content still has a result.`,
-	Silent: `A null result alone is a result. Error pages of gateways that are not JSON-RPC are not judged. A null
-beside the other member where nothing shows that the call is none of 0.1. In a stream or a batch the first such
-response is reported.`,
+	Silent: `A null result alone is a result. Error pages of gateways that are not JSON-RPC are not checked. A null
+alongside the other member, if the call may be one of 0.1. Only the first such response in a stream or a batch is
+reported.`,
 	Covers: []string{
 		"rpc-response-jsonrpc", "rpc-response-id-present", "list-next-token-present", "list-required-fields",
 		"push-list-shape", "push-list-shape-v1",
@@ -225,11 +226,11 @@ response is reported.`,
 			}
 			switch {
 			case result.Exists() && failure.IsNull():
-				p.Report(p.Place.At(at), "there is a result, and error is null", "expected no member error beside a result")
+				p.Report(p.Place.At(at), "there is a result, and error is null", "expected no member error with a result")
 			case result.Exists() && failure.Exists():
-				p.Report(p.Place.At(at), "both result and error are there", "expected exactly one of them")
+				p.Report(p.Place.At(at), "both result and error are present", "expected exactly one of them")
 			case !result.Exists() && !failure.Exists():
-				p.Report(p.Place.At(at), "neither result nor error is there", "expected exactly one of them")
+				p.Report(p.Place.At(at), "both result and error are missing", "expected exactly one of them")
 			}
 		})
 	},
@@ -242,12 +243,12 @@ var rpcResultXorErrorV01 = &analysis.Rule{
 	Once:   analysis.PerExchange,
 	Cites:  rule.Cite("6.11.2", a2a.V0_1),
 	Stands: "0.1.0:748",
-	Doc: `A JSON-RPC response says either how the call came out or why it failed. With both a client has to guess, with
-neither it has nothing: the call looks as if it had never been answered.`,
+	Doc: `A JSON-RPC response has either a result or an error. With both, a client has to guess; with neither, the
+call looks as if it had never been answered.`,
 	Fix: `Send the member result on success and the member error on failure, never both.`,
-	Silent: `A null beside the other member counts as absent, and so does an error of null; a null result alone is a
-result. Error pages of gateways that are not JSON-RPC are not judged. In a stream or a batch the first such response
-is reported.`,
+	Silent: `A null alongside the other member counts as absent, and so does an error of null; a null result alone is
+a result. Error pages of gateways that are not JSON-RPC are not checked. Only the first such response in a stream or a
+batch is reported.`,
 	Covers: []string{"rpc-response-jsonrpc", "rpc-response-id-present"},
 	Check: func(p *analysis.Pass) {
 		judgeResponses(p, func(at string, response a2a.Value) {
@@ -256,9 +257,9 @@ is reported.`,
 			failed := failure.Exists() && !failure.IsNull()
 			switch {
 			case failed && result.Exists() && !result.IsNull():
-				p.Report(p.Place.At(at), "both result and error are there", "expected exactly one of them")
+				p.Report(p.Place.At(at), "both result and error are present", "expected exactly one of them")
 			case !failed && !result.Exists():
-				p.Report(p.Place.At(at), "neither result nor error is there", "expected exactly one of them")
+				p.Report(p.Place.At(at), "both result and error are missing", "expected exactly one of them")
 			}
 		})
 	},
@@ -271,12 +272,12 @@ var rpcResultNull = &analysis.Rule{
 	Once:   analysis.PerExchange,
 	Cites:  rule.Cite("7", a2a.V0_2, a2a.V0_3).And("3.1", a2a.V1_0),
 	Stands: "0.2.6:types:755 0.3.0:types:966 1.0.1:167",
-	Doc: `Every method of A2A but the deletion of a push config returns an object or a list. A client that gets null has
-been told that the call succeeded, and falls over the first member it reads.`,
-	Fix: `Return the task, message, config or card; answer with an error if there is none. A list without entries is an
+	Doc: `Every A2A method returns an object or a list, except the deletion of a push config. A client that gets null
+believes that the call succeeded, and fails at the first member that it reads.`,
+	Fix: `Return the task, message, config or card, or an error if it does not exist. A list without entries is an
 empty list.`,
-	Silent: `Deletion of a push config, and methods that A2A does not define. In 0.1 null counts as absent. In a stream or
-a batch the first such response is reported.`,
+	Silent: `Deletion of a push config, and methods that A2A does not define. In 0.1 null counts as absent. Only the
+first such response in a stream or a batch is reported.`,
 	Check: func(p *analysis.Pass) {
 		judgeReplies(p, func(at string, response, request a2a.Value) {
 			result := response.Get("result")
@@ -296,7 +297,7 @@ a batch the first such response is reported.`,
 	},
 }
 
-// operation returns what a request object of the exchange asks.
+// operation returns the operation of a request object.
 func operation(p *analysis.Pass, request a2a.Value) a2a.Operation {
 	call := &p.Exchange.Call
 	if call.Batch == nil {
@@ -316,13 +317,12 @@ var rpcNotificationAnswered = &analysis.Rule{
 	Level: analysis.Must,
 	Once:  analysis.PerExchange,
 	Cites: rule.Cite("JSON-RPC 2.0 §4.1", rule.Every...),
-	Doc: `A request without the member id is a notification: the client says that it reads no answer, and no answer has an
-id by which it could be known. An agent that runs such a call and answers it shows that it does not look for the id at
-all.`,
+	Doc: `A request without the member id is a notification: the client expects no answer, and cannot match one
+without an id. An agent that executes such a call and answers it does not check the id at all.`,
 	Fix: `Answer a request without id with no body (status 202 or 204), or refuse it with -32600 and a null id.`,
-	Silent: `Errors -32600 and -32602 without an id of their own, since the schemas since 0.2.2 ask for an id; errors that
-may come before the body is read (401, 403, 404, 405, 413, 415, 429 and the like); requests and errors that are wrong in
-another way too.`,
+	Silent: `Errors -32600 and -32602 without their own id, since the schemas since 0.2.2 require an id; errors that
+may be sent before the body is read (401, 403, 404, 405, 413, 415, 429 and the like); requests and errors that are
+wrong in another respect too.`,
 	Covers: []string{"rpc-response-id-present"},
 	Check: func(p *analysis.Pass) {
 		if p.Kind == analysis.EventSeen && !rule.OpensStream(p) || !notifies(p) {
@@ -342,7 +342,7 @@ another way too.`,
 					return
 				}
 			}
-			p.Report(p.Place.At(at), "a response to a request without id", "expected none")
+			p.Report(p.Place.At(at), "a response to a request without id", "expected no response")
 		})
 	},
 }

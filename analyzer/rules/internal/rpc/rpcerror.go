@@ -28,11 +28,11 @@ var rpcErrorObject = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("6.12", rule.Before1...).And("JSON-RPC 2.0 §5.1", a2a.V1_0),
 	Stands: "0.1.0:752 0.2.6:types:697 0.3.0:types:900",
-	Doc: `The member error holds an object with a code and a message. Clients that find a text or a list in its place
-cannot read the answer, and report a broken connection where the agent meant to say why it refused.`,
+	Doc: `The member error is an object with a code and a message. Clients that find a text or a list cannot read the
+answer, and report a broken connection instead of the reason for the refusal.`,
 	Fix: `Send {"code": -32603, "message": "..."} with the code that fits.`,
-	Silent: `Answers of gateways that are not JSON-RPC, such as {"error":"invalid_token"} under 401. A null beside a
-result is left to rpc-result-xor-error; in 0.1 null counts as absent.`,
+	Silent: `Answers of gateways that are not JSON-RPC, such as {"error":"invalid_token"} under 401. A null alongside
+a result is reported by rpc-result-xor-error; in 0.1 null counts as absent.`,
 	Check: func(p *analysis.Pass) {
 		judgeResponses(p, func(at string, response a2a.Value) {
 			failure := response.Get("error")
@@ -53,11 +53,11 @@ var rpcErrorCodeInt = &analysis.Rule{
 	Level: analysis.Must,
 	If:    analysis.Refused,
 	Cites: rule.Cite("JSON-RPC 2.0 §5.1", rule.Every...),
-	Doc: `The code of an error object is an integer. Clients tell a task that is not found from an agent that is broken by
-nothing else, and typed ones fail to read the answer at all.`,
+	Doc: `The code of an error object is an integer. It is the only thing that tells clients a missing task from a
+broken agent, and typed clients cannot read the answer at all.`,
 	Fix: `Send the numeric code of the error, such as -32001, as a JSON number.`,
-	Silent: `A number without fraction counts as an integer however it is written. An error that is not an object is
-not judged here.`,
+	Silent: `A number without a fraction counts as an integer in any notation. An error that is not an object is not
+checked here.`,
 	Check: func(p *analysis.Pass) {
 		judgeErrors(p, func(at string, failure a2a.Value) {
 			code := failure.Get("code")
@@ -75,10 +75,10 @@ var rpcErrorMessage = &analysis.Rule{
 	If:     analysis.Refused,
 	Cites:  rule.Cite("JSON-RPC 2.0 §5.1", rule.Before1...).And("3.3.2", a2a.V1_0),
 	Stands: "1.0.1:543",
-	Doc: `The error object of JSON-RPC has a message, a string, next to its code. It is what people read in a log when the
-code alone does not tell them which of their values was wrong.`,
+	Doc: `A JSON-RPC error object has a message, a string, in addition to its code. People read it in a log if the
+code alone does not show which value was wrong.`,
 	Fix:    `Send a short sentence as error.message.`,
-	Silent: `An empty message is a warning. An error that is not an object is not judged here.`,
+	Silent: `An empty message is a warning. An error that is not an object is not checked here.`,
 	Check: func(p *analysis.Pass) {
 		judgeErrors(p, func(at string, failure a2a.Value) {
 			message := failure.Get("message")
@@ -100,11 +100,12 @@ var rpcErrorDataArray = &analysis.Rule{
 	If:     analysis.Refused,
 	Cites:  rule.Cite("9.5", a2a.V1_0),
 	Stands: "1.0.1:2437",
-	Doc: `In 1.0 the data of an error is an array of typed objects, among which a client looks for those that it knows.
-With a text or a single object there it finds no reason, and typed clients may fail to read the error at all.`,
+	Doc: `In 1.0 the data of an error is an array of typed objects, in which a client looks for those that it knows.
+If it is a text or a single object, the client finds no reason, and typed clients may not be able to read the error at
+all.`,
 	Fix: `Send "data": [{"@type": "...", ...}], or leave data out.`,
-	Silent: `A null counts as absent. With the codes of JSON-RPC itself and codes of the agent's own it is a note, since an
-example of 1.0.0 prints an object.`,
+	Silent: `A null counts as absent. With the codes of JSON-RPC itself and agent-specific codes the finding is a
+note, since an example of 1.0.0 shows an object.`,
 	Check: func(p *analysis.Pass) {
 		judgeErrors(p, func(at string, failure a2a.Value) {
 			data := failure.Get("data")
@@ -131,11 +132,11 @@ var rpcErrorDataTypeKey = &analysis.Rule{
 	If:     analysis.Refused,
 	Cites:  rule.Cite("9.5", a2a.V1_0),
 	Stands: "1.0.1:2455",
-	Doc: `Each element of an error's data says in @type what it is. Clients choose their reader by it: without it the
-reason stands there and nobody finds it.`,
+	Doc: `Each element of an error's data names its type in @type. Clients use it to choose how to read the element:
+without it they do not find the reason.`,
 	Fix: `Add "@type", for example "type.googleapis.com/google.rpc.ErrorInfo".`,
-	Silent: `Data that is not an array is left to rpc-error-data-array. Of several such elements in an exchange the
-first is reported.`,
+	Silent: `Data that is not an array is reported by rpc-error-data-array. Only the first such element in an exchange
+is reported.`,
 	Check: func(p *analysis.Pass) {
 		judgeErrors(p, func(at string, failure a2a.Value) {
 			for i, detail := range failure.Get("data").Elems() {

@@ -9,8 +9,8 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Methods is the family of rules about JSON-RPC methods: how they are named, who knows them, and what is said of those
-// that nobody knows.
+// Methods is the family of rules about JSON-RPC methods: their names, which agents support them, and the answers to
+// unknown ones.
 var Methods = rule.Family{
 	Name:     "rpcmethod",
 	Category: analysis.ErrorHandling,
@@ -34,11 +34,11 @@ var rpcMethodString = &analysis.Rule{
 	Side:  a2a.Client,
 	On:    analysis.RequestSeen,
 	Cites: rule.Cite("JSON-RPC 2.0 §4", rule.Every...),
-	Doc: `The member method, a string, says what is asked. Without it the agent can only refuse the request, and its log
-does not tell which call of the client went wrong.`,
+	Doc: `The member method, a string, names the operation. Without it the agent can only refuse the request, and its
+log does not show which of the client's calls was wrong.`,
 	Fix: `Send the name of the method as a string, such as "SendMessage" in 1.0 or "message/send" in 0.3.`,
-	Silent: `JSON without method, params and jsonrpc, which is meant for something else at the same URL; responses of
-JSON-RPC that are sent as a request.`,
+	Silent: `JSON without method, params and jsonrpc, which is meant for something else at the same URL; JSON-RPC
+responses that are sent as a request.`,
 	Check: func(p *analysis.Pass) {
 		judgeRequests(p, func(at string, request a2a.Value, _ *a2a.Call) {
 			if request.Has("result") || request.Has("error") {
@@ -52,7 +52,7 @@ JSON-RPC that are sent as a request.`,
 	},
 }
 
-// judgeMethods calls judge with the method of each request at hand, and with where the request stands.
+// judgeMethods calls judge with the method of each current request, and with the place of the request.
 func judgeMethods(p *analysis.Pass, judge func(at, method string, call *a2a.Call)) {
 	judgeRequests(p, func(at string, request a2a.Value, call *a2a.Call) {
 		if request.Get("method").Kind() == a2a.String {
@@ -68,8 +68,8 @@ var rpcMethodReserved = &analysis.Rule{
 	Side:  a2a.Client,
 	On:    analysis.RequestSeen,
 	Cites: rule.Cite("JSON-RPC 2.0 §4", rule.Every...),
-	Doc: `Names that begin with "rpc." belong to JSON-RPC itself and to extensions of it. A library may handle them before
-the agent sees them, so a method of one's own under such a name works with some servers only.`,
+	Doc: `Names that begin with "rpc." belong to JSON-RPC itself and its extensions. A library may handle them before
+the agent sees them, so a custom method with such a name works only with some servers.`,
 	Fix:    `Choose another name for the method.`,
 	Silent: `rpc.discover, which a published extension of JSON-RPC defines.`,
 	Covers: []string{"rpc-method-known"},
@@ -93,12 +93,12 @@ var rpcMethodPattern = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker},
 	Cites:  rule.Cite("3.5.1", a2a.V0_3),
 	Stands: "0.3.0:169",
-	Doc: `In 0.3 a method is named by category and action with a slash between them, like message/send. Gateways route and
-filter by the category, and another name tells an agent that some other version or protocol is meant.`,
+	Doc: `In 0.3 a method name is a category and an action with a slash between them, such as message/send. Gateways
+route and filter by category, and an agent takes any other name for another version or protocol.`,
 	Fix: `Use the names of 0.3, such as message/send and tasks/get. PascalCase names such as SendMessage belong to 1.0.`,
-	Silent: `Interfaces that no card declares as 0.3, or that are offered in another version too; names of 1.0, which
-dialect-mismatch judges; agents that declare extensions, or have a further card that was not seen, unless the client was
-seen to read the public card alone; reserved names, which rpc-method-reserved judges.`,
+	Silent: `Interfaces that no card declares as 0.3, or that are also offered in another version; names of 1.0, which
+dialect-mismatch checks; agents that declare extensions, or have another card that was not seen, unless the client
+fetched only the public card; reserved names, which rpc-method-reserved checks.`,
 	Covers: []string{"rpc-method-known"},
 	Check: func(p *analysis.Pass) {
 		if !declaredOnly(p, a2a.V0_3) {
@@ -130,12 +130,12 @@ var rpcMethodPascal = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker},
 	Cites:  rule.Cite("9.1", a2a.V1_0),
 	Stands: "1.0.1:2237",
-	Doc: `The methods of 1.0 are named as in its gRPC service, in PascalCase. Names are compared exactly: another spelling
-of a right name is an unknown method.`,
+	Doc: `The methods of 1.0 have the PascalCase names of its gRPC service. Names are compared exactly: in another
+spelling, a method is unknown.`,
 	Fix: `Use the names of 1.0, such as SendMessage and GetTask.`,
-	Silent: `Interfaces that no card declares as 1.0, or that are offered in an earlier version too; methods of an earlier
-version, which rpc-method-dialect judges; agents that declare extensions, or have a further card that was not seen,
-unless the client was seen to read the public card alone; reserved names, which rpc-method-reserved judges.`,
+	Silent: `Interfaces that no card declares as 1.0, or that are also offered in an earlier version; methods of an
+earlier version, which rpc-method-dialect checks; agents that declare extensions, or have another card that was not
+seen, unless the client fetched only the public card; reserved names, which rpc-method-reserved checks.`,
 	Covers: []string{"rpc-method-known"},
 	Check: func(p *analysis.Pass) {
 		if !declaredOnly(p, a2a.V1_0) {
@@ -164,9 +164,9 @@ func isPascal(name string) bool {
 	return name != ""
 }
 
-// declaredOnly reports whether cards that were delivered before the exchange began declare its endpoint, and in that
-// version only. An agent may choose the shape of its card by the version that the fetch names: at least one card has to
-// come from a fetch that named the version of the call or, since that stands for 0.3, none.
+// declaredOnly reports whether cards that were delivered before the exchange began declare its endpoint, in that
+// version only. An agent may choose the shape of its card by the version that the fetch names. So at least one card
+// must come from a fetch that named the version of the call or no version, which means 0.3.
 func declaredOnly(p *analysis.Pass, d a2a.Dialect) bool {
 	x := p.Exchange
 	if x.Endpoint == nil || x.Endpoint.Declared != a2a.Of(d) {
@@ -211,14 +211,14 @@ var rpcMethodKnown = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker},
 	Cites:  rule.Cite("7", rule.Before1...).And("9.4", a2a.V1_0),
 	Stands: "0.1.0:777 0.2.6:447 0.3.0:656 1.0.1:2281",
-	Doc: `No version of A2A has this method, and the agent's card declares no extension that could define it, or the agent
-says that it has no such method and the name is all but that of one which A2A has. Mostly it is a misspelt name: methods
-are compared exactly, capital letters included.`,
-	Fix: `Compare the name with those of the version that the agent's card declares. A method of your own belongs to an
+	Doc: `No version of A2A has this method. The rule applies if the agent's card declares no extension that could
+define it, or if the agent does not know the method and its name is close to an A2A method. Usually the name is
+misspelled: names are compared exactly, including capital letters.`,
+	Fix: `Compare the name with those of the version that the agent's card declares. A custom method belongs to an
 extension that the card names.`,
-	Silent: `Where the name is not that close to one of A2A, or the agent answers otherwise: agents whose card was not seen
-before, that declare extensions, or that have a further card that was not seen, unless the client was seen to read the
-public card alone.`,
+	Silent: `If the name is not close to an A2A method, or the agent answers otherwise: agents whose card was not seen
+before, that declare extensions, or that have another card that was not seen, unless the client fetched only the
+public card.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind == analysis.AnswerSeen {
 			checkMisspelt(p)
@@ -248,12 +248,13 @@ var rpcMethodDialect = &analysis.Rule{
 	Cites:    rule.Cite("A2A 1.0 §4.4.6", rule.Before1...),
 	Stands:   "1.0.1:proto:351",
 	Doc: `The card offers this URL in 1.0 only, and the client calls a method of an earlier version there. That is not
-forbidden; it works as long as the agent happens to understand both, and ends with the next release that drops what it
-never promised.`,
-	Fix: `Let the client choose an interface whose protocolVersion it speaks, or use an SDK of 1.0. An agent that does
-serve both adds an interface entry for each version.`,
-	Silent: `URLs that no card names, or that are offered in an earlier version too, be it by the card's members of 0.x. It
-is said once for each URL and client. Where the agent does not understand the call, dialect-mismatch says so.`,
+forbidden. It works while the agent happens to support both, and stops with the release that drops what the card never
+promised.`,
+	Fix: `Choose an interface whose protocolVersion the client supports, or use an SDK of 1.0. An agent that serves
+both adds an interface entry for each version.`,
+	Silent: `URLs that no card names, or that are also offered in an earlier version, for example by the card's
+members of 0.x. It is reported once per URL and client. If the agent does not understand the call, dialect-mismatch
+reports it.`,
 	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		if call.Batch != nil || call.Operation == a2a.NoOperation || p.Answer == nil {
@@ -279,12 +280,12 @@ var rpcUnknownMethodCode = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker},
 	Cites:  rule.Cite("8.1", rule.Before1...).And("9.5", a2a.V1_0),
 	Stands: "0.1.0:1015 0.2.6:963 0.3.0:1158 1.0.1:2445",
-	Doc: `A method that the agent does not have is refused with -32601. By that code a client learns that the agent is
-older or does less, and can do without; any other code makes it repair its parameters or try again.`,
-	Fix: `Answer -32601 for every method name that is not served, before its parameters are looked at.`,
-	Silent: `The codes -32600, -32004 and -32009, which say it too; refusals with a cause of their own (credentials, rate,
-size, extensions) and codes of the agent's own; agents whose card was not seen, that declare extensions, or that
-have a further card that was not seen, unless the error says that the method is not supported.`,
+	Doc: `A method that the agent does not have is refused with -32601. The code tells a client that the agent is
+older or has fewer features. With any other code the client changes its parameters or tries again.`,
+	Fix: `Answer -32601 for every unknown method name, before you check its parameters.`,
+	Silent: `The codes -32600, -32004 and -32009, which have the same meaning; refusals for another reason
+(credentials, rate, size, extensions) and agent-specific codes; agents whose card was not seen, that declare
+extensions, or that have another card that was not seen, unless the error says that the method is not supported.`,
 	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		if call.Operation != a2a.NoOperation || !isRequest(call.Doc.Root, p.Dialects) || declaresMore(p) {
@@ -317,12 +318,12 @@ var rpcCoreMethodMissing = &analysis.Rule{
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("11.1.2", a2a.V0_3),
 	Stands:   "0.3.0:1929",
-	Doc: `Every agent of 0.3 serves message/send, tasks/get and tasks/cancel. This one offers JSON-RPC alone and says that
-it has no such method, so there is no way left to do what every client relies on.`,
-	Fix: `Serve the method. An agent without lasting tasks still answers tasks/get and tasks/cancel: with -32001 where
-it knows no such task.`,
-	Silent: `Agents that offer another transport, at which the method may be; agents whose card was not seen;
-requests that name another version.`,
+	Doc: `Every 0.3 agent serves message/send, tasks/get and tasks/cancel. This one offers only JSON-RPC and answers
+that it does not have the method, so clients cannot use a function that they all rely on.`,
+	Fix: `Serve the method. An agent without lasting tasks still answers tasks/get and tasks/cancel, with -32001 for
+tasks that it does not know.`,
+	Silent: `Agents that offer another transport, which may have the method; agents whose card was not seen; requests
+that name another version.`,
 	Check: func(p *analysis.Pass) {
 		switch p.Exchange.Call.Operation {
 		case a2a.SendMessage, a2a.GetTask, a2a.CancelTask:
@@ -357,11 +358,11 @@ var rpcCoreMethodMissingV1 = &analysis.Rule{
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("3.1", a2a.V1_0),
 	Stands:   "1.0.1:153",
-	Doc: `Every interface that a card of 1.0 offers serves sending, getting, listing and cancelling. A client that chose
-this one by the card finds a method missing only when it needs it.`,
-	Fix: `Serve the method at every interface that the card names, or take the interface out of the card.`,
-	Silent: `Streaming, push and extended-card methods, which an agent may leave out; interfaces that no card declares as
-1.0; requests that do not name version 1.0, for which an agent may look the method up in 0.3.`,
+	Doc: `Every interface in a 1.0 card serves sending, getting, listing and canceling. A client that chose this
+interface from the card discovers that a method is missing only when it needs it.`,
+	Fix: `Serve the method at every interface in the card, or remove the interface from the card.`,
+	Silent: `Streaming, push and extended-card methods, which are optional; interfaces that no card declares as 1.0;
+requests that do not name version 1.0, for which an agent may look the method up in 0.3.`,
 	Check: func(p *analysis.Pass) {
 		switch p.Exchange.Call.Operation {
 		case a2a.SendMessage, a2a.GetTask, a2a.ListTasks, a2a.CancelTask:

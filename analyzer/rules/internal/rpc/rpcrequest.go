@@ -36,11 +36,11 @@ var rpcRequestIsObject = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("7", rule.Before1...).And("JSON-RPC 2.0 §4", a2a.V1_0),
 	Stands: "0.1.0:777 0.2.6:447 0.3.0:656",
-	Doc: `A call is a JSON object, several calls are an array of such objects. Anything else carries neither method nor id:
-the agent can only answer that it did not understand, to nobody in particular.`,
-	Fix: `Send one request object as the body. Look for a body that was serialised twice: then it is a string that holds
-the object.`,
-	Silent: `Bodies that are not labelled as JSON, and empty ones. An empty array is left to rpc-batch-empty.`,
+	Doc: `A call is a JSON object, and several calls are an array of objects. Anything else has neither method nor id:
+the agent can only report that it did not understand, without saying which call it means.`,
+	Fix: `Send one request object as the body. Look for a body that was serialized twice: the object is then inside a
+string.`,
+	Silent: `Bodies that are not labeled as JSON, and empty ones. An empty array is reported by rpc-batch-empty.`,
 	Check: func(p *analysis.Pass) {
 		if p.Doc == nil || p.Doc.Err != nil {
 			return
@@ -67,11 +67,11 @@ var rpcRequestJSONRPC = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("6.11.1", rule.Before1...).And("9.3", a2a.V1_0),
 	Stands: "0.1.0:735 0.2.6:422 0.3.0:631 1.0.1:2270",
-	Doc: `Every JSON-RPC 2.0 request carries the member jsonrpc with exactly the string "2.0". A strict agent refuses the
-request without it, so a client that leaves it out works with some agents only.`,
+	Doc: `Every JSON-RPC 2.0 request has the member jsonrpc with exactly the string "2.0". A strict agent refuses a
+request without it, so a client that omits it works only with some agents.`,
 	Fix: `Send "jsonrpc": "2.0", as a string, in every request.`,
-	Silent: `Bodies that are not JSON-RPC at all: JSON without method, params and jsonrpc. In 0.1 its absence is a
-note, since that schema gives it a default.`,
+	Silent: `Bodies that are not JSON-RPC at all: JSON without method, params and jsonrpc. In 0.1 a missing member is
+a note, since that schema gives it a default.`,
 	Check: func(p *analysis.Pass) {
 		judgeRequests(p, func(at string, request a2a.Value, _ *a2a.Call) {
 			p.Applied()
@@ -90,10 +90,10 @@ var rpcParamsStructured = &analysis.Rule{
 	Title: "JSON-RPC params is neither object nor array",
 	Level: analysis.Must,
 	Cites: rule.Cite("JSON-RPC 2.0 §4.2", rule.Every...),
-	Doc: `The member params holds the parameters by name, in an object, or is left out. A string or a null there makes the
-whole request invalid for a strict agent, before it looks at the method.`,
-	Fix:    `Send an object. Leave params out where the method takes none, rather than sending null.`,
-	Silent: `In 0.1 null counts as absent. An array is left to rpc-params-object.`,
+	Doc: `The member params holds the parameters by name, in an object, or is left out. If it is a string or null, a
+strict agent refuses the whole request before it reads the method.`,
+	Fix:    `Send an object. If the method has no parameters, leave params out instead of sending null.`,
+	Silent: `In 0.1 null counts as absent. An array is reported by rpc-params-object.`,
 	Check: func(p *analysis.Pass) {
 		judgeRequests(p, func(at string, request a2a.Value, _ *a2a.Call) {
 			params := request.Get("params")
@@ -114,8 +114,8 @@ var rpcParamsObject = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("7.1", rule.Before1...).And("9.4", a2a.V1_0),
 	Stands: "0.1.0:785 0.2.6:460 0.3.0:669 1.0.1:2294",
-	Doc: `JSON-RPC lets a method take its parameters by position, but no method of A2A defines an order: each takes one
-object. An agent has no way to know what the elements of an array mean.`,
+	Doc: `JSON-RPC allows parameters by position, but no A2A method defines an order: each expects one object. An
+agent cannot know what the elements of an array mean.`,
 	Fix: `Send params as an object with the named members of the method. Look for a JSON-RPC library that passes
 arguments by position.`,
 	Silent: `Methods that A2A does not define.`,
@@ -135,14 +135,14 @@ arguments by position.`,
 
 var rpcParamsNoneGetCard = &analysis.Rule{
 	ID:     "rpc-params-none-getcard",
-	Title:  "parameters for the method that takes none",
+	Title:  "parameters for the method that has none",
 	Level:  analysis.Must,
 	Cites:  rule.Cite("7.10", a2a.V0_3),
 	Stands: "0.3.0:types:1274",
-	Doc: `In 0.3 the request for the extended card has no parameters: who asks is known from the credentials. An agent that
-checks the request against the schema refuses one that carries some.`,
+	Doc: `In 0.3 the request for the extended card has no parameters: the credentials identify the caller. An agent
+that validates the request against the schema refuses one with parameters.`,
 	Fix:    `Leave params out of agent/getAuthenticatedExtendedCard.`,
-	Silent: `Empty parameters. Parameters by position are left to rpc-params-object.`,
+	Silent: `Empty parameters. Parameters by position are reported by rpc-params-object.`,
 	Check: func(p *analysis.Pass) {
 		judgeRequests(p, func(at string, request a2a.Value, call *a2a.Call) {
 			params := request.Get("params")
@@ -164,10 +164,10 @@ var rpcidType = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("6.11.1", rule.Before1...).And("JSON-RPC 2.0 §4", a2a.V1_0),
 	Stands: "0.1.0:738 0.2.6:425 0.3.0:634",
-	Doc: `The id of a request is a string or a number. An agent cannot echo another value in a way that its clients agree
-on, and has to refuse the request without saying which one it means.`,
+	Doc: `The id of a request is a string or a number. An agent cannot echo any other value in a way that all clients
+understand, and has to refuse the request without saying which one it means.`,
 	Fix:    `Use a number that counts up, or a UUID as a string.`,
-	Silent: `A null id is left to rpc-id-null, an absent one to rpc-id-missing.`,
+	Silent: `A null id is reported by rpc-id-null, a missing one by rpc-id-missing.`,
 	Check: func(p *analysis.Pass) {
 		judgeRequests(p, func(at string, request a2a.Value, _ *a2a.Call) {
 			id := request.Get("id")
@@ -188,10 +188,10 @@ var rpcidNull = &analysis.Rule{
 	Level:  analysis.Should,
 	Cites:  rule.Cite("6.11.1", rule.Before1...).And("JSON-RPC 2.0 §4", a2a.V1_0),
 	Stands: "0.1.0:738 0.2.6:425 0.3.0:634",
-	Doc: `In a response null stands for an id that could not be read. A client that asks with null cannot tell its answer
-from such an error, and some agents take the request for one that wants no answer.`,
-	Fix:    `Give every request an id of its own: a number that counts up, or a UUID as a string.`,
-	Silent: `In 0.1 it is a note, since null counts as absent there.`,
+	Doc: `In a response null stands for an id that could not be read. A client that sends null as its id cannot tell
+its answer from such an error, and some agents take the request for a notification.`,
+	Fix:    `Give every request a unique id: a number that counts up, or a UUID as a string.`,
+	Silent: `In 0.1 the finding is a note, since null counts as absent there.`,
 	Check: func(p *analysis.Pass) {
 		judgeRequests(p, func(at string, request a2a.Value, _ *a2a.Call) {
 			id := request.Get("id")
@@ -213,10 +213,10 @@ var rpcidFraction = &analysis.Rule{
 	Level:  analysis.Should,
 	Cites:  rule.Cite("6.11.1", rule.Before1...).And("JSON-RPC 2.0 §4", a2a.V1_0),
 	Stands: "0.1.0:738 0.2.6:425 0.3.0:634",
-	Doc: `Fractions rarely survive the way through a parser and back: 1.1 may return as 1.1000000000000001, or as 1. Then
-the client does not know the answer for its own.`,
-	Fix:    `Use whole numbers or strings. A time stamp serves as an id once it is rounded.`,
-	Silent: `Whole numbers however they are written: 1.0 and 1e3 have no fraction.`,
+	Doc: `Fractions often change when they are parsed and printed: 1.1 may return as 1.1000000000000001, or as 1. Then
+the client does not recognize the answer.`,
+	Fix:    `Use whole numbers or strings. If you use a timestamp as the id, round it.`,
+	Silent: `Whole numbers in any notation: 1.0 and 1e3 have no fraction.`,
 	Check: func(p *analysis.Pass) {
 		judgeRequests(p, func(at string, request a2a.Value, _ *a2a.Call) {
 			id := request.Get("id")
@@ -238,11 +238,12 @@ var rpcidMissing = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker},
 	Cites:  rule.Cite("6.11.1", rule.Before1...).And("9.3", a2a.V1_0),
 	Stands: "0.1.0:738 0.2.6:types:771 0.3.0:types:984 1.0.1:2270",
-	Doc: `A JSON-RPC request without id is a notification, which is never answered: the client does not learn the id of the
-task that it has just started, nor that the call failed.`,
+	Doc: `A JSON-RPC request without id is a notification, which is never answered: the client does not learn the id
+of the task that it has just started, or that the call failed.`,
 	Fix: `Send an id with every call: a number that counts up, or a UUID as a string.`,
-	Silent: `Methods that A2A does not define. A warning in 1.0, which only shows the id, and where no card tells 0.2 from
-0.3; a note in 0.1 and in versions before 0.2.2, whose schema does not ask for it.`,
+	Silent: `Methods that A2A does not define. The finding is a warning in 1.0, which only shows the id, and if no
+card distinguishes 0.2 from 0.3; it is a note in 0.1 and in versions before 0.2.2, whose schema does not require the
+id.`,
 	Check: func(p *analysis.Pass) {
 		judgeRequests(p, func(at string, request a2a.Value, call *a2a.Call) {
 			if call.Operation == a2a.NoOperation {
@@ -278,12 +279,11 @@ var rpcRequestUnknownMember = &analysis.Rule{
 	On:    analysis.AnswerSeen,
 	If:    analysis.Refused,
 	Cites: rule.Cite("JSON-RPC 2.0 §4", rule.Every...),
-	Doc: `A request object of JSON-RPC has the members jsonrpc, method, params and id. Others are not forbidden, and most
-agents ignore them; one that reads strictly refuses the request, and this client cannot talk to it.`,
-	Fix: `Leave the member out. What is to go along with a call belongs into the metadata of its params, or into a
-header.`,
-	Silent: `Requests that are not refused as wrong, and refusals whose text does not name the member: they may have another
-cause.`,
+	Doc: `A JSON-RPC request object has the members jsonrpc, method, params and id. Others are not forbidden, and most
+agents ignore them. An agent with a strict parser refuses the request, and this client cannot talk to it.`,
+	Fix: `Leave the member out. Put additional data into the metadata of params, or into a header.`,
+	Silent: `Refusals that do not call the request wrong, and refusals whose text does not name the member: they may
+have another cause.`,
 	Covers: []string{"rpc-invalid-request-unfounded", "outcome-no-protocol"},
 	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
@@ -317,7 +317,7 @@ cause.`,
 			}
 			p.Report(at, "the request has the member "+analysis.QuoteText(name)+" at "+
 				p.Exchange.RequestPlace().Body().At(v.Pointer()).String()+", and is refused with "+refusalName(p),
-				"expected jsonrpc, method, params and id alone")
+				"expected only jsonrpc, method, params and id")
 			return
 		}
 	},

@@ -8,8 +8,8 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Unescape returns JSON with its ASCII letters and its slashes as they are, however they were written. It is a copy
-// only if something changed, and no JSON any more: it is for finding a text.
+// Unescape returns JSON with its ASCII letters and slashes unescaped. The result is a copy only if something changed,
+// and is then no longer valid JSON. Use it to search for a text.
 func Unescape(body []byte) []byte {
 	i := bytes.IndexByte(body, '\\')
 	if i < 0 {
@@ -37,7 +37,7 @@ func Unescape(body []byte) []byte {
 	return plain
 }
 
-// MethodOrPath says what of a request shows its dialect: the method, or method and path.
+// MethodOrPath returns the part of a request that shows its dialect: the method, or method and path.
 func MethodOrPath(x *analysis.Exchange) string {
 	if x.Call.Method != "" {
 		return analysis.Clip(x.Call.Method)
@@ -48,7 +48,7 @@ func MethodOrPath(x *analysis.Exchange) string {
 // IsID reports whether a value can be the id of a JSON-RPC call that wants an answer: a string or a number.
 func IsID(v a2a.Value) bool { return v.Kind() == a2a.String || v.Kind() == a2a.Number }
 
-// BySender returns the side that wrote what is at hand.
+// BySender attributes a finding to the side that sent the current message.
 func BySender(p *analysis.Pass) analysis.Option {
 	if p.Kind == analysis.RequestSeen {
 		return analysis.By(a2a.Client)
@@ -90,7 +90,7 @@ func InParams(p *analysis.Pass, v a2a.Value) analysis.Place {
 	return body.At("")
 }
 
-// QuoteMember says what a member is.
+// QuoteMember describes a member.
 func QuoteMember(name string, v a2a.Value) string {
 	if !v.Exists() {
 		return "no member " + name
@@ -98,7 +98,7 @@ func QuoteMember(name string, v a2a.Value) string {
 	return name + " is " + analysis.Quote(v)
 }
 
-// OpensStream reports whether the event at hand is surely the first of its stream.
+// OpensStream reports whether the current event is certainly the first of its stream.
 func OpensStream(p *analysis.Pass) bool {
 	return p.Exchange.Stream.Events == 0 && !p.Exchange.Stream.Gap
 }

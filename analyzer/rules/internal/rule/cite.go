@@ -7,13 +7,13 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Citations are what a rule rests on.
+// Citations are the sections on which a rule is based.
 type Citations []a2a.Cite
 
 // Cite names one section for each of several dialects.
 func Cite(section string, in ...a2a.Dialect) Citations { return Citations(nil).And(section, in...) }
 
-// And returns what is cited and one more section for each of several dialects.
+// And returns the citations plus one section for each of several dialects.
 func (c Citations) And(section string, in ...a2a.Dialect) Citations {
 	cites := slices.Clone(c)
 	for _, d := range in {
@@ -22,7 +22,7 @@ func (c Citations) And(section string, in ...a2a.Dialect) Citations {
 	return cites
 }
 
-// Dialects that many rules cite together. Nobody may change them.
+// Dialects that many rules cite together. They must not be changed.
 var (
 	Every   = []a2a.Dialect{a2a.V0_1, a2a.V0_2, a2a.V0_3, a2a.V1_0} // all that there are
 	Before1 = []a2a.Dialect{a2a.V0_1, a2a.V0_2, a2a.V0_3}           // all before 1.0

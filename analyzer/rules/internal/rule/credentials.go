@@ -26,7 +26,7 @@ func SchemeCard(p *analysis.Pass) *card.Card {
 	})
 }
 
-// lastCard returns the newest public card that was seen before the call, if all that were have what is asked; else nil.
+// lastCard returns the newest public card that was seen before the call, if holds is true for all seen cards; else nil.
 func lastCard(p *analysis.Pass, holds func(*a2a.Security) bool) *card.Card {
 	var last *card.Card
 	if !p.Exchange.CredentialsKept() || p.Exchange.Call.Operation == a2a.NoOperation {

@@ -1,5 +1,5 @@
-// Package rule is what the packages of rules share: families, citations, and the questions that several of them ask of
-// a message. It reports nothing.
+// Package rule has the code that the packages of rules share: families, citations, and common checks of messages. It
+// reports nothing.
 //
-// Functions that take a Pass keep nothing of it, and what they return is valid as long as the Pass.
+// Functions with a Pass as an argument keep no reference to it, and their results are valid while the Pass is.
 package rule

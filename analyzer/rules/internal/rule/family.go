@@ -8,7 +8,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A Family is what the rules of one chapter have in common, so that each of them states only what is its own.
+// A Family has the common properties of the rules of one chapter, so that each rule states only its specific ones.
 type Family struct {
 	Name string // as users see it: the chapter's file, and the folder of its transcripts
 
@@ -16,7 +16,7 @@ type Family struct {
 	Side a2a.Side
 	Once analysis.Scope
 
-	// For every rule, with what it states itself.
+	// For every rule, in addition to its own values.
 	Either bool
 	OfCard bool
 	If     analysis.Traits
@@ -29,9 +29,9 @@ type Family struct {
 	Cites    []a2a.Cite
 }
 
-// Of fills in what the rules share, and returns them in the order given. It is for the initialisation of a package: a
-// rule that is in two families, or that another side breaks or another scope limits than the family says, is a mistake
-// in the catalogue, and Of panics.
+// Of fills in the common properties of the rules, and returns them in the given order. It is for package
+// initialization: it panics if the catalog has a mistake, such as a rule in two families, or a rule whose side or scope
+// contradicts the family's.
 func (f Family) Of(rules ...*analysis.Rule) []*analysis.Rule {
 	for _, r := range rules {
 		switch {

@@ -12,7 +12,7 @@ func LabelKept(x *analysis.Exchange, fields capture.Fields) bool {
 	return x.HeadersKept() && x.AnswerHeadersKept() || fields.Has("Content-Type")
 }
 
-// IsJSON reports whether a media type, in lower case and without parameters, is that of a JSON text.
+// IsJSON reports whether a media type, in lower case and without parameters, is for JSON text.
 func IsJSON(label string) bool {
 	return label == "application/json" || strings.HasSuffix(label, "+json")
 }
@@ -35,7 +35,7 @@ func ContentType(values []string) string {
 	return "Content-Type " + analysis.QuoteText(values[0])
 }
 
-// Essence returns the media type without parameters, in lower case, or "" if there is none.
+// Essence returns the media type without parameters, in lower case, or "".
 func Essence(values []string) string {
 	if len(values) == 0 {
 		return ""

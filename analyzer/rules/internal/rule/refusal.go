@@ -11,8 +11,8 @@ import (
 	"a2atap/proxy/grpc"
 )
 
-// OtherCause reports whether the error of a refused call may have another cause than the one that a rule has in mind.
-// Where several apply at once, no order of checks is laid down.
+// OtherCause reports whether the error of a refused call may have a cause other than the one that a rule is about. If
+// several causes apply at once, the specification defines no order of checks.
 func OtherCause(p *analysis.Pass) bool {
 	x := p.Exchange
 	switch x.Response.Status {
@@ -67,7 +67,7 @@ func isPlain(x *analysis.Exchange) bool {
 	return true
 }
 
-// CallSucceeded reports whether the call succeeded, as far as the first thing that came back tells.
+// CallSucceeded reports whether the call succeeded, as far as the first part of its answer shows.
 func CallSucceeded(p *analysis.Pass) bool {
 	if p.Answer == nil || p.Answer.Err != nil || !Succeeded(p.Exchange.Response.Status) {
 		return false
@@ -79,8 +79,8 @@ func CallSucceeded(p *analysis.Pass) bool {
 	return true
 }
 
-// RefusedBy reports whether an answer refuses a call by a status of HTTP, or over gRPC by the code that stands for it. It
-// returns the place of the status, and what it is.
+// RefusedBy reports whether an answer refuses a call by an HTTP status, or over gRPC by the equivalent code. It returns
+// the place of the status, and its text.
 func RefusedBy(x *analysis.Exchange, status int, code grpc.Code) (at analysis.Place, text string, ok bool) {
 	if x.Call.Binding != a2a.GRPC {
 		return x.ResponsePlace().Status(), "status " + strconv.Itoa(status), x.Response.Status == status
@@ -97,25 +97,33 @@ func AuthStatus(x *analysis.Exchange) string {
 	return "401"
 }
 
-// NoRoute reports whether an agent says that it does not have a path, and not that it does not have what the path
-// names.
+// NoRoute reports whether an agent denies having a path, as opposed to the resource that the path names.
 func NoRoute(p *analysis.Pass) bool { return reach.NoRoute(p.Observation) }
 
-// LacksOperation reports whether an agent says that it does not have the operation of a call: by an unknown method, or
-// where that has no code, by UNIMPLEMENTED over gRPC, and over HTTP+JSON by a status for the path of an interface at which
-// other calls succeed. What the path names may be missing, too: a 404 counts only if the operation creates, lists or sends,
-// and if its text is not about a task or a config.
+// LacksOperation reports whether an agent denies having a call's operation: by the code for an unknown method; without
+// such a code, by UNIMPLEMENTED over gRPC, and over HTTP+JSON by a status for the path of an interface at which other
+// calls succeed. Since the resource in the path may also be missing, a 404 counts only if the operation creates, lists
+// or sends, and if its text is not about a task or a config. If the card does not tell 0.1 from later versions, the
+// code counts only in a version in which calls succeeded.
 func LacksOperation(p *analysis.Pass) bool {
 	x, failure := p.Exchange, p.Answer.Err
 	switch {
 	case failure == nil, x.Response.Status == 401, x.Response.Status == 403:
 		return false
 	case failure.Name == a2a.MethodNotFound:
-		return true
+		return !mayHaveOtherVersion(x)
 	case x.Call.Binding == a2a.GRPC:
 		return failure.GRPCStatus == grpc.Unimplemented.String() && !failure.Name.A2A()
 	}
 	return failure.Name == a2a.NoErrorName && lacksRoute(p)
+}
+
+// mayHaveOtherVersion reports whether the version of a call may be unknown to the agent: cards leave open whether it is
+// 0.1 or a later one, and so does each call that succeeded. The form from before 0.1 is for its caller to judge.
+func mayHaveOtherVersion(x *analysis.Exchange) bool {
+	declared, answered := x.Endpoint.Declared&^a2a.Of(a2a.V1_0), x.Endpoint.Answered&^a2a.Of(a2a.V1_0)
+	return !x.Call.Early && !x.Call.Dialects.Has(a2a.V1_0) && declared.Has(a2a.V0_1) && declared != a2a.Of(a2a.V0_1) &&
+		(answered.Empty() || answered.Intersect(x.Call.Dialects) != answered)
 }
 
 func lacksRoute(p *analysis.Pass) bool {
@@ -146,7 +154,7 @@ func lacksRoute(p *analysis.Pass) bool {
 	return false
 }
 
-// routes returns what the paths of all routes begin with in the version of a call over HTTP+JSON.
+// routes returns the common prefix of all routes' paths in the version of a call over HTTP+JSON.
 func routes(x *analysis.Exchange) string {
 	if x.Dialects == a2a.Of(a2a.V1_0) {
 		return "/"
@@ -179,7 +187,8 @@ func SpeaksOfState(message string) bool {
 // asked, as frameworks do for a route that they do not have.
 func SpeaksOfTask(v a2a.Value, path string) bool { return reach.SpeaksOfTask(v, path) }
 
-// SaysUnsupported reports whether an error says that the agent cannot do what was asked: by its code, or in words.
+// SaysUnsupported reports whether an error means that the agent does not support the request: by its code, or by its
+// message.
 func SaysUnsupported(failure *a2a.Error) bool {
 	if failure == nil {
 		return false
@@ -201,9 +210,9 @@ func SaysUnsupported(failure *a2a.Error) bool {
 	return false
 }
 
-// Undeclared returns the capability that the call at hand needs and that no card of the agent declares; "" if it needs
-// none, if a card declares it, or if no card was seen before the call began. Where an extended card that was not seen
-// may declare it, the answer has to say that the agent has none.
+// Undeclared returns the capability that the current call needs and that no card of the agent declares; "" if it needs
+// none, if a card declares it, or if no card was seen before the call began. If an unseen extended card may declare the
+// capability, the answer must also deny it.
 func Undeclared(p *analysis.Pass) string {
 	var name string
 	var ability card.Abilities

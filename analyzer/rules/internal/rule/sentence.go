@@ -17,8 +17,8 @@ type Sentence struct {
 	Line    int    // from 1
 }
 
-// Sentences returns what Rule.Stands says, section by section. Each section of A2A has one place, in a tag of its version,
-// and a section of a guide one or more. It is an error if a section has none, or a place no section.
+// Sentences returns the contents of Rule.Stands by section. Each section of A2A has one place, in a tag of its version,
+// and a section of a guide has one or more. A section without a place, or a place without a section, is an error.
 func Sentences(r *analysis.Rule) ([]Sentence, error) {
 	var all, left []Sentence
 	for place := range strings.FieldsSeq(r.Stands) {
@@ -47,17 +47,17 @@ func Sentences(r *analysis.Rule) ([]Sentence, error) {
 			return here
 		})
 		if len(all) == begun {
-			return nil, fmt.Errorf("rule %s: Stands says nothing of %s", r.ID, section)
+			return nil, fmt.Errorf("rule %s: Stands has no entry for %s", r.ID, section)
 		}
 	}
 	if len(left) > 0 {
-		return nil, fmt.Errorf("rule %s: Stands has %s line %d of %s, and no such section is cited",
+		return nil, fmt.Errorf("rule %s: Stands has %s line %d of %s, but no such section is cited",
 			r.ID, left[0].File, left[0].Line, left[0].Tag)
 	}
 	return all, nil
 }
 
-// versions of A2A, as sections are cited in them; guides is where the guides stand.
+// versions lists the versions of A2A in citations; guides is the location of the guides.
 var versions = []string{"0.1", "0.2", "0.3", "1.0"}
 
 const guides = "docs/topics/"

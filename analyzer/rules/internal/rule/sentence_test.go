@@ -24,9 +24,9 @@ func TestSentences(t *testing.T) {
 	}, must.Get(rule.Sentences(r))(t))
 
 	for stands, why := range map[string]string{
-		"":                 "rule x: Stands says nothing of 0.3 §6.1",
-		"1.0.1:40":         "rule x: Stands says nothing of 0.3 §6.1",
-		"0.3.0:40 0.3.0:9": "rule x: Stands has docs/specification.md line 9 of v0.3.0, and no such section is cited",
+		"":                 "rule x: Stands has no entry for 0.3 §6.1",
+		"1.0.1:40":         "rule x: Stands has no entry for 0.3 §6.1",
+		"0.3.0:40 0.3.0:9": "rule x: Stands has docs/specification.md line 9 of v0.3.0, but no such section is cited",
 		"0.3.0":            `rule x: "0.3.0" is neither VERSION:LINE nor VERSION:FILE:LINE`,
 		"0.3.0:types:0":    `rule x: "0.3.0:types:0" is neither VERSION:LINE nor VERSION:FILE:LINE`,
 	} {

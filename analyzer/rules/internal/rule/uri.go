@@ -41,7 +41,7 @@ func SchemeOf(url string) string {
 	return strings.ToLower(scheme)
 }
 
-// A reach says from where a host can be reached.
+// A Reach tells from where a host can be reached.
 type Reach uint8
 
 // The reaches, widest first.

@@ -12,16 +12,17 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// StillEnded reports whether a task that had ended surely has not been taken up again, as versions before 0.2.4 allow.
+// StillEnded reports whether a task that had ended certainly has not been taken up again, as versions before 0.2.4
+// allow.
 func StillEnded(p *analysis.Pass, known *task.Task) bool {
 	return RestartSeverity(p) == analysis.Error || !known.Reopened && !p.RequestMissed()
 }
 
-// CardBelongs reports whether a card is surely of one of the versions that look for it at a path.
+// CardBelongs reports whether a card is certainly of one of the versions that look for it at a path.
 func CardBelongs(card, path a2a.Dialects) bool { return !card.Empty() && card.Intersect(path) == card }
 
-// Understood returns the dialects that are spoken where a call goes, by cards or else by earlier traffic; none if that
-// or the dialect of the call is not known.
+// Understood returns the dialects in use at the address of a call, according to cards or else to earlier traffic; none
+// if they or the dialect of the call are unknown.
 func Understood(x *analysis.Exchange) a2a.Dialects {
 	switch {
 	case x.Endpoint == nil || x.Call.Dialects.Empty() || x.Call.Batch != nil || x.Call.Binding == a2a.NoBinding:
@@ -32,7 +33,7 @@ func Understood(x *analysis.Exchange) a2a.Dialects {
 	return x.Endpoint.Declared
 }
 
-// Mismatched reports whether a call in one dialect was turned away where others are spoken.
+// Mismatched reports whether a call in one dialect was rejected at an address that uses other dialects.
 func Mismatched(p *analysis.Pass) bool {
 	x := p.Exchange
 	known := Understood(x)
@@ -56,8 +57,8 @@ func RefusesVersion(failure *a2a.Error) bool {
 	return failure.RefusesVersion()
 }
 
-// Reopens reports whether a later event at hand answers a message to a task that had ended. That it was not refused has
-// been said.
+// Reopens reports whether the current event is a later answer to a message to a task that had ended. The lack of a
+// refusal was reported before.
 func Reopens(p *analysis.Pass) bool {
 	x := p.Exchange
 	if !x.Call.Operation.Sends() || x.Stream == nil || x.Stream.Events == 0 || stream.Of(p).In(x).TaskID != x.Call.TaskID {
@@ -66,8 +67,8 @@ func Reopens(p *analysis.Pass) bool {
 	return task.Of(p).EndedBefore(x) != nil && !task.Of(p).Retry(x) && RestartSeverity(p) > analysis.Note
 }
 
-// RestartSeverity says how bad the restart of an ended task is. Versions before 0.2.4 allow it, so that it is a note;
-// where nobody knows whether the agent is so old it is a warning: cards name their version since 0.2.5 only.
+// RestartSeverity returns the severity of restarting an ended task. Versions before 0.2.4 allow it, so for them it is a
+// note. If the agent may be that old, it is a warning: cards have had a version only since 0.2.5.
 func RestartSeverity(p *analysis.Pass) analysis.Severity {
 	switch {
 	case p.Dialects.Has(a2a.V0_1):
@@ -78,9 +79,9 @@ func RestartSeverity(p *analysis.Pass) analysis.Severity {
 	return SeveritySince(p, "0.2", "0.2.0", "0.2.1", "0.2.2", "0.2.3")
 }
 
-// SeveritySince says how bad it is to break a duty that came with a patch of 0.2, in a message that may be of 0.2: a
-// note if a card names one of the versions before it, an error if cards name others only. Where none names any, it is a
-// note in what is surely of 0.2, else a warning.
+// SeveritySince returns the severity of breaking a requirement that a patch of 0.2 introduced, in a message that may be
+// of 0.2: a note if a card names one of the versions before it, an error if cards name only other versions. If no card
+// names a version, it is a note in messages that are certainly of 0.2, else a warning.
 func SeveritySince(p *analysis.Pass, before ...string) analysis.Severity {
 	versions := card.Of(p).Versions(p.Exchange)
 	switch {
@@ -94,7 +95,7 @@ func SeveritySince(p *analysis.Pass, before ...string) analysis.Severity {
 	return analysis.Warning
 }
 
-// Before0_2_6 reports whether every card says that the agent speaks a version from 0.2.0 to 0.2.5.
+// Before0_2_6 reports whether every card declares a version from 0.2.0 to 0.2.5.
 func Before0_2_6(p *analysis.Pass) bool {
 	versions := card.Of(p).Versions(p.Exchange)
 	for _, v := range versions {
@@ -106,7 +107,7 @@ func Before0_2_6(p *analysis.Pass) bool {
 	return len(versions) > 0
 }
 
-// OtherSpelling reports whether an object spells its role or its state as in another version than that of the message.
+// OtherSpelling reports whether an object's role or state is spelled as in a version other than the message's.
 func OtherSpelling(p *analysis.Pass, v a2a.Value) bool {
 	for _, word := range [...]a2a.Value{v.Get("role"), v.Get("state"), v.Get("status").Get("state")} {
 		if in := a2a.SpellingDialects(word); !in.Empty() && in.Intersect(p.Dialects).Empty() {

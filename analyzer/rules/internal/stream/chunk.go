@@ -33,18 +33,18 @@ var citeChunks = rule.Cite("6.7", a2a.V0_1).And("7.2.3", a2a.V0_2, a2a.V0_3).And
 
 var streamChunkAppendKnown = &analysis.Rule{
 	ID:     "stream-chunk-append-known",
-	Title:  "piece is appended to an artifact that was never begun",
+	Title:  "piece is appended to an artifact that was never started",
 	Level:  analysis.Must,
 	Needs:  []*analysis.Tracker{artifact.Tracker, task.Tracker},
 	Stands: "0.1.0:625 0.2.6:types:241 0.3.0:types:551 1.0.1:proto:315",
-	Doc: `An update with append:true adds to an artifact that was sent before. In this stream, which created the task and
-was seen from its beginning, nothing of that artifact came before: a client has nothing to add to, and drops the piece
+	Doc: `An update with append:true adds to an artifact that was sent before. This stream, which created the task and
+was seen from its beginning, has no earlier piece of the artifact. A client has nothing to add to, and drops the piece
 or fails.`,
-	Fix: `Send the first piece of every artifact with append false, or leave it out, and use one artifactId for all
-pieces.`,
-	Silent: `Streams that continue a task or a context, subscriptions and recordings that begin later, where the first
-piece lies outside the view; artifacts without an id; streams with more artifacts than are remembered. In 0.1 the client
-makes the task's id and the task may be older: there it is a warning.`,
+	Fix: `Send the first piece of every artifact with append false, or without append, and use the same artifactId for
+all pieces.`,
+	Silent: `Streams that continue a task or a context, subscriptions, and recordings that begin later, where the
+first piece may not be visible; artifacts without an id; streams with more artifacts than a2atap remembers. In 0.1 the
+client creates the task's id and the task may be older: there the finding is a warning.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		old := p.Dialects == a2a.Of(a2a.V0_1)
@@ -62,7 +62,7 @@ makes the task's id and the task may be older: there it is a warning.`,
 	},
 }
 
-// taskBegunHere reports whether the task of an event was surely begun by the message that the stream answers.
+// taskBegunHere reports whether the task of an event was certainly begun by the message that the stream answers.
 func taskBegunHere(p *analysis.Pass, id string) bool {
 	x := p.Exchange
 	if x.Call.Operation != a2a.SendStreamingMessage || task.Of(p).Named(x) != nil || x.Call.ContextID != "" ||
@@ -84,16 +84,16 @@ func artifactUpdate(p *analysis.Pass) (u a2a.ArtifactUpdate, ok bool) {
 
 var streamChunkAfterLast = &analysis.Rule{
 	ID:     "stream-chunk-after-last",
-	Title:  "piece follows the artifact's last one",
+	Title:  "piece follows the artifact's last piece",
 	Level:  analysis.Should,
 	Once:   analysis.PerExchange,
 	Needs:  []*analysis.Tracker{artifact.Tracker},
 	Stands: "0.1.0:632 0.2.6:types:243 0.3.0:types:553 1.0.1:proto:318",
-	Doc: `lastChunk:true says that an artifact is complete. Clients store or show it then; a piece that is appended later
-is lost, or makes a second, different result.`,
-	Fix: `Set lastChunk on the last piece only, or send the whole artifact again without append.`,
-	Silent: `Pieces in another stream of the task, which may repeat what was sent; replays of a 0.x resubscription;
-artifacts without an id; streams with a gap. Of several such events in a stream the first is reported.`,
+	Doc: `lastChunk:true says that an artifact is complete. Clients then store or show it; a piece that is appended
+later is lost, or creates a second, different result.`,
+	Fix: `Set lastChunk only on the last piece, or send the whole artifact again without append.`,
+	Silent: `Pieces in another stream of the task, which may repeat earlier pieces; replays of a 0.x resubscription;
+artifacts without an id; streams with a gap. Only the first such event in a stream is reported.`,
 	Check: func(p *analysis.Pass) {
 		u, ok := artifactUpdate(p)
 		if !ok || !u.Append() || mayRepeatEvents(p) || p.Exchange.Stream.Gap {
@@ -106,14 +106,14 @@ artifacts without an id; streams with a gap. Of several such events in a stream 
 		p.Applied()
 		if before.Last > 0 {
 			p.Report(p.Place.At(p.Answer.Payload.Pointer),
-				fmt.Sprintf("a piece is appended to artifact %s, whose last one was event %d", artifact.Name(u.Artifact()),
+				fmt.Sprintf("a piece is appended to artifact %s, whose last piece was event %d", artifact.Name(u.Artifact()),
 					before.Last),
-				"expected nothing after lastChunk, or a new beginning without append")
+				"expected nothing after lastChunk, or a new artifact without append")
 		}
 	},
 }
 
-// mayRepeatEvents reports whether the stream at hand may repeat events of earlier streams.
+// mayRepeatEvents reports whether the current stream may repeat events of earlier streams.
 func mayRepeatEvents(p *analysis.Pass) bool {
 	return p.Exchange.Call.Operation == a2a.SubscribeToTask && p.Dialects != a2a.Of(a2a.V1_0)
 }
@@ -125,11 +125,12 @@ var streamChunkIncomplete = &analysis.Rule{
 	Once:   analysis.PerExchange,
 	Needs:  []*analysis.Tracker{artifact.Tracker, stream.Tracker},
 	Stands: "0.1.0:632 0.2.6:types:243 0.3.0:types:553 1.0.1:proto:318",
-	Doc: `An artifact came in pieces, and none was marked as the last before the task was completed. That is allowed,
-but a client that waits for the mark before it shows the artifact waits without end.`,
+	Doc: `An artifact was sent in pieces, and none was marked as the last before the task was completed. That is
+allowed, but a client that waits for the mark before it shows the artifact waits forever.`,
 	Fix: `Set lastChunk:true on the last piece of every artifact.`,
-	Silent: `Artifacts that came as one piece, tasks that fail or are canceled, replays of a 0.x resubscription, streams
-with a gap, and those of the dialect before 0.1, which has no such mark. The first such artifact is named.`,
+	Silent: `Artifacts that were sent in one piece, tasks that fail or are canceled, replays of a 0.x resubscription,
+streams with a gap, and streams of the dialect before 0.1, which has no such mark. Only the first such artifact is
+named.`,
 	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if p.Answer == nil || s.Terminal > 0 || s.Gap || mayRepeatEvents(p) || p.Exchange.Call.Early {
@@ -158,13 +159,14 @@ var streamArtifactConsistent = &analysis.Rule{
 	On:     analysis.TaskSeen,
 	Needs:  []*analysis.Tracker{artifact.Tracker, card.Tracker, task.Tracker},
 	Stands: "0.1.0:625 0.2.6:types:241 0.3.0:types:551 1.0.1:proto:315",
-	Doc: `The stream sent an artifact from its first piece to the end of the task, and the finished task shows other text
-or bytes for it. A client that listened and one that asked later have different results. A piece that was lost, sent
-twice or stored in the wrong order looks like that.`,
-	Fix: `Store each piece as it is sent, under one lock for each task, and add to an artifact only where append is true.`,
-	Silent: `How text is cut into parts, data values, references to files, media types; artifacts that the stream did not
-show from their beginning; clients that take some media types only; other clients, credentials, extensions and bindings;
-in versions before 0.2.4 tasks that got a message since. Agents may refine a result, so it is no more than a note.`,
+	Doc: `The stream sent an artifact from its first piece to the end of the task, and the finished task shows other
+text or bytes for it. Clients that listened and clients that poll later have different results. The cause may be a
+piece that was lost, sent twice or stored in the wrong order.`,
+	Fix: `Store each piece as it is sent, under one lock per task, and append only if append is true.`,
+	Silent: `How text is split into parts, data values, references to files, media types; artifacts that the stream
+did not show from their beginning; clients that accept only some media types; other clients, credentials, extensions
+and bindings; before 0.2.4, tasks that have received a message since. Agents may refine a result, so the finding is
+only a note.`,
 	Check: func(p *analysis.Pass) {
 		t, ok := p.Snapshot()
 		if !ok || t.Get("artifacts").Kind() != a2a.Array {
@@ -184,7 +186,7 @@ in versions before 0.2.4 tasks that got a message since. Agents may refine a res
 			if !content.SameText(digest.ContentOf(a.Parts())) {
 				p.Report(p.Place.At(a2a.Ptr(p.Place.Pointer, "artifacts", i)),
 					fmt.Sprintf("artifact %s holds other text or bytes than the stream sent up to %s", artifact.Name(a), sent.Place),
-					"expected what the stream sent")
+					"expected the text and bytes that the stream sent")
 				return
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"a2atap/analyzer/track/stream"
 	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/grpc"
 )
 
 // Endings is the family of rules about how and when an event stream ends.
@@ -35,7 +36,7 @@ var Endings = rule.Family{
 
 var streamClosedOnTerminal = &analysis.Rule{
 	ID:     "stream-closed-on-terminal",
-	Title:  "stream goes on after the task has ended",
+	Title:  "stream continues after the task has ended",
 	Level:  analysis.Must,
 	Once:   analysis.PerExchange,
 	On:     analysis.EventSeen | analysis.StreamEnded,
@@ -43,11 +44,11 @@ var streamClosedOnTerminal = &analysis.Rule{
 	Cites:  rule.Cite("3.1.2", a2a.V1_0).And("3.1.6", a2a.V1_0),
 	Covers: []string{"state-terminal-immutable", "stream-no-message-in-task-stream"},
 	Stands: "1.0.1:210 1.0.1:309",
-	Doc: `When a task reaches a terminal state the agent closes the stream. Clients stop listening at that event, so what
-comes later reaches some of them and not others.`,
+	Doc: `When a task reaches a terminal state, the agent closes the stream. Clients stop listening at that event, so
+later events reach only some of them.`,
 	Fix: `Send artifacts and messages before the terminal state, and close the stream after it.`,
-	Silent: `One Task in the same state that repeats the outcome before the stream closes; the status of gRPC with which it
-closes, of which grpc-ended-fails speaks. Of several such events the first is reported.`,
+	Silent: `One Task in the same state that repeats the outcome before the stream closes; the gRPC status with which
+it closes, which grpc-ended-fails covers. Only the first such event is reported.`,
 	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if s.Terminal == 0 || isOver(p) || p.Answer == nil || isStatus(p) || rule.Reopens(p) {
@@ -59,12 +60,12 @@ closes, of which grpc-ended-fails speaks. Of several such events the first is re
 		}
 		at, what := lateEvent(p)
 		p.Report(at, fmt.Sprintf("%s after event %d ended the task as %q", what, s.Terminal, s.Ended.Spelling(a2a.V1_0)),
-			"expected the stream to close, at most after one final Task")
+			"expected the stream to close after at most one final Task")
 	},
 }
 
-// isOver reports whether what is at hand is the end of the stream. A rule about what may not follow has then been
-// judged, unless the recording ended first.
+// isOver reports whether the current observation is the end of the stream. A rule about what may not follow has then
+// been judged, unless the recording ended first.
 func isOver(p *analysis.Pass) bool {
 	if p.Kind == analysis.StreamEnded && !p.End.Open {
 		p.Applied()
@@ -72,7 +73,7 @@ func isOver(p *analysis.Pass) bool {
 	return p.Kind == analysis.StreamEnded
 }
 
-// isStatus reports whether what is at hand is the status of gRPC with which a stream closes.
+// isStatus reports whether the current observation is the status of gRPC with which a stream closes.
 func isStatus(p *analysis.Pass) bool { return p.Answer.Err != nil && p.Answer.Err.GRPCStatus != "" }
 
 // lateEvent returns the place and the description of an event that came too late: down to the state if it has one.
@@ -99,12 +100,12 @@ var streamNothingAfterFinal = &analysis.Rule{
 	Cites:  rule.Cite("7.2.2", rule.Before1...),
 	Covers: []string{"state-terminal-immutable"},
 	Stands: "0.1.0:874 0.2.6:types:221 0.3.0:types:528",
-	Doc: `A status update with final:true is the last event of its stream. Clients close the connection there, so what
-comes later reaches some of them and not others.`,
-	Fix: `Set final on the last event only, and send artifacts before it.`,
-	Silent: `In the proto flavour of 0.2 and 0.3 over HTTP+JSON only further status updates count, since artifacts may
-follow there; on a resubscription only an end in a terminal state counts, since earlier rounds may be replayed. Of
-several such events the first is reported.`,
+	Doc: `A status update with final:true is the last event of its stream. Clients close the connection there, so
+later events reach only some of them.`,
+	Fix: `Set final only on the last event, and send artifacts before it.`,
+	Silent: `In the proto flavor of 0.2 and 0.3 over HTTP+JSON only later status updates count, since artifacts may
+follow there. On a resubscription only a terminal state counts, since earlier rounds may be replayed. Only the first
+such event is reported.`,
 	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		final := s.Final
@@ -118,7 +119,7 @@ several such events the first is reported.`,
 			return
 		}
 		at, what := lateEvent(p)
-		p.Report(at, fmt.Sprintf("%s after event %d said final", what, final), "expected nothing after it")
+		p.Report(at, fmt.Sprintf("%s after event %d had final:true", what, final), "expected nothing after it")
 	},
 }
 
@@ -132,11 +133,11 @@ var streamMessageCloses = &analysis.Rule{
 	Needs:  []*analysis.Tracker{stream.Tracker},
 	Cites:  rule.Cite("3.1.2", a2a.V1_0),
 	Stands: "1.0.1:208",
-	Doc: `A stream that is one Message closes after it. As long as the body is open a client that reads to the end waits,
-and both sides hold a connection for nothing.`,
-	Fix: `End the body of the answer right after the Message. The connection itself may be kept.`,
-	Silent: `Up to five seconds; recordings without times; what the connection does after the body has ended. Since the
-clock is the recorder's, and a slow client holds up an agent, it is never more than a warning.`,
+	Doc: `A stream that consists of one Message closes after it. While the body is open, a client that reads to the
+end waits, and both sides keep an unused connection.`,
+	Fix: `End the body of the answer right after the Message. The connection itself may stay open.`,
+	Silent: `Up to five seconds; recordings without times; the connection after the body has ended. Since the clock is
+the recorder's, and a slow client may delay an agent, the finding is never more than a warning.`,
 	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if s.First != a2a.MessagePayload || s.Events != 1 {
@@ -169,12 +170,13 @@ var streamEndsAfterTerminal = &analysis.Rule{
 	Needs:  []*analysis.Tracker{stream.Tracker},
 	Cites:  rule.Cite("3.1.2", a2a.V1_0).And("3.1.6", a2a.V1_0),
 	Stands: "1.0.1:210 1.0.1:309",
-	Doc: `When a task reaches a terminal state the agent closes its streams. There is no other sign in 1.0 that nothing
-more will come: a client that reads to the end waits until something times out.`,
-	Fix: `End the body of the answer after the terminal state, or after the final Task that may follow it. The connection
-itself may be kept.`,
-	Silent: `Up to five seconds; recordings without times; streams that go on with other events, which is another rule's.
-Since the clock is the recorder's, and a slow client holds up an agent, it is never more than a warning.`,
+	Doc: `When a task reaches a terminal state, the agent closes its streams. 1.0 has no other sign that no more
+events will come: a client that reads to the end waits for a timeout.`,
+	Fix: `End the body of the answer after the terminal state, or after the final Task that may follow it. The
+connection itself may stay open.`,
+	Silent: `Up to five seconds; recordings without times; streams that continue with other events, which another rule
+reports. Since the clock is the recorder's, and a slow client may delay an agent, the finding is never more than a
+warning.`,
 	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if s.Terminal == 0 || s.Newest != s.Terminal && s.Newest != s.Repeated {
@@ -191,11 +193,11 @@ var streamClosesAfterFinal = &analysis.Rule{
 	Needs:  []*analysis.Tracker{stream.Tracker},
 	Cites:  rule.Cite("9.2", a2a.V0_1).And("9.3", a2a.V0_2, a2a.V0_3),
 	Stands: "0.1.0:1179 0.2.6:1277 0.3.0:1478",
-	Doc: `After the event with final:true the agent typically closes the stream. A client that reads to the end of the
-body, not to that event, waits until something times out.`,
-	Fix: `End the body of the answer right after the final event. The connection itself may be kept.`,
-	Silent: `Up to five seconds; recordings without times; streams that go on with other events, which is another rule's;
-on a resubscription, which may replay earlier rounds, only an end in a terminal state counts.`,
+	Doc: `After the event with final:true the agent usually closes the stream. A client that reads to the end of the
+body, not to that event, waits for a timeout.`,
+	Fix: `End the body of the answer right after the final event. The connection itself may stay open.`,
+	Silent: `Up to five seconds; recordings without times; streams that continue with other events, which another rule
+reports; on a resubscription, which may replay earlier rounds, only a terminal state counts.`,
 	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		final := s.Final
@@ -216,13 +218,13 @@ var streamTerminalWithoutFinal = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker, stream.Tracker},
 	Cites:  rule.Cite("7.2.2", rule.Before1...),
 	Stands: "0.1.0:890 0.2.6:types:221 0.3.0:types:528",
-	Doc: `Before 1.0 the last update of a stream says final:true. Clients stop at that mark; one that never sees it takes
-the end of the stream for a broken connection, and subscribes again.`,
+	Doc: `Before 1.0 the last update of a stream has final:true. Clients stop at that mark; without it they treat the
+end of the stream as a broken connection, and subscribe again.`,
 	Fix: `Set final:true on the status update that ends the task.`,
 	Silent: `Streams that end with a Task or consist of a Message, streams with a gap, and streams that the client
-left or that broke; those in which final is not a boolean, which another rule reports; over HTTP+JSON those of a
-request that may be of 1.0; over gRPC those of an agent whose card is not known to give a version before 1.0, since the
-drafts of 1.0 have the same service.`,
+left or that broke; streams in which final is not a boolean, which another rule reports; over HTTP+JSON, requests that
+may be of 1.0; over gRPC, agents whose card is not known to give a version before 1.0, since the drafts of 1.0 have
+the same service.`,
 	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if !p.End.Clean || s.Gap || s.Terminal == 0 || !s.Updated || s.Repeated > 0 || s.Message > 0 || s.Failed > 0 ||
@@ -238,7 +240,7 @@ drafts of 1.0 have the same service.`,
 		p.Applied()
 		if s.Final == 0 {
 			p.Report(p.Exchange.ResponsePlace().Event(s.Terminal),
-				fmt.Sprintf("the task ended as %q, and the stream without final:true", s.Ended),
+				fmt.Sprintf("the task ended as %q, and the stream ended without final:true", s.Ended),
 				"expected final:true on this event")
 		}
 	},
@@ -246,17 +248,16 @@ drafts of 1.0 have the same service.`,
 
 var streamFinalActiveState = &analysis.Rule{
 	ID:     "stream-final-active-state",
-	Title:  "final:true while the task is at work",
+	Title:  "final:true while the task is active",
 	Level:  analysis.Advice,
 	Once:   analysis.PerExchange,
 	On:     analysis.EventSeen,
 	Cites:  rule.Cite("7.2.2", rule.Before1...),
 	Stands: "0.1.0:890 0.2.6:types:222 0.3.0:types:528",
-	Doc: `The last update of the stream leaves the task submitted or working. The client stops listening there, and has to
-find out by itself how the task goes on.`,
-	Fix: `Keep final:true for the update that ends the task or makes it wait for the client.`,
-	Silent: `The states unknown, input-required and auth-required. Of several such events in a stream the first is
-reported.`,
+	Doc: `The last update of the stream leaves the task submitted or working. The client stops listening there, and
+has to poll for the rest of the task.`,
+	Fix:    `Use final:true only for the update that ends the task or makes it wait for the client.`,
+	Silent: `The states unknown, input-required and auth-required. Only the first such event in a stream is reported.`,
 	Check: func(p *analysis.Pass) {
 		if p.Answer == nil || p.Answer.Payload.Kind != a2a.StatusPayload {
 			return
@@ -269,7 +270,7 @@ reported.`,
 		if u.State().Active() {
 			p.Report(p.Place.At(a2a.Ptr(p.Answer.Payload.Pointer, "final")),
 				"final is true, and the task is "+analysis.QuoteText(u.StateText()),
-				"expected it with a task that has ended or waits")
+				"expected a task that has ended or waits for the client")
 		}
 	},
 }
@@ -281,18 +282,19 @@ var streamTruncated = &analysis.Rule{
 	Needs:  []*analysis.Tracker{stream.Tracker, task.Tracker},
 	Cites:  rule.Cite("7.2", rule.Before1...).And("11.7", a2a.V1_0),
 	Stands: "0.1.0:826 0.2.6:517 0.3.0:726 1.0.1:2973",
-	Doc: `An agent keeps a stream open until the task ends or waits for the client. A stream that ends before leaves the
-client without the outcome: it has to find out by itself that it should ask again.`,
-	Fix: `Close the stream only after a terminal state, after input-required or auth-required, or after a Message. If the
-agent has to stop, let it end the task as failed first.`,
-	Silent: `Streams that the client left, that broke, that were cut short of their framing or by the end of the recording;
-streams with an error, a Message or final:true; tasks whose state was never seen, or seen at rest elsewhere.`,
+	Doc: `An agent keeps a stream open until the task ends or waits for the client. If the stream ends earlier, the
+client does not get the outcome, and has to know that it should ask again.`,
+	Fix: `Close the stream only after a terminal state, after input-required or auth-required, or after a Message. If
+the agent has to stop, set the task to failed first.`,
+	Silent: `Streams that the client left, that broke, or that were cut by their framing or by the end of the
+recording; streams with an error, a Message or final:true; a last event without its blank line, which another rule
+reports; tasks whose state was never seen, or that another exchange showed as ended or waiting.`,
 	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if !p.Exchange.Call.Streams || !p.End.Clean || s.Gap || s.Events == 0 || s.Failed+s.Message+s.Final+s.Terminal > 0 {
 			return
 		}
-		if !s.State.Known() {
+		if !s.State.Known() || s.Rest != nil && s.Rest.Fields.HasData { // of which sse-unterminated-event speaks
 			return
 		}
 		p.Applied()
@@ -313,16 +315,18 @@ var streamEmpty = &analysis.Rule{
 	Needs:  []*analysis.Tracker{stream.Tracker},
 	Cites:  rule.Cite("7.2", rule.Before1...).And("3.1.2", a2a.V1_0).And("3.1.6", a2a.V1_0),
 	Stands: "0.1.0:826 0.2.6:517 0.3.0:726 1.0.1:206 1.0.1:311",
-	Doc: `The agent opened a stream and closed it without an event. The client has neither an answer nor an error: it does
-not know whether its message was taken.`,
-	Fix: `Send the Task or Message as the first event, and an error where there is none. Look for a handler that fails
-after the head was sent.`,
-	Silent: `Streams that the client left, that broke, or that the end of the recording cut; a 0.x resubscription, which
-promises later events only; a last event without its blank line, which is another rule's. Before 1.0 it is a warning.`,
+	Doc: `The agent opened a stream and closed it without an event. The client gets neither an answer nor an error,
+and does not know whether its message was accepted.`,
+	Fix: `Send the Task or Message as the first event, or an error. Look for a handler that fails after it has sent
+the head.`,
+	Silent: `Streams that the client left, that broke, or that the end of the recording cut; a 0.x resubscription,
+which promises only later events; a last event without its blank line, which another rule reports. Before 1.0 the
+finding is a warning.`,
 	Check: func(p *analysis.Pass) {
 		x, s := p.Exchange, stream.Of(p).In(p.Exchange)
 		if !p.End.Clean || s.Gap || s.Rest != nil && s.Rest.Fields.HasData || x.Response.Status != 200 ||
-			!x.Call.Operation.Streams() || mayRepeatEvents(p) {
+			!x.Call.Operation.Streams() || mayRepeatEvents(p) ||
+			x.Call.Binding == a2a.GRPC && !grpc.IsMedia(x.Response.Fields.Get("Content-Type")) {
 			return
 		}
 		p.Applied()
@@ -333,7 +337,7 @@ promises later events only; a last event without its blank line, which is anothe
 		if s.Events == 0 {
 			seen := "the stream ended without any event"
 			if s.ErrorData != "" {
-				seen = `the stream ended with an event of type "error" alone, which holds no error of A2A: ` +
+				seen = `the stream ended with only an event of type "error", which is not an A2A error: ` +
 					analysis.QuoteText(s.ErrorData)
 			}
 			p.Report(p.Place, seen, "expected a Task, a Message or an error", analysis.AtMost(worst))
@@ -351,12 +355,12 @@ var streamSilent = &analysis.Rule{
 	Needs:  []*analysis.Tracker{stream.Tracker},
 	Cites:  rule.Cite("7.2", rule.Before1...).And("3.1.2", a2a.V1_0),
 	Stands: "0.1.0:826 0.2.6:517 0.3.0:726 1.0.1:206",
-	Doc: `The agent opened a stream and sent no event for a second or more, until the client left. The client cannot tell
-an agent that works from one that hangs.`,
-	Fix: `Send the Task as the first event, before the work begins, and a status update now and then while it goes on. Look
-for a handler that waits for something after it has sent the head.`,
-	Silent: `Clients that left earlier, or after an event; 0.x resubscriptions, which promise later events only; streams
-that the agent, a fault or the recording ended, of which other rules speak.`,
+	Doc: `The agent opened a stream and sent no event for a second or more, until the client left. The client cannot
+tell a working agent from one that hangs.`,
+	Fix: `Send the Task as the first event, before the work begins, and a status update from time to time. Look for a
+handler that waits for something after it has sent the head.`,
+	Silent: `Clients that left earlier, or after an event; 0.x resubscriptions, which promise only later events;
+streams that the agent, a fault or the recording ended, which other rules cover.`,
 	Check: func(p *analysis.Pass) {
 		x, s := p.Exchange, stream.Of(p).In(p.Exchange)
 		if p.End.Fault == nil || p.End.Fault.Side != "client" || s.Gap || x.Cut || x.Response.Status != 200 ||
@@ -377,16 +381,16 @@ var streamStillOpen = &analysis.Rule{
 	Level:  analysis.Advice,
 	Cites:  rule.Cite("7.2", rule.Before1...).And("3.1.2", a2a.V1_0),
 	Stands: "0.1.0:826 0.2.6:517 0.3.0:726 1.0.1:206",
-	Doc: `The recording stopped while this stream was open. That is nobody's fault; it is said because nothing can be known
-of how the stream would have ended, and a verdict should not pass over it.`,
+	Doc: `The recording stopped while this stream was open. No one is at fault. It is reported because the end of the
+stream is unknown, and a verdict should not ignore that.`,
 	Fix:    `Let the recording run until the agents are done, if the end of the stream matters.`,
-	Silent: `Streams that ended by themselves or broke, whoever broke them.`,
+	Silent: `Streams that ended normally or broke, on either side.`,
 	Check: func(p *analysis.Pass) {
 		p.Applied()
 		if p.End.Open {
 			p.Report(p.Place,
 				fmt.Sprintf("the stream was open after %d events when the recording stopped", p.Exchange.Stream.Events),
-				"nothing is known of its end")
+				"its end is unknown")
 		}
 	},
 }

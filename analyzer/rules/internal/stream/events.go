@@ -39,11 +39,11 @@ var sseutf8 = &analysis.Rule{
 	Once:   analysis.PerExchange,
 	Cites:  rule.Cite("WHATWG HTML §9.2.5", rule.Every...),
 	Covers: []string{"json-utf8"},
-	Doc: `An event stream is UTF-8, whatever its label says. Clients replace what is not by question marks: names and texts
-arrive damaged, and nobody is told.`,
-	Fix: `Encode the text as UTF-8 before it is written. Do not cut a chunk of text inside a character.`,
-	Silent: `Events that the recording or the end of the stream cut, and blocks of comments. Of several such events the
-first is reported.`,
+	Doc: `An event stream is UTF-8, whatever its label says. Clients replace invalid bytes with question marks: names
+and texts arrive damaged, without any error.`,
+	Fix: `Encode the text as UTF-8 before you write it. Do not cut a chunk of text inside a character.`,
+	Silent: `Events that were cut by the recording or the end of the stream, and blocks of comments. Only the first
+such event is reported.`,
 	Check: func(p *analysis.Pass) {
 		p.Applied()
 		raw := p.Event.Raw
@@ -68,10 +68,11 @@ var sseUnterminatedEvent = &analysis.Rule{
 	Level: analysis.Must,
 	On:    analysis.StreamEnded,
 	Cites: rule.Cite("WHATWG HTML §9.2.5", rule.Every...),
-	Doc: `An event of a stream is dispatched by the blank line after it. If the stream ends before that line, clients that
-follow the standard throw the event away: often it is the one that says how the task ended.`,
-	Fix:    `Write "data: ...", a line end and one more line end for every event, the last one included.`,
-	Silent: `Streams that the client left, that broke, or that the end of the recording cut; a rest without data.`,
+	Doc: `The blank line after an event dispatches it. If the stream ends before that line, clients that follow the
+standard discard the event, which often is the one with the task's end.`,
+	Fix: `Write "data: ...", a line end and a second line end for every event, including the last one.`,
+	Silent: `Streams that the client left, that broke, or that the end of the recording cut; an incomplete event
+without data.`,
 	Check: func(p *analysis.Pass) {
 		if !p.End.Clean || p.Exchange.Stream.Gap {
 			return
@@ -92,12 +93,12 @@ var sseCRLine = &analysis.Rule{
 	Level: analysis.Advice,
 	Once:  analysis.PerExchange,
 	Cites: rule.Cite("WHATWG HTML §9.2.5", rule.Every...),
-	Doc: `A line of an event stream ends in LF, CRLF or CR. Many clients split the stream at LF only. Such a client sees
-one endless line, and dispatches no event before the stream ends.`,
+	Doc: `A line of an event stream ends in LF, CRLF or CR. Many clients split the stream only at LF. They see one
+endless line, and dispatch no event before the stream ends.`,
 	Fix: `End each line with LF, as in "data: {...}\n\n".`,
-	Silent: `CRLF, however reads cut it; a CR at the end of an event, which may be half of a CRLF; CR in a JSON string,
-which is written as \r; blocks of comments. If a raw CR breaks the JSON text, sse-stray-line reports it. Of several such
-lines in a stream the first is reported.`,
+	Silent: `CRLF, even if split between two reads; a CR at the end of an event, which may be half of a CRLF; CR in a
+JSON string, which is written as \r; blocks of comments. If a raw CR breaks the JSON text, sse-stray-line reports it.
+Only the first such line in a stream is reported.`,
 	Check: func(p *analysis.Pass) {
 		p.Applied()
 		if line, found := bareCRLine(p.Event.Raw); found {
@@ -106,7 +107,7 @@ lines in a stream the first is reported.`,
 	},
 }
 
-// bareCRLine returns the first line of an event whose end is surely a CR that no LF follows.
+// bareCRLine returns the first line of an event whose end is certainly a CR that no LF follows.
 func bareCRLine(raw []byte) (line []byte, found bool) {
 	for start := 0; ; {
 		end := bytes.IndexByte(raw[start:], '\r') + start
@@ -128,11 +129,11 @@ var sseStrayLine = &analysis.Rule{
 	Once:   analysis.PerExchange,
 	Cites:  rule.Cite("WHATWG HTML §9.2.6", rule.Every...),
 	Covers: []string{"json-wellformed", "sse-cr-line"},
-	Doc: `Each line of an event begins with the name of a field; clients ignore lines with a name that they do not know.
-JSON that is printed over several lines after a single "data:" loses all of them but the first.`,
+	Doc: `Each line of an event begins with the name of a field; clients ignore lines with an unknown name. If JSON is
+printed over several lines after a single "data:", all lines but the first are lost.`,
 	Fix: `Print the JSON on one line, or begin each of its lines with "data: ".`,
-	Silent: `A field of another name is legal and ignored: it is a note. Comments, and the fields event, id and retry. Of
-several such lines in a stream the first is reported.`,
+	Silent: `Comments, and the fields event, id and retry. A field with another name is legal and ignored: it is a
+note. Only the first such line in a stream is reported.`,
 	Check: func(p *analysis.Pass) {
 		p.Applied()
 		var odd []byte
@@ -149,7 +150,7 @@ several such lines in a stream the first is reported.`,
 			}
 		}
 		if odd != nil && (p.Doc == nil || p.Doc.Err == nil) {
-			p.Report(p.Place, "the line "+analysis.QuoteText(string(odd))+" is of a field that clients ignore",
+			p.Report(p.Place, "the line "+analysis.QuoteText(string(odd))+" has a field name that clients ignore",
 				"expected data, event, id or retry", analysis.AtMost(analysis.Note))
 		}
 	},
@@ -161,10 +162,10 @@ var sseRetryDigits = &analysis.Rule{
 	Level: analysis.Advice,
 	Once:  analysis.PerExchange,
 	Cites: rule.Cite("WHATWG HTML §9.2.6", rule.Every...),
-	Doc: `The field retry holds digits only: milliseconds. Clients ignore anything else, and come back after a time of
-their own.`,
-	Fix:    `Send "retry: 3000", without unit, sign or fraction; or leave it out, A2A does not need it.`,
-	Silent: `Streams without the field. Of several such fields in a stream the first is reported.`,
+	Doc: `The field retry holds only digits, in milliseconds. Clients ignore anything else, and reconnect after their
+default delay.`,
+	Fix:    `Send "retry: 3000", without unit, sign or fraction, or leave it out: A2A does not need it.`,
+	Silent: `Streams without the field. Only the first such field in a stream is reported.`,
 	Check: func(p *analysis.Pass) {
 		if p.Event.Fields.Retry >= 0 {
 			p.Applied()
@@ -191,10 +192,10 @@ var sseidNul = &analysis.Rule{
 	Level: analysis.Advice,
 	Once:  analysis.PerExchange,
 	Cites: rule.Cite("WHATWG HTML §9.2.6", rule.Every...),
-	Doc: `Clients ignore an id with the character U+0000, and go on with the one before it. A client that resumes by it
-resumes too early.`,
-	Fix:    `Send ids as plain text, or none: A2A does not use them.`,
-	Silent: `Streams without ids. Of several such ids in a stream the first is reported.`,
+	Doc: `Clients ignore an id with the character U+0000, and keep the previous one. A client that resumes from that
+id resumes too early.`,
+	Fix:    `Send ids as plain text, or leave them out: A2A does not use them.`,
+	Silent: `Streams without ids. Only the first such id in a stream is reported.`,
 	Check: func(p *analysis.Pass) {
 		if p.Event.Fields.HasID {
 			p.Applied()
@@ -212,11 +213,11 @@ var sseEmptyData = &analysis.Rule{
 	Once:   analysis.PerExchange,
 	Cites:  citeData,
 	Stands: "0.1.0:75 0.2.6:78 0.3.0:125 1.0.1:2325 1.0.1:2950",
-	Doc: `The data of an event is one JSON object. An event whose data is blank is dispatched all the same: clients hand
-the empty text to their JSON parser, and many end the stream with its error.`,
+	Doc: `The data of an event is one JSON object. An event with blank data is dispatched anyway: clients pass the
+empty text to their JSON parser, and many end the stream with its error.`,
 	Fix: `Send a comment (": ping") to keep a connection open; clients skip it.`,
-	Silent: `Events without a data field, which are not dispatched; events of a type of their own, such as a ping. Of
-several such events the first is reported.`,
+	Silent: `Events without a data field, which are not dispatched; events of another type, such as a ping. Only the
+first such event is reported.`,
 	Check: func(p *analysis.Pass) {
 		f := &p.Event.Fields
 		if kind := string(f.Type); !f.HasData || kind != "" && kind != "message" {
@@ -237,10 +238,10 @@ var sseOneJSON = &analysis.Rule{
 	Cites:  citeData,
 	Covers: []string{"json-wellformed"},
 	Stands: "0.1.0:75 0.2.6:78 0.3.0:125 1.0.1:2325 1.0.1:2950",
-	Doc: `The data of an event is one JSON object. Two in one event are no JSON text: clients lose both, or all but the
-first. Mostly the blank line between two events is missing.`,
+	Doc: `The data of an event is one JSON object. Two objects in one event are not valid JSON: clients lose both, or
+all but the first. Usually the blank line between two events is missing.`,
 	Fix: `End each event with a blank line, and begin the next one with its own "data:".`,
-	Silent: `White space and line ends inside the one object; other text after it. Of several such events the first is
+	Silent: `White space and line ends inside the one object; other text after it. Only the first such event is
 reported.`,
 	Check: func(p *analysis.Pass) {
 		if p.Doc == nil || p.Doc.Err != nil && !p.Doc.Trailing {
@@ -253,7 +254,7 @@ reported.`,
 		rest := p.Event.Fields.Data[p.Doc.Err.Offset:]
 		if next := a2a.Parse(rest); next.Err == nil || next.Trailing {
 			p.Report(p.Place, fmt.Sprintf("after the JSON value comes %s", analysis.QuoteText(strings.TrimSpace(string(rest)))),
-				"expected one JSON value in an event")
+				"expected one JSON value per event")
 		}
 	},
 }

@@ -30,13 +30,13 @@ var streamSameEvents = &analysis.Rule{
 	Level:  analysis.Must,
 	Needs:  []*analysis.Tracker{stream.Tracker},
 	Stands: "1.0.1:692",
-	Doc: `All streams of a task that are open at the same time bring the same updates in the same order. Here two clients
-that watched the same task have seen different things, and build different results from them.`,
-	Fix: `Publish each update once, in one order, to all subscribers of the task, with a queue for each of them. A queue
-that several streams read from gives each update to one of them only.`,
-	Silent: `Tasks as events, timestamps, members with their default value; what was sent before both streams were open;
-what is missing at the end of a stream that its client left, that broke or that the recording cut; other clients,
-credentials and extensions; updates further back than the last 128; streams with an error or a gap.`,
+	Doc: `All streams of a task that are open at the same time carry the same updates in the same order. Here two
+clients that followed the same task got different updates, and build different results.`,
+	Fix: `Publish each update once, in one order, to all subscribers of the task, with a separate queue for each. If
+several streams read from one queue, each update reaches only one of them.`,
+	Silent: `Tasks as events, timestamps, members with their default value; events from before both streams were open;
+events that are missing at the end of a stream that its client left, that broke or that the recording cut; other
+clients, credentials and extensions; updates further back than the last 128; streams with an error or a gap.`,
 	Check: func(p *analysis.Pass) {
 		d, compared := stream.Of(p).Diverges(p.Observation)
 		if compared {
@@ -46,11 +46,11 @@ credentials and extensions; updates further back than the last 128; streams with
 		case d == nil:
 		case d.K > 0:
 			p.Report(p.Exchange.ResponsePlace().Event(d.K),
-				fmt.Sprintf("counted from the end of the task, this update stands where %s has another one", d.Other),
+				fmt.Sprintf("counted from the end of the task, %s has another update at this position", d.Other),
 				"expected the same updates in the same order")
 		default:
 			p.Report(p.Place,
-				fmt.Sprintf("the %d updates of %s, which ran at the same time, do not stand here in a row", d.Missing, d.Other),
+				fmt.Sprintf("the %d updates of %s, which ran at the same time, are not here in that order", d.Missing, d.Other),
 				"expected the same updates in the same order")
 		}
 	},
@@ -64,12 +64,11 @@ var streamCloseIsolated = &analysis.Rule{
 	Covers: []string{"stream-truncated"},
 	Stands: "1.0.1:693",
 	Doc: `The agent ended this stream within a second after the client of another stream of the same task had left,
-and the task was at work. Closing one stream must not disturb the others: the clients that still listen lose the
-outcome.`,
-	Fix: `Tie the work to the task and not to the request that began it: when a client leaves, take its subscription off,
+while the task was active. Closing one stream must not affect the others: the remaining clients miss the outcome.`,
+	Fix: `Tie the work to the task, not to the request that started it. When a client leaves, remove its subscription,
 and cancel nothing.`,
-	Silent: `Streams of one connection, recordings without times or connections, tasks that had ended or wait. Since it may
-be a coincidence, it is a warning at most, and a note where the stream broke.`,
+	Silent: `Streams of one connection, recordings without times or connections, tasks that had ended or wait. Since
+it may be a coincidence, the finding is a warning at most, and a note if the stream broke.`,
 	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if p.End.Open || p.End.ByClient() || s.Gap || s.Failed > 0 {

@@ -36,9 +36,10 @@ var streamFirstEvent = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("3.1.2", a2a.V1_0),
 	Stands: "1.0.1:210",
-	Doc: `The stream that answers a message begins with the Task that the message started or continued, or is one Message.
-Updates name a task by its id only: a client that never saw the task cannot tell what they are about.`,
-	Fix:    `Send the Task as the first event, before any update; or, where there is no task, send one Message and close.`,
+	Doc: `The stream that answers a message begins with the Task that the message started or continued, or is one
+Message. Updates name a task only by its id: a client that never saw the task does not know what they are about.`,
+	Fix: `Send the Task as the first event, before any update. If there is no task, send one Message and close the
+stream.`,
 	Silent: `An error as the first event, events that cannot be read, and subscriptions.`,
 	Check: func(p *analysis.Pass) {
 		if p.Answer == nil || p.Exchange.Call.Operation != a2a.SendStreamingMessage || !rule.OpensStream(p) {
@@ -58,8 +59,8 @@ var streamSubscribeFirstTask = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("3.1.6", a2a.V1_0),
 	Stands: "1.0.1:311",
-	Doc: `The stream that answers a subscription begins with the Task as it is now. Nothing that was missed is sent again,
-so this snapshot is all that a client gets to know of it: without it the client shows a task that has long moved on.`,
+	Doc: `The stream that answers a subscription begins with the current Task. Missed events are not sent again, so
+this snapshot is all that a client learns about the past. Without it the client shows an outdated task.`,
 	Fix:    `Send the Task in its current state as the first event of every subscription, before any update.`,
 	Silent: `An error as the first event, and events that cannot be read.`,
 	Check: func(p *analysis.Pass) {
@@ -70,24 +71,24 @@ so this snapshot is all that a client gets to know of it: without it the client 
 		case a2a.TaskPayload:
 			p.Applied()
 		case a2a.StatusPayload, a2a.ArtifactPayload, a2a.MessagePayload:
-			p.Report(p.Place.At(p.Answer.Payload.Pointer), "the first event is "+kind.String(), "expected the Task as it is now")
+			p.Report(p.Place.At(p.Answer.Payload.Pointer), "the first event is "+kind.String(), "expected the current Task")
 		}
 	},
 }
 
 var streamMessageOnly = &analysis.Rule{
 	ID:     "stream-message-only",
-	Title:  "stream goes on after its Message",
+	Title:  "stream continues after its Message",
 	Level:  analysis.Must,
 	Once:   analysis.PerExchange,
 	On:     analysis.EventSeen | analysis.StreamEnded,
 	Needs:  []*analysis.Tracker{stream.Tracker},
 	Cites:  rule.Cite("3.1.2", a2a.V1_0),
 	Stands: "1.0.1:208",
-	Doc: `A stream that begins with a Message consists of that Message alone and closes. Clients take the Message for the
-answer and stop reading: what follows is lost.`,
-	Fix: `Close the stream after the Message. An agent that wants to send more starts a task and sends the Task first.`,
-	Silent: `Comments, events without data and events of other types, such as a ping. Of several such events the first is
+	Doc: `A stream that begins with a Message consists of only that Message and closes. Clients treat the Message as
+the answer and stop reading: later events are lost.`,
+	Fix: `Close the stream after the Message. To send more, start a task and send the Task first.`,
+	Silent: `Comments, events without data and events of other types, such as a ping. Only the first such event is
 reported.`,
 	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
@@ -99,7 +100,7 @@ reported.`,
 		}
 		p.Report(p.Place.At(p.Answer.Payload.Pointer),
 			fmt.Sprintf("%s follows the Message of event %d", p.Answer.Payload.Kind, s.Message),
-			"expected the stream to be that Message alone")
+			"expected no other event in the stream")
 	},
 }
 
@@ -111,11 +112,12 @@ var streamNoMessageInTaskStream = &analysis.Rule{
 	Needs:  []*analysis.Tracker{stream.Tracker},
 	Cites:  rule.Cite("3.1.2", a2a.V1_0),
 	Stands: "1.0.1:210",
-	Doc: `A stream that begins with a Task goes on with updates of its status and artifacts. A Message is the whole answer
-where there is no task: clients that meet one in between drop it, or take the task for answered.`,
+	Doc: `A stream that begins with a Task continues with updates of its status and artifacts. A Message is the
+complete answer if there is no task: clients that find one in a task's stream drop it, or believe that the task has
+been answered.`,
 	Fix: `Put what the agent says into the message of a status update, and results into artifacts.`,
-	Silent: `Streams that begin with anything but a Task, and events that cannot be read. Of several such events the first
-is reported.`,
+	Silent: `Streams that begin with anything but a Task, and events that cannot be read. Only the first such event is
+reported.`,
 	Check: func(p *analysis.Pass) {
 		checkNoMessage(p, a2a.TaskPayload)
 	},
@@ -142,12 +144,12 @@ var streamNoMessageInTaskStream0x = &analysis.Rule{
 	Needs:  []*analysis.Tracker{stream.Tracker},
 	Cites:  rule.Cite("7.2", a2a.V0_2, a2a.V0_3),
 	Stands: "0.2.6:517 0.3.0:726",
-	Doc: `A stream that has shown a task is expected to continue with updates of that task. A Message is the answer if the
-agent makes no task: many clients end the stream at a Message, or fail because they follow a task already. 1.0 forbids
-it.`,
+	Doc: `A stream that has shown a task is expected to continue with updates of that task. A Message is the answer if
+the agent creates no task. Many clients end the stream at a Message, or fail because they already follow a task. 1.0
+forbids it.`,
 	Fix: `Put what the agent says into the message of a status update, and results into artifacts.`,
-	Silent: `A Message as the first event, and what follows it; messages inside of a status or a history; events that cannot
-be read. Of several such events the first is reported.`,
+	Silent: `A Message as the first event, and what follows it; messages inside a status or a history; events that
+cannot be read. Only the first such event is reported.`,
 	Check: func(p *analysis.Pass) {
 		checkNoMessage(p, a2a.TaskPayload, a2a.StatusPayload, a2a.ArtifactPayload)
 	},
@@ -162,12 +164,12 @@ var streamTaskSnapshotPosition = &analysis.Rule{
 	Needs:  []*analysis.Tracker{stream.Tracker},
 	Cites:  rule.Cite("11.7", a2a.V1_0),
 	Stands: "1.0.1:2973",
-	Doc: `In a stream the Task comes first, and may come once more before the stream closes. In between only updates are
-expected: clients may take a second Task for the last event, or build the artifacts anew from it and then add to them
+	Doc: `In a stream the Task comes first, and may come again before the stream closes. In between only updates are
+expected: clients may take a second Task for the last event, or rebuild the artifacts from it and then add to them
 twice.`,
-	Fix: `Send updates of the status and of artifacts. If the whole Task has to be shown, show it last.`,
-	Silent: `A Task at the end, and one that only an error follows; what follows the end of the task is another rule's. Of
-several such events the first is reported.`,
+	Fix: `Send updates of the status and of artifacts. If you have to send the whole Task, send it last.`,
+	Silent: `A Task at the end, and one that only an error follows; events after the end of the task are reported by
+another rule. Only the first such event is reported.`,
 	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if s.First == a2a.MessagePayload || s.Snapshot == 0 || s.Terminal > 0 && s.Terminal <= s.Snapshot || isOver(p) ||
@@ -178,7 +180,7 @@ several such events the first is reported.`,
 		case a2a.TaskPayload, a2a.MessagePayload, a2a.StatusPayload, a2a.ArtifactPayload:
 			if s.Snapshot == s.Newest {
 				p.Report(p.Exchange.ResponsePlace().Event(s.Snapshot),
-					fmt.Sprintf("a Task stands in the middle of the stream, and %s follows it", kind), "expected it first or last")
+					fmt.Sprintf("a Task is in the middle of the stream, and %s follows it", kind), "expected it first or last")
 			}
 		}
 	},
@@ -193,13 +195,13 @@ var streamRPCEnvelope = &analysis.Rule{
 	Cites:    rule.Cite("3.3", a2a.V0_1, a2a.V0_2).And("3.3.1", a2a.V0_3).And("9.4.2", a2a.V1_0),
 	Covers:   []string{"rpc-response-jsonrpc", "rpc-result-xor-error", "rpc-result-xor-error-v01"},
 	Stands:   "0.1.0:75 0.2.6:78 0.3.0:125 1.0.1:2325",
-	Doc: `Over JSON-RPC the data of each event is one complete JSON-RPC response. Clients read its member result; from an
-object without the envelope, or from anything else, they get nothing.`,
+	Doc: `Over JSON-RPC the data of each event is one complete JSON-RPC response. Clients read its member result;
+without the envelope they find nothing.`,
 	Fix: `Send {"jsonrpc":"2.0","id":…,"result":…} as the data of every event, with the id of the request. The bare object
 belongs to HTTP+JSON.`,
-	Silent: `What is not JSON at all, blank data, and several values in one event are left to the rules about them; so
-is a response that only lacks one of its members; events of a type of their own that hold nothing of A2A. Of several
-such events the first is reported.`,
+	Silent: `Data that is not JSON at all, blank data, and several values in one event, which other rules report; a
+response that only lacks one of its members; events of another type without A2A content. Only the first such event is
+reported.`,
 	Check: func(p *analysis.Pass) {
 		if p.Answer == nil || p.Answer.Doc.Err != nil || p.Exchange.Call.Batch != nil {
 			return
@@ -224,11 +226,11 @@ var streamRPCID = &analysis.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2.1", a2a.V0_1).And("6.11.2", a2a.V0_2, a2a.V0_3).And("JSON-RPC 2.0 §5", a2a.V1_0),
 	Stands:   "0.1.0:843 0.2.6:432 0.3.0:641",
-	Doc: `Each event of a JSON-RPC stream is a response to the one request, and carries its id with the same JSON type. A
-client that checks it drops events with another one.`,
-	Fix: `Copy the id of the request into every event: a number stays that number, a string that string.`,
-	Silent: `1 and 1.0 are the same number. An error under the codes for unreadable requests may carry null. An event
-without id is not judged here. Of several such events the first is reported.`,
+	Doc: `Each event of a JSON-RPC stream is a response to the one request, and has its id with the same JSON type. A
+client that checks the id drops events with another one.`,
+	Fix: `Copy the id of the request into every event: a number stays a number, and a string stays a string.`,
+	Silent: `1 and 1.0 are the same number. An error with a code for unreadable requests may have a null id. An event
+without id is not checked here. Only the first such event is reported.`,
 	Check: func(p *analysis.Pass) {
 		asked := p.Exchange.Call.ID
 		if p.Answer == nil || !rule.IsID(asked) || !p.Answer.ID.Exists() {
@@ -255,10 +257,10 @@ var streamRESTBare = &analysis.Rule{
 	Cites:    rule.Cite("3.3.3", a2a.V0_3).And("11.7", a2a.V1_0),
 	Stands:   "0.3.0:133 1.0.1:2950",
 	Doc: `Over HTTP+JSON the data of an event is the object itself: {"task":…}, {"statusUpdate":…}. A client of this
-binding finds none of the members that it knows in a JSON-RPC response.`,
-	Fix: `Send the bare object. Choose the form of events by the binding of the request, not by that of the agent's main
+binding finds none of these members in a JSON-RPC response.`,
+	Fix: `Send the bare object. Choose the form of events by the binding of the request, not by the agent's main
 interface.`,
-	Silent: `In 0.3, whose text leaves the form open, it is a note. Of several such events the first is reported.`,
+	Silent: `In 0.3, whose text leaves the form open, the finding is a note. Only the first such event is reported.`,
 	Check: func(p *analysis.Pass) {
 		if p.Answer == nil || p.Answer.Doc.Err != nil {
 			return
@@ -273,7 +275,7 @@ interface.`,
 
 var streamErrorLast = &analysis.Rule{
 	ID:       "stream-error-last",
-	Title:    "stream goes on after an error",
+	Title:    "stream continues after an error",
 	Level:    analysis.Advice,
 	Once:     analysis.PerExchange,
 	On:       analysis.EventSeen | analysis.StreamEnded,
@@ -281,11 +283,10 @@ var streamErrorLast = &analysis.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2.1", rule.Before1...).And("9.4.2", a2a.V1_0),
 	Stands:   "0.1.0:850 0.2.6:types:818 0.3.0:types:1041 1.0.1:2322",
-	Doc: `An error in a stream says that the call has failed. Clients report it and stop reading, so what comes later reaches
-nobody, while the agent believes it was delivered. No sentence since 0.1 says so outright.`,
-	Fix: `Close the stream after an error. What a client can live with belongs into a status update, not into an
-error.`,
-	Silent: `Comments, events without data and events of other types, such as a ping. Of several such events the first is
+	Doc: `An error in a stream says that the call has failed. Clients report it and stop reading, so later events are
+lost, while the agent believes that it delivered them. No sentence since 0.1 says so explicitly.`,
+	Fix: `Close the stream after an error. Report a recoverable problem in a status update, not as an error.`,
+	Silent: `Comments, events without data and events of other types, such as a ping. Only the first such event is
 reported.`,
 	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)

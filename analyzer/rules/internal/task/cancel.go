@@ -36,12 +36,13 @@ var stateCancelTerminal = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker, task.Tracker},
 	Cites:  rule.Cite("8.2", rule.Before1...).And("3.1.5", a2a.V1_0),
 	Stands: "0.1.0:1027 0.2.6:975 0.3.0:1170 1.0.1:278",
-	Doc: `A task that is completed, failed or rejected cannot be canceled, and the agent says so with an error. A client
-that gets the task back instead takes its cancellation for accepted, and may undo what was already done.`,
+	Doc: `A task that is completed, failed or rejected cannot be canceled, and the agent has to answer with an error.
+A client that gets the task back instead believes that the cancellation worked, and may undo work that was already
+done.`,
 	Fix: `Answer -32002, TaskNotCancelableError, when the task has ended.`,
-	Silent: `Tasks that are canceled already, for which success is right; answers that show another state, which other
-rules judge; tasks whose end was not fully delivered before the request began; in versions before 0.2.4 tasks that got a
-message since. Before 1.0 only the error is defined and not when to send it: there it is a warning.`,
+	Silent: `Tasks that are already canceled, where success is right; answers that show another state, which other
+rules check; tasks whose end was not fully delivered before the request began; before 0.2.4, tasks that have received
+a message since. Versions before 1.0 define the error but not when to send it: there the finding is a warning.`,
 	Check: func(p *analysis.Pass) {
 		ended, worst := cancels(p)
 		if ended == nil || p.Task.TaskID != ended.TaskID {
@@ -85,15 +86,16 @@ var stateCancelTerminalCode = &analysis.Rule{
 	Cites:    rule.Cite("8.2", rule.Before1...).And("5.4", a2a.V1_0),
 	Covers:   rule.CodeRules,
 	Stands:   "0.1.0:1027 0.2.6:975 0.3.0:1170 1.0.1:1178",
-	Doc: `The cancellation of a task that is completed, failed or rejected is answered with TaskNotCancelableError
-(-32002). By that error a client knows that it came too late; with another one it tries again or reports a failure
-where there is none.`,
+	Doc: `A cancellation of a task that is completed, failed or rejected is answered with TaskNotCancelableError
+(-32002). The error tells the client that it came too late. With any other error the client tries again, or reports a
+failure that did not happen.`,
 	Fix: `Answer -32002 with the reason TASK_NOT_CANCELABLE when the task has ended.`,
-	Silent: `TaskNotFoundError (the task may have been removed); tasks that are canceled already; refusals with a cause of
-their own (credentials, rate, version, extensions); errors with a code of the agent's own that do not speak of the
-task's state; HTTP+JSON errors that do not say which they are; tasks whose end was not fully delivered before the
-request began; in versions before 0.2.4 tasks that got a message since. An agent that says that it cannot cancel
-at all is a note, unless it has canceled another task before. Before 1.0 it is a warning.`,
+	Silent: `TaskNotFoundError (the task may have been removed); tasks that are already canceled; refusals for another
+reason (credentials, rate, version, extensions); errors with an agent-specific code that do not mention the task's
+state; HTTP+JSON errors that do not say which they are; tasks whose end was not fully delivered before the request
+began; before 0.2.4, tasks that have received a message since. If the agent answers that it does not support
+cancellation at all, the finding is a note, unless the agent has canceled another task before. Before 1.0 the finding
+is a warning.`,
 	Check: func(p *analysis.Pass) {
 		ended, worst := cancels(p)
 		if ended == nil || !refused(p, a2a.MethodNotFound) {
@@ -129,11 +131,11 @@ var stateCancelChangesTerminal = &analysis.Rule{
 		"state-final-state-agrees",
 	},
 	Stands: "0.1.0:948 0.2.6:666 0.3.0:875 1.0.1:278",
-	Doc: `A task that was completed, failed or rejected is canceled after a client asked for that. Clients that saw the
-first end acted on it; now the record says that nothing was delivered.`,
+	Doc: `A completed, failed or rejected task became canceled after a client asked for it. Clients that saw the first
+outcome have acted on it; now the record says that nothing was delivered.`,
 	Fix: `Check the state of the task before you cancel it, in the same transaction, and answer -32002 if it has ended.`,
-	Silent: `Tasks whose end was not fully delivered before the cancellation began, and observations that overlap it; in
-versions before 0.2.4 tasks that got a message since; there it is a warning.`,
+	Silent: `Tasks whose end was not fully delivered before the cancellation began, and observations that overlap it;
+before 0.2.4, tasks that have received a message since; there the finding is a warning.`,
 	Check: func(p *analysis.Pass) {
 		now := p.Task
 		known := task.Of(p).Get(p.Exchange, now.TaskID)
@@ -166,16 +168,16 @@ var stateCancelWithoutEffect = &analysis.Rule{
 	Needs:  []*analysis.Tracker{task.Tracker},
 	Cites:  rule.Cite("7.4", rule.Before1...).And("3.1.5", a2a.V1_0),
 	Stands: "0.1.0:951 0.2.6:666 0.3.0:875 1.0.1:274",
-	Doc: `The agent answered a cancellation with a task that is not canceled, and nothing showed it canceled later. No
-version promises that a cancellation takes effect. But a client that gets a result takes its wish for granted, and the
-work continues at someone's cost.`,
+	Doc: `The agent answered a cancellation with a task that is not canceled, and the task was never seen canceled
+later. No version promises that a cancellation takes effect. But a client that gets a result assumes that it did,
+while the work continues and costs money.`,
 	Fix: `Cancel the task before you answer, and answer with the canceled task. If it cannot be canceled now, answer
 TaskNotCancelableError (-32002).`,
-	Silent: `Tasks that were seen canceled, failed or rejected at any later time: an agent may cancel after it has answered.
-An answer with a task that has ended by itself; a task that completed within 2 seconds of the answer, where nothing that
-began later shows it; tasks that had ended before; tasks of which a notification tells that may be of another agent; a task
-that was canceled and is at work again, which state-terminal-immutable reports; records from which anything is missing. It
-is reported when the recording ends.`,
+	Silent: `Tasks that were seen canceled, failed or rejected at any later time, since an agent may cancel after it
+has answered; answers with a task that has ended by itself; tasks that completed within 2 seconds of the answer,
+unless a call that began later shows it; tasks that had ended before; tasks mentioned in a notification that may come
+from another agent; a task that was canceled and is active again, which state-terminal-immutable reports; recordings
+with gaps. The finding is reported when the recording ends.`,
 	Check: func(p *analysis.Pass) {
 		c := task.CancelOf(p)
 		p.Applied()
@@ -189,7 +191,7 @@ is reported when the recording ends.`,
 	},
 }
 
-// completedLater reports whether a task has surely worked on after the answer to a cancellation, and completed.
+// completedLater reports whether a task has certainly worked on after the answer to a cancellation, and completed.
 func completedLater(c *task.Cancel, ended *analysis.TaskObservation) bool {
 	if ended.State != a2a.Completed {
 		return false
@@ -216,19 +218,19 @@ func cancelAftermath(c *task.Cancel) string {
 
 var cancelMetadataLost = &analysis.Rule{
 	ID:     "cancel-metadata-lost",
-	Title:  "metadata of a cancellation is not shown with the canceled task",
+	Title:  "metadata of a cancellation is missing from the canceled task",
 	Level:  analysis.Advice,
 	On:     analysis.CancelSettled,
 	Needs:  []*analysis.Tracker{task.Tracker},
 	Cites:  rule.Cite("7.4.1", rule.Before1...).And("3.1.5", a2a.V1_0),
 	Stands: "0.1.0:963 0.2.6:types:257 0.3.0:types:569 1.0.1:proto:721",
-	Doc: `The client said in the metadata of its cancellation who cancels the task and why, and nothing that the agent shows
-of the canceled task says that. No version asks an agent to keep it. But those who look at the task later expect to find
-it there, and the conformance suites of the SDKs ask for it.`,
+	Doc: `The metadata of the cancellation named who canceled the task and why, and the canceled task does not show
+it. No version requires an agent to keep it. But people who look at the task later expect to find it there, and the
+conformance suites of the SDKs check for it.`,
 	Fix: `Copy the metadata of the request into the metadata of the task when you cancel it.`,
-	Silent: `Members that an answer or event about the task shows anywhere, at any later time, by their name or by their
-text; members for extensions, whose names are URIs, and for tracing; tasks whose metadata is not an object;
-cancellations that fail or do not cancel the task; records from which anything is missing. It is reported once for each agent, when the recording ends.`,
+	Silent: `Members that an answer or event about the task shows anywhere at any later time, by name or by text;
+members for extensions, whose names are URIs, and for tracing; tasks whose metadata is not an object; cancellations
+that fail or do not cancel the task; recordings with gaps. It is reported once per agent, when the recording ends.`,
 	Check: func(p *analysis.Pass) {
 		c := task.CancelOf(p)
 		if !c.Told || p.Task == nil || p.Task.State != a2a.Canceled {

@@ -32,11 +32,11 @@ var idContextPreserved = &analysis.Rule{
 	Needs:  []*analysis.Tracker{stream.Tracker, task.Tracker},
 	Cites:  rule.Cite("3.4.1", a2a.V1_0),
 	Stands: "1.0.1:593",
-	Doc: `A client that names a context goes on with a conversation. An agent that cannot use the context refuses the
-message; if it takes another one, the client does not notice that the agent has forgotten what was said.`,
+	Doc: `A client that names a context continues a conversation. An agent that cannot use the context has to refuse
+the message. If it uses another context instead, the client does not notice that the agent has lost the conversation.`,
 	Fix: `Put the task or message into the context that the message names, or answer with an error.`,
-	Silent: `Messages that name a task, whose context counts. Where the answer names no context, the first one that is ever
-named for its task counts.`,
+	Silent: `Messages that name a task, where the task's context counts. If the answer names no context, the first
+context that is named for its task counts.`,
 	Check: func(p *analysis.Pass) {
 		checkContextPreserved(p)
 	},
@@ -50,11 +50,11 @@ var idContextPreserved0x = &analysis.Rule{
 	Needs:  []*analysis.Tracker{stream.Tracker, task.Tracker},
 	Cites:  rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
 	Stands: "0.2.6:types:180 0.3.0:types:479",
-	Doc: `A client that names a context goes on with a conversation. An agent that takes another one has forgotten what was
-said, and the client does not notice.`,
-	Fix: `Put the task or message into the context that the message names. In 1.0 that is a duty.`,
-	Silent: `Messages that name a task, whose context counts. Where the answer names no context, the first one that is ever
-named for its task counts.`,
+	Doc: `A client that names a context continues a conversation. An agent that uses another context has lost the
+conversation, and the client does not notice.`,
+	Fix: `Put the task or message into the context that the message names. 1.0 requires it.`,
+	Silent: `Messages that name a task, where the task's context counts. If the answer names no context, the first
+context that is named for its task counts.`,
 	Check: func(p *analysis.Pass) {
 		checkContextPreserved(p)
 	},
@@ -107,7 +107,7 @@ func checkFirstContext(p *analysis.Pass) {
 	if now.ContextID != asked {
 		p.Report(now.ContextPlace(),
 			"task "+analysis.QuoteText(now.TaskID)+" is in context "+analysis.QuoteText(now.ContextID),
-			"expected "+analysis.QuoteText(asked)+", which the message named that made it")
+			"expected "+analysis.QuoteText(asked)+", named by the message that created it")
 	}
 }
 
@@ -135,8 +135,8 @@ var idContextInferred = &analysis.Rule{
 	Cites:  rule.Cite("3.4.3", a2a.V1_0),
 	Covers: []string{"id-context-stable"},
 	Stands: "1.0.1:627",
-	Doc: `A message that names only a task belongs to the context of that task. An agent that makes a new context for it
-cuts the conversation in two.`,
+	Doc: `A message that names only a task belongs to the context of that task. An agent that creates a new context
+for it splits the conversation.`,
 	Fix:    `Take the context from the stored task when the message names none.`,
 	Silent: `Answers that name no context or another task, and tasks whose context is not known.`,
 	Check: func(p *analysis.Pass) {
@@ -172,7 +172,7 @@ func answerContext(p *analysis.Pass) (taskID, contextID string, at analysis.Plac
 
 var idContextMismatchRejected = &analysis.Rule{
 	ID:     "id-context-mismatch-rejected",
-	Title:  "message is taken although its task is in another context",
+	Title:  "message is accepted although its task is in another context",
 	Level:  analysis.Must,
 	On:     analysis.AnswerSeen | analysis.EventSeen,
 	If:     analysis.NamesTask,
@@ -180,11 +180,11 @@ var idContextMismatchRejected = &analysis.Rule{
 	Cites:  rule.Cite("3.4.3", a2a.V1_0),
 	Covers: []string{"id-context-stable"},
 	Stands: "1.0.1:628",
-	Doc: `A message that names a task and another context than the task's contradicts itself. An agent that takes it
-answers in a conversation that the client did not mean, so that it has to refuse.`,
+	Doc: `A message that names a task and a different context contradicts itself, and the agent has to refuse it. An
+agent that accepts it answers in a conversation that the client did not mean.`,
 	Fix: `Compare message.contextId with the context of the stored task, and answer with InvalidParams (-32602) if they
 differ.`,
-	Silent: `Tasks whose context is not known, or that were seen in more than one.`,
+	Silent: `Tasks whose context is unknown, and tasks that were seen in more than one context.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if task.Of(p).Named(x) == nil || task.Of(p).Named(x).Context == nil || task.Of(p).Named(x).Moved ||
@@ -217,8 +217,8 @@ var idContextStable = &analysis.Rule{
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("6.1", a2a.V0_2, a2a.V0_3).And("4.1.1", a2a.V1_0),
 	Stands:   "0.2.6:types:180 0.3.0:types:479 1.0.1:proto:171",
-	Doc: `A task belongs to one context for all its life. Clients group conversations by the context id: with another one
-the next turn lands in another conversation, and what was said before is lost to the agent.`,
+	Doc: `A task stays in one context all its life. Clients group conversations by context id: with another id the
+next turn lands in another conversation, and the agent does not see what was said before.`,
 	Fix:    `Store the context id with the task and write the stored one into every task, event and message about it.`,
 	Silent: `Objects that carry no context id.`,
 	Check: func(p *analysis.Pass) {
@@ -249,11 +249,11 @@ var idStreamContextConsistent = &analysis.Rule{
 	Cites:  rule.Cite("7.2.2", a2a.V0_2, a2a.V0_3).And("4.2.1", a2a.V1_0),
 	Covers: []string{"id-context-stable", "id-context-inferred"},
 	Stands: "0.2.6:types:216 0.3.0:types:523 1.0.1:proto:299",
-	Doc: `A stream is about one task, and a task is in one context. Clients keep the context id of an event for the next
-message, which lands in another conversation if that event has another one.`,
-	Fix: `Make the context id once, when the task is made, and write the stored one into every event.`,
-	Silent: `Events without a context id, and one that names the task's own context after one that did not, which another
-rule has reported.`,
+	Doc: `A stream is about one task, and a task is in one context. Clients use the context id of an event for their
+next message, so a wrong id sends that message to another conversation.`,
+	Fix: `Create the context id once, with the task, and write the stored id into every event.`,
+	Silent: `Events without a context id, and a switch to the task's own context after events that named another one,
+which is reported by another rule.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		now := p.Task
@@ -283,10 +283,10 @@ var idStatusMessageTask = &analysis.Rule{
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0),
 	Stands:   "0.2.6:types:370 0.3.0:types:716 1.0.1:proto:263",
-	Doc: `The message of a status belongs to the task of that status. If it names another task or context, clients that
-store messages by these ids file it where nobody looks.`,
-	Fix:    `Write the ids of the task into the message, or none.`,
-	Silent: `Messages that name neither, and tasks that have no id.`,
+	Doc: `The message in a status belongs to the task of that status. If it names another task or context, clients
+that file messages by these ids put it in the wrong place.`,
+	Fix:    `Write the ids of the task into the message, or leave both out.`,
+	Silent: `Messages without either id, and tasks without an id.`,
 	Check: func(p *analysis.Pass) {
 		o := p.Entity
 		message := a2a.Status{Value: o.Get("status")}.Message()
@@ -308,7 +308,7 @@ store messages by these ids file it where nobody looks.`,
 			p.Applied()
 			if !pair.said.Is(own) {
 				p.Report(p.Place.At(pair.said.Pointer()), pair.name+" is "+analysis.Quote(pair.said),
-					"expected "+analysis.QuoteText(own)+", as the task has it")
+					"expected "+analysis.QuoteText(own)+", as in the task")
 				return
 			}
 		}

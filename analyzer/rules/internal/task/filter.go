@@ -36,7 +36,7 @@ type timestamp struct {
 	unit time.Duration // of its last digit
 }
 
-// timestampOf reads a timestamp (RFC 3339). What is none gives false.
+// timestampOf reads a timestamp (RFC 3339). It returns false for any other value.
 func timestampOf(v a2a.Value) (timestamp, bool) {
 	raw := v.Raw()
 	if v.Kind() != a2a.String || len(raw) < 2 {
@@ -73,10 +73,10 @@ var listSorted = &analysis.Rule{
 	Level:  analysis.Must,
 	Needs:  []*analysis.Tracker{page.Tracker},
 	Stands: "1.0.1:262",
-	Doc: `A list begins with the task whose status is the newest. Clients read the first page to learn what is new, and
-stop at the first task that they know; what stands behind it they never see.`,
-	Fix:    `Sort by status.timestamp, newest first, before you page.`,
-	Silent: `Tasks without a timestamp, and differences below the precision of the coarser of two.`,
+	Doc: `A list begins with the task whose status is newest. Clients read the first page to learn what is new, and
+stop at the first task that they know; they never see what follows it.`,
+	Fix:    `Sort by status.timestamp, newest first, before you split the list into pages.`,
+	Silent: `Tasks without a timestamp, and differences smaller than the coarser of the two precisions.`,
 	Check: func(p *analysis.Pass) {
 		page, ok := pageOf(p)
 		if !ok {
@@ -104,7 +104,7 @@ stop at the first task that they know; what stands behind it they never see.`,
 	},
 }
 
-// checkOrderOfPages looks for a task that should have stood before one on an earlier page.
+// checkOrderOfPages looks for a task that should have preceded one on an earlier page.
 func checkOrderOfPages(p *analysis.Pass, list a2a.Value) {
 	eachListed(list, func(t a2a.Task) bool {
 		at, ok := t.Time()
@@ -123,7 +123,7 @@ func checkOrderOfPages(p *analysis.Pass, list a2a.Value) {
 	})
 }
 
-// filterText returns the value of a filter, which stands in params or in the query; "" if there is none.
+// filterText returns the value of a filter in params or in the query; "" without the filter.
 func filterText(p *analysis.Pass, name, snake string) string {
 	call := &p.Exchange.Call
 	if call.Binding == a2a.HTTPJSON {
@@ -147,9 +147,9 @@ var listFilterContext = &analysis.Rule{
 	Title:  "list holds a task of another context",
 	Level:  analysis.Must,
 	Stands: "1.0.1:proto:679",
-	Doc: `A client that lists the tasks of one context shows them as one conversation. A task of another conversation among
-them is confusing at best, and somebody else's data at worst.`,
-	Fix:    `Apply contextId before you page.`,
+	Doc: `A client that lists the tasks of one context shows them as one conversation. A task of another conversation
+among them is confusing at best, and someone else's data at worst.`,
+	Fix:    `Apply contextId before you split the list into pages.`,
 	Silent: `An empty contextId, which is not a filter, and tasks that name no context.`,
 	Check: func(p *analysis.Pass) {
 		page, ok := pageOf(p)
@@ -167,7 +167,7 @@ them is confusing at best, and somebody else's data at worst.`,
 				return true
 			}
 			p.Report(p.Place.At(id.Pointer()), "contextId is "+analysis.Quote(id),
-				"expected "+analysis.QuoteText(want)+", as the filter says")
+				"expected "+analysis.QuoteText(want)+", as in the filter")
 			return false
 		})
 	},
@@ -178,11 +178,11 @@ var listFilterStatus = &analysis.Rule{
 	Title:  "list holds a task in another state",
 	Level:  analysis.Must,
 	Stands: "1.0.1:proto:681",
-	Doc: `A client that lists the tasks in one state acts on all of them: it answers those that wait for input, or follows
-those that work. A task in another state is handled wrongly.`,
-	Fix: `Apply status before you page, to the state that you then print.`,
-	Silent: `No filter: status is left out, empty, unspecified, or no state. A state in the spelling of another version,
-which is the client's fault: the agent may not know it. Tasks whose state is not known.`,
+	Doc: `A client that lists the tasks in one state acts on all of them: it answers those that wait for input, or
+follows those that are active. It handles a task in another state wrongly.`,
+	Fix: `Apply the filter to the same state that the response shows, before you split the list into pages.`,
+	Silent: `Status filters that are left out, empty, unspecified or no state at all. A state in the spelling of
+another version, which is the client's fault: the agent may not know it. Tasks whose state is unknown.`,
 	Check: func(p *analysis.Pass) {
 		page, ok := pageOf(p)
 		text := filterText(p, "status", "status")
@@ -200,7 +200,7 @@ which is the client's fault: the agent may not know it. Tasks whose state is not
 				return true
 			}
 			p.Report(p.Place.At(t.Status().StateValue().Pointer()), "state is "+analysis.QuoteText(t.StateText()),
-				"expected "+analysis.QuoteText(text)+", as the filter says")
+				"expected "+analysis.QuoteText(text)+", as in the filter")
 			return false
 		})
 	},
@@ -211,11 +211,11 @@ var listFilterTime = &analysis.Rule{
 	Title:  "list holds a task that is too old",
 	Level:  analysis.Must,
 	Stands: "1.0.1:proto:694",
-	Doc: `statusTimestampAfter asks for what has changed since the client looked. With older tasks in the list it handles
-again what it has handled.`,
+	Doc: `statusTimestampAfter asks for what has changed since the client last looked. If the list has older tasks,
+the client processes them again.`,
 	Fix: `Leave out tasks whose status.timestamp is before statusTimestampAfter.`,
-	Silent: `The very time of the filter, differences below the precision of the coarser of two, and what is not a
-timestamp.`,
+	Silent: `Timestamps equal to the filter, differences smaller than the coarser of the two precisions, and values
+that are not timestamps.`,
 	Check: func(p *analysis.Pass) {
 		page, ok := pageOf(p)
 		text := filterText(p, "statusTimestampAfter", "status_timestamp_after")
@@ -237,7 +237,7 @@ timestamp.`,
 				return true
 			}
 			p.Report(p.Place.At(v.Pointer()), "timestamp is "+analysis.Quote(v),
-				"expected none before "+analysis.QuoteText(text)+", as the filter says")
+				"expected none before "+analysis.QuoteText(text)+", as in the filter")
 			return false
 		})
 	},
@@ -248,8 +248,8 @@ var listArtifactsOmitted = &analysis.Rule{
 	Title:  "list holds artifacts that were not asked for",
 	Level:  analysis.Must,
 	Stands: "1.0.1:240",
-	Doc: `Artifacts can be large, so that a list leaves them out unless the client says includeArtifacts. An empty list or
-null in their place tells clients that the task has made nothing.`,
+	Doc: `Artifacts can be large, so a list leaves them out unless the client sets includeArtifacts. An empty list or
+null tells clients that the task produced nothing.`,
 	Fix:    `Leave the member artifacts out of listed tasks unless includeArtifacts is true.`,
 	Silent: `A value of includeArtifacts that is neither true nor false.`,
 	Check: func(p *analysis.Pass) {
@@ -273,7 +273,7 @@ null in their place tells clients that the task has made nothing.`,
 	},
 }
 
-// withoutArtifacts reports whether a request for a list surely wants no artifacts.
+// withoutArtifacts reports whether a request for a list certainly wants no artifacts.
 func withoutArtifacts(call *a2a.Call) bool {
 	if call.Binding == a2a.HTTPJSON {
 		text, ok := call.QueryValue("includeArtifacts")
@@ -289,10 +289,10 @@ var listDuplicateTask = &analysis.Rule{
 	Title:  "task is listed twice on a page",
 	Level:  analysis.Advice,
 	Stands: "1.0.1:proto:704",
-	Doc:    `A page holds each task once. With a task in it twice clients count wrongly, or do its work twice.`,
-	Fix:    `Select tasks by their id. A join that multiplies rows is the usual cause.`,
-	Silent: `Tasks without id, and a task that comes again on another page, since it may have changed in between. Of very
-long pages only the first tasks are compared.`,
+	Doc:    `A page holds each task once. If a task is listed twice, clients count wrongly or process it twice.`,
+	Fix:    `Select tasks by id. The usual cause is a join that multiplies rows.`,
+	Silent: `Tasks without an id, and a task that appears again on another page, since it may have changed in between.
+Only the first tasks of very long pages are compared.`,
 	Check: func(p *analysis.Pass) {
 		page, ok := pageOf(p)
 		if !ok {
@@ -308,7 +308,7 @@ long pages only the first tasks are compared.`,
 			p.Applied()
 			for _, earlier := range ids[:n] {
 				if bytes.Equal(earlier, id.Raw()) {
-					p.Report(p.Place.At(id.Pointer()), "task "+analysis.Quote(id)+" stands on the page already",
+					p.Report(p.Place.At(id.Pointer()), "task "+analysis.Quote(id)+" is on the page already",
 						"expected each task once")
 					return false
 				}
@@ -325,18 +325,18 @@ const maxPage = 100
 
 var listScope = &analysis.Rule{
 	ID:     "list-scope",
-	Title:  "list holds a task that the client is not allowed to get",
+	Title:  "list holds a task that the client is not allowed to see",
 	Level:  analysis.Must,
 	Once:   analysis.PerExchange,
 	On:     analysis.TaskSeen,
 	Needs:  []*analysis.Tracker{answer.Tracker},
 	Cites:  rule.Cite("13.1", a2a.V1_0),
 	Stands: "1.0.1:3075",
-	Doc: `A list holds only what the client may see. The agent has told this client that the task does not exist, and lists
-it all the same: who asks for a list learns of other people's work.`,
-	Fix: `Apply the same check of permissions to ListTasks as to GetTask, before you count and page.`,
-	Silent: `Tasks that the same credentials have made, and requests without credentials. The finding is a note, since
-nobody can see what the credentials are good for.`,
+	Doc: `A list holds only tasks that the client may see. The agent has told this client that the task does not
+exist, and lists it anyway: the client learns of other people's work.`,
+	Fix: `Apply the same permission check to ListTasks as to GetTask, before you count and split into pages.`,
+	Silent: `Tasks that were created with the same credentials, and requests without credentials. The finding is a
+note, since a recording does not show which permissions the credentials grant.`,
 	Check: func(p *analysis.Pass) {
 		if p.Exchange.Call.Operation != a2a.ListTasks {
 			return
@@ -344,7 +344,7 @@ nobody can see what the credentials are good for.`,
 		p.Applied()
 		if denied := answer.Of(p).Hidden(p.Exchange, p.Task.TaskID); denied != nil {
 			p.Report(p.Task.Object,
-				"task "+analysis.QuoteText(p.Task.TaskID)+" is listed, and was said not to exist at "+denied.Place.String(),
+				"task "+analysis.QuoteText(p.Task.TaskID)+" is listed, and was reported as not found at "+denied.Place.String(),
 				"expected no such task in the list", analysis.AtMost(analysis.Note))
 		}
 	},

@@ -41,12 +41,12 @@ var stateSendTerminalRejected = &analysis.Rule{
 	Cites:  rule.Cite("7.1", a2a.V0_2, a2a.V0_3).And("7.2", a2a.V0_2, a2a.V0_3),
 	Covers: []string{"state-terminal-immutable", "stream-closed-on-terminal"},
 	Stands: "0.2.6:453 0.3.0:662 0.2.6:517 0.3.0:726",
-	Doc: `A task that has ended takes no more messages: since 0.2.4 they are answered with an error. A client that gets a
-success believes that its message is being worked on, while the others that know the task have stopped looking.`,
-	Fix: `Refuse messages that name an ended task with an error. Let the client start a new task in the same context, and
-refer to the old one.`,
-	Silent: `Versions before 0.2.4, which allowed it; ` + unless + `. An answer with another task
-or a message is a note. Where no card says whether the agent may be older than 0.2.4, the finding is a warning.`,
+	Doc: `A task that has ended accepts no more messages: since 0.2.4 agents answer them with an error. A client that
+gets a success believes that its message is being processed, while other clients have stopped watching the task.`,
+	Fix: `Refuse messages that name an ended task with an error. The client should start a new task in the same
+context and refer to the old one.`,
+	Silent: `Versions before 0.2.4, which allowed it; ` + unless + `. If the answer is another task or a
+message, the finding is a note. If no card shows whether the agent may be older than 0.2.4, the finding is a warning.`,
 	Check: checkNotRefused,
 }
 
@@ -60,11 +60,11 @@ var stateSendTerminalRejectedV1 = &analysis.Rule{
 	Cites:  rule.Cite("3.1.1", a2a.V1_0).And("3.1.2", a2a.V1_0),
 	Covers: []string{"state-terminal-immutable", "stream-closed-on-terminal"},
 	Stands: "1.0.1:175 1.0.1:200",
-	Doc: `A task that has ended takes no more messages: they are answered with UnsupportedOperationError. A client that
-gets a success believes that its message is being worked on, while the others that know the task have stopped looking.`,
-	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION when a message names an ended task. Let the client start a
-new task in the same context, and refer to the old one.`,
-	Silent: `An answer with another task or a message is a note. Not judged: ` + unless + `.`,
+	Doc: `A task that has ended accepts no more messages: the answer is UnsupportedOperationError. A client that gets
+a success believes that its message is being processed, while other clients have stopped watching the task.`,
+	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION when a message names an ended task. The client should
+start a new task in the same context and refer to the old one.`,
+	Silent: `If the answer is another task or a message, the finding is a note. Not reported: ` + unless + `.`,
 	Check:  checkNotRefused,
 }
 
@@ -111,14 +111,15 @@ var stateSendTerminalIgnored = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker, task.Tracker},
 	Cites:  rule.Cite("6.3", a2a.V0_1, a2a.V0_2),
 	Stands: "0.1.0:463 0.2.6:types:320",
-	Doc: `Versions before 0.2.4 let a client send a message to a task that has ended: the agent takes the task up again, or
-refuses. This agent answers with the task as it was. The client takes the old result for the answer to its new message.`,
-	Fix: `Work on the message, or answer with an error, such as -32009 (InvalidTaskStateError) in 0.1. Start a new task for
-more work: it is right in every version.`,
-	Silent: `Versions since 0.2.4, and those that may be, which state-send-terminal-rejected judges; a task
-that is at work again, which state-terminal-immutable-early reports; a message that was sent to the task before (a retry); answers in which the status,
-the artifacts or the history show anything new; a task without a timestamp of which only an update showed the end; tasks
-whose end was not fully delivered before the request began.`,
+	Doc: `Before 0.2.4 a client may send a message to a task that has ended: the agent either resumes the task or
+refuses. This agent answered with the unchanged task. The client takes the old result for the answer to its new
+message.`,
+	Fix: `Work on the message, or answer with an error, such as -32009 (InvalidTaskStateError) in 0.1. Starting a new
+task for more work is right in every version.`,
+	Silent: `Versions since 0.2.4 and agents that may use one, which state-send-terminal-rejected checks; a task that
+is active again, which state-terminal-immutable-early reports; a message that was sent to the task before (a retry);
+answers in which the status, the artifacts or the history has anything new; a task without a timestamp whose end was
+shown only by an update; tasks whose end was not fully delivered before the request began.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		ended := task.Of(p).EndedBefore(x)
@@ -133,7 +134,7 @@ whose end was not fully delivered before the request began.`,
 			return
 		}
 		p.Report(p.Place.At(payload.Pointer),
-			fmt.Sprintf("task %s ended as %s at %s, and a message to it is answered with the task as it was",
+			fmt.Sprintf("task %s ended as %s at %s, and a message to it is answered with the unchanged task",
 				analysis.QuoteText(ended.TaskID), analysis.QuoteText(ended.Spelling), ended.StatePlace()),
 			"expected work on the message, or an error")
 	},
@@ -161,14 +162,13 @@ var stateSendTerminalCode = &analysis.Rule{
 	Cites:    rule.Cite("3.1.1", a2a.V1_0),
 	Covers:   rule.CodeRules,
 	Stands:   "1.0.1:175",
-	Doc: `A message to a task that has ended is answered with UnsupportedOperationError (-32004). By that error a
-client knows that it has to start a new task; with another one it repairs a request that was right, or tries again
-without end.`,
-	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400) as soon as the task named by the
-message is terminal.`,
-	Silent: `TaskNotFoundError (the task may have been removed), a message id that was sent to the task before (a retry),
-refusals with a cause of their own (credentials, rate, version, extensions, content types, a method that the agent does
-not know, a request that is wrong in itself), errors with a code of the agent's own that do not speak of the task's
+	Doc: `A message to a task that has ended is answered with UnsupportedOperationError (-32004). The error tells the
+client to start a new task. With any other error the client changes a request that was right, or retries forever.`,
+	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400) if the task named by the message
+is terminal.`,
+	Silent: `TaskNotFoundError (the task may have been removed), a message id that was sent to the task before (a
+retry), refusals for another reason (credentials, rate, version, extensions, content types, a method that the agent
+does not know, a request that is wrong in itself), errors with an agent-specific code that do not mention the task's
 state, HTTP+JSON errors that do not say which they are, and tasks whose end was not fully delivered before the request
 began.`,
 	Check: func(p *analysis.Pass) {
@@ -192,10 +192,11 @@ var stateSubscribeTerminal = &analysis.Rule{
 	Cites:  rule.Cite("3.1.6", a2a.V1_0),
 	Covers: []string{"stream-closed-on-terminal", "stream-subscribe-first-task", "state-terminal-immutable"},
 	Stands: "1.0.1:305",
-	Doc: `A subscription to a task that has ended is answered with UnsupportedOperationError. A stream that opens all the
-same makes the client wait for updates that cannot come, or take up a task that is over.`,
-	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION when the task is terminal; clients get the task by GetTask.`,
-	Silent: `Streams that begin with an error (state-subscribe-terminal-code looks at it), and tasks whose end was not
+	Doc: `A subscription to a task that has ended is answered with UnsupportedOperationError. If the stream opens
+anyway, the client waits for updates that never come, or treats a finished task as active.`,
+	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION if the task is terminal. Clients can still get the task
+with GetTask.`,
+	Silent: `Streams that begin with an error, which state-subscribe-terminal-code checks; tasks whose end was not
 fully delivered before the request began.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
@@ -226,13 +227,13 @@ var stateSubscribeTerminalCode = &analysis.Rule{
 	Cites:    rule.Cite("3.1.6", a2a.V1_0),
 	Covers:   rule.CodeRules,
 	Stands:   "1.0.1:305",
-	Doc: `A subscription to a task that has ended is answered with UnsupportedOperationError (-32004). By that error a
-client knows that nothing more will come and that it can get the task instead.`,
-	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400) when the task is terminal.`,
-	Silent: `TaskNotFoundError, unless a later answer to the same client still knows the task; refusals with a cause of
-their own (credentials, rate, version, extensions, a method that the agent does not know); errors with a code of the
-agent's own that do not speak of the task's state; HTTP+JSON errors that do not say which they are; tasks whose end was
-not fully delivered before the request began.`,
+	Doc: `A subscription to a task that has ended is answered with UnsupportedOperationError (-32004). The error tells
+the client that no more updates will come and that it should get the task instead.`,
+	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400) if the task is terminal.`,
+	Silent: `TaskNotFoundError, unless a later answer to the same client still knows the task; refusals for another
+reason (credentials, rate, version, extensions, a method that the agent does not know); errors with an agent-specific
+code that do not mention the task's state; HTTP+JSON errors that do not say which they are; tasks whose end was not
+fully delivered before the request began.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind == analysis.TaskSeen {
 			reportFalseNotFound(p)
@@ -247,8 +248,8 @@ not fully delivered before the request began.`,
 	},
 }
 
-// refused reports whether what is at hand is an error that says which it is, without a cause that goes before the state
-// of the task. Errors of the names in accept count too.
+// refused reports whether the current observation is an error that says which it is, without a cause that goes before
+// the state of the task. Errors of the names in accept count too.
 func refused(p *analysis.Pass, accept ...a2a.ErrorName) bool {
 	if p.Answer == nil || p.Answer.Err == nil || p.Kind == analysis.EventSeen && !rule.OpensStream(p) {
 		return false
@@ -318,7 +319,7 @@ func reportFalseNotFound(p *analysis.Pass) {
 		return
 	}
 	p.Report(refused.Place,
-		fmt.Sprintf("ended task %s is said not to be found, and is there at %s", analysis.QuoteText(p.Task.TaskID),
+		fmt.Sprintf("ended task %s is reported as not found, and exists at %s", analysis.QuoteText(p.Task.TaskID),
 			p.Task.StatePlace()),
 		"expected UnsupportedOperationError (-32004)", analysis.Of(refused.Exchange))
 }

@@ -28,12 +28,12 @@ var historyMax = &analysis.Rule{
 	Title:  "more history than was asked for",
 	Level:  analysis.Must,
 	Stands: "1.0.1:471",
-	Doc: `A client that limits the history has a reason: a small screen, a model with a small window, a bill by the byte.
-The agent may send fewer messages than that, and never more.`,
-	Fix: `Cut history to the newest historyLength messages in every answer: to a message, to GetTask and ListTasks, and in
-each Task of a stream, the first as the last.`,
-	Silent: `Requests without the limit, or with one that is not a whole number from 0. In a list of tasks the finding
-is a warning: there the limit stands in the schema's comments only.`,
+	Doc: `A client that limits the history has a reason: a small screen, a model with a small context window, a bill
+per byte. The agent may send fewer messages than the limit, but never more.`,
+	Fix: `Cut history to the newest historyLength messages in every answer: to a message, to GetTask and ListTasks,
+and in every Task of a stream.`,
+	Silent: `Requests without the limit, or with a limit that is not a whole number of 0 or more. In a list of tasks
+the finding is a warning: only the schema's comments set the limit there.`,
 	Check: func(p *analysis.Pass) {
 		limit, ok := historyLimit(p)
 		if !ok || limit < 0 {
@@ -49,11 +49,12 @@ var historyMax0x = &analysis.Rule{
 	Level:  analysis.Should,
 	Cites:  rule.Cite("7.3.1", rule.Before1...),
 	Stands: "0.1.0:931 0.2.6:types:266 0.3.0:types:581",
-	Doc: `A client that limits the history has a reason: a small screen, a model with a small window, a bill by the byte.
-The agent answers with the newest messages, up to that number.`,
+	Doc: `A client that limits the history has a reason: a small screen, a model with a small context window, a bill
+per byte. The agent answers with the newest messages, up to that number.`,
 	Fix: `Cut history to the newest historyLength messages in the answers to a message and to tasks/get, and in each Task
 of a stream.`,
-	Silent: `A limit of zero, which before 1.0 means that none is asked for, and requests without the limit.`,
+	Silent: `A limit of zero, which before 1.0 means that the client asks for no history, and requests without the
+limit.`,
 	Check: func(p *analysis.Pass) {
 		if limit, ok := historyLimit(p); ok && limit > 0 {
 			checkHistory(p, limit)
@@ -66,10 +67,10 @@ var historyZeroOmitted = &analysis.Rule{
 	Title:  "empty history although none was wanted",
 	Level:  analysis.Should,
 	Stands: "1.0.1:470",
-	Doc: `With historyLength 0 the client says that it wants no history, and the agent leaves the member out. An empty list
-tells clients that the task has no history, which they may believe.`,
+	Doc: `With historyLength 0 the client asks for no history, and the agent leaves the member out. An empty list says
+that the task has no history, and clients may believe it.`,
 	Fix:    `Leave history out of tasks when historyLength is 0.`,
-	Silent: `null. A history with messages in it breaks a stricter rule, which reports it.`,
+	Silent: `null. A history with messages breaks a stricter rule, which reports it.`,
 	Check: func(p *analysis.Pass) {
 		limit, ok := historyLimit(p)
 		if !ok || limit != 0 {
@@ -87,7 +88,7 @@ tells clients that the task has no history, which they may believe.`,
 	},
 }
 
-// historyLimit returns how many messages of history a request wants at most, if what is at hand answers it.
+// historyLimit returns how many messages of history a request wants at most, if the current observation answers it.
 func historyLimit(p *analysis.Pass) (int64, bool) {
 	if p.Answer == nil || p.Answer.Err != nil {
 		return 0, false
@@ -131,7 +132,7 @@ func checkHistory(p *analysis.Pass, limit int64, options ...analysis.Option) {
 			return true
 		}
 		p.Report(p.Place.At(history.Pointer()), "history has "+analysis.Plural(n, "message"),
-			"expected at most "+strconv.FormatInt(limit, 10)+", as historyLength says", options...)
+			"expected at most "+strconv.FormatInt(limit, 10)+", as historyLength asks", options...)
 		return false
 	})
 }

@@ -37,17 +37,17 @@ var idTaskEchoV01 = &analysis.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.1", a2a.V0_1),
 	Stands:   "0.1.0:395",
-	Doc: `In 0.1 the client makes the id of a task, and asks, cancels and listens by it. A task that comes back under
-another id is one that the client does not know.`,
+	Doc: `In 0.1 the client creates the id of a task, and uses it to get, cancel and follow the task. If the task
+comes back with another id, the client does not recognize it.`,
 	Fix:    `Keep params.id of tasks/send as the id of the task.`,
-	Silent: `Tasks without id, which another rule reports.`,
+	Silent: `Tasks without an id, which another rule reports.`,
 	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		if call.Operation != a2a.SendMessage || call.TaskID == "" || !p.Task.Snapshot {
 			return
 		}
 		p.Applied()
-		reportOtherTask(p, "as the client sent it")
+		reportOtherTask(p, "as sent by the client")
 	},
 }
 
@@ -59,10 +59,10 @@ var idSessionEchoV01 = &analysis.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.1", a2a.V0_1),
 	Stands:   "0.1.0:424",
-	Doc: `In 0.1 the client makes the id of a session, to group its tasks. A task that comes back in another session is
-lost from its group, and may be mixed with those of others.`,
+	Doc: `In 0.1 the client creates the id of a session to group its tasks. A task that comes back in another session
+is missing from its group, and may be mixed with another client's tasks.`,
 	Fix:    `Keep params.sessionId of tasks/send as the sessionId of the task.`,
-	Silent: `Requests and tasks without sessionId; tasks that a message continues.`,
+	Silent: `Requests and tasks without sessionId, and tasks that a message continues.`,
 	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		asked := call.Params.Get("sessionId")
@@ -76,7 +76,7 @@ lost from its group, and may be mixed with those of others.`,
 		}
 		p.Applied()
 		if !got.Is(asked.Text()) {
-			p.Report(p.Place.At(got.Pointer()), "sessionId is "+analysis.Quote(got), "expected "+analysis.Quote(asked)+", as the client sent it")
+			p.Report(p.Place.At(got.Pointer()), "sessionId is "+analysis.Quote(got), "expected "+analysis.Quote(asked)+", as sent by the client")
 		}
 	},
 }
@@ -98,39 +98,40 @@ var idEventEchoV01 = &analysis.Rule{
 	Cites:    rule.Cite("7.2.2", a2a.V0_1),
 	Covers:   []string{"id-stream-task-consistent"},
 	Stands:   "0.1.0:869",
-	Doc: `Every event of tasks/sendSubscribe is about the task that the client sent, and carries its id. A client that
-follows several tasks files the event under the wrong one, or drops it.`,
-	Fix:    `Write params.id of the request into the member id of every event.`,
-	Silent: `The id of the JSON-RPC request in its place is a note: early documents print that by mistake.`,
+	Doc: `Every event of tasks/sendSubscribe is about the task that the client sent, and carries that task's id. A
+client that follows several tasks assigns the event to the wrong one, or drops it.`,
+	Fix: `Write params.id of the request into the member id of every event.`,
+	Silent: `If the event carries the id of the JSON-RPC request instead, the finding is a note: early documents show
+that by mistake.`,
 	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		if call.Operation != a2a.SendStreamingMessage || call.TaskID == "" {
 			return
 		}
 		p.Applied()
-		reportOtherTask(p, "as the client sent it",
+		reportOtherTask(p, "as sent by the client",
 			analysis.AtMostIf(call.ID.Is(p.Task.TaskID) || string(call.ID.Raw()) == p.Task.TaskID, analysis.Note))
 	},
 }
 
 var idGetEcho = &analysis.Rule{
 	ID:     "id-get-echo",
-	Title:  "another task than was asked for",
+	Title:  "agent returned another task than requested",
 	Level:  analysis.Must,
 	If:     analysis.OfTask,
 	Cites:  rule.Cite("7.3", rule.Before1...).And("3.1.3", a2a.V1_0),
 	Stands: "0.1.0:919 0.2.6:600 0.3.0:809 1.0.1:226",
-	Doc: `To get or to cancel a task is answered with that task. Another one in its place is somebody else's work, shown to
-the wrong client; after a cancel it may be the one that was stopped.`,
-	Fix:    `Look the task up by exactly the id that the request names, percent-decoded where it stands in a path.`,
-	Silent: `Tasks without id, which another rule reports.`,
+	Doc: `A request to get or cancel a task is answered with that task. Any other task is someone else's work, shown
+to the wrong client; after a cancellation it may be the task that was stopped.`,
+	Fix:    `Look the task up by exactly the id in the request, percent-decoded if the id is part of a path.`,
+	Silent: `Tasks without an id, which another rule reports.`,
 	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		if call.Operation != a2a.GetTask && call.Operation != a2a.CancelTask || call.TaskID == "" || !p.Task.Snapshot {
 			return
 		}
 		p.Applied()
-		reportOtherTask(p, "as was asked for")
+		reportOtherTask(p, "as requested")
 	},
 }
 
@@ -142,15 +143,16 @@ var idTaskUnique = &analysis.Rule{
 	Needs:  []*analysis.Tracker{task.Tracker},
 	Cites:  rule.Cite("6.1", a2a.V0_2, a2a.V0_3).And("3.4.2", a2a.V1_0),
 	Stands: "0.2.6:types:178 0.3.0:types:477 1.0.1:611",
-	Doc: `A message that names no task may start one, and then the agent gives it an id that no other task has. Where two
-clients are given the same id, each reads the other's answers and can cancel the other's work.`,
-	Fix: `Make a fresh id for every new task, such as a UUID. A counter that starts again with the process is not enough.`,
-	Silent: `A repeated message id (a retry may be answered with the first task), messages into the context of the first
-task or that refer to it (the agent may go on with that task), and messages without an id.`,
+	Doc: `A message that names no task may start one, and the agent gives the new task a unique id. If two clients get
+the same id, each can read the other's answers and cancel the other's work.`,
+	Fix: `Create a fresh id for every new task, such as a UUID. A counter that restarts with the process is not
+enough.`,
+	Silent: `A repeated message id (a retry may be answered with the first task), messages in the context of the first
+task or with a reference to it (the agent may continue with that task), and messages without an id.`,
 	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		if !call.Operation.Sends() || call.TaskID != "" || call.MessageID == "" || !p.Task.Snapshot ||
-			rule.Given(rule.Member(call.Message, "taskId", "task_id")) { // of another type, and nobody knows how it was read
+			rule.Given(rule.Member(call.Message, "taskId", "task_id")) { // of another type; agents may read it either way
 			return
 		}
 		p.Applied()
@@ -170,7 +172,7 @@ task or that refer to it (the agent may go on with that task), and messages with
 		p.Report(p.Task.TaskIDPlace(),
 			"new task "+analysis.QuoteText(p.Task.TaskID)+" has the id that was given to another new task at "+
 				first.Place.String(),
-			"expected an id of its own")
+			"expected a unique id")
 	},
 }
 
@@ -191,12 +193,12 @@ var idTaskContinued = &analysis.Rule{
 	Needs:  []*analysis.Tracker{task.Tracker},
 	Cites:  rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0),
 	Stands: "0.2.6:types:370 0.3.0:types:716 1.0.1:proto:265",
-	Doc: `A message that names a task goes on with that task. If a new one answers, the old task waits without end,
-and what it knows is lost to the new one.`,
-	Fix: `Look up the task that message.taskId names, and go on with it as long as it has not ended. Frameworks that
-make a task for every message have to be told.`,
-	Silent: `Tasks that are not known, or may have ended when the message came. Before 1.0 no text demands it: there it is
-a note.`,
+	Doc: `A message that names a task continues that task. If a new task answers, the old one waits forever, and the
+new one does not have the old one's data.`,
+	Fix: `Look up the task that message.taskId names, and continue it if it has not ended. Some frameworks create a
+task for every message unless configured otherwise.`,
+	Silent: `Unknown tasks, and tasks that may have ended when the message arrived. Before 1.0 no text requires it:
+there the finding is a note.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if !x.Call.Operation.Sends() || !p.Task.Snapshot || x.Stream != nil && !rule.OpensStream(p) {
@@ -226,10 +228,11 @@ var idStreamTaskConsistent = &analysis.Rule{
 	Needs:  []*analysis.Tracker{stream.Tracker},
 	Cites:  rule.Cite("7.2.2", a2a.V0_1, a2a.V0_2, a2a.V0_3).And("3.1.2", a2a.V1_0),
 	Stands: "0.1.0:869 0.2.6:types:213 0.3.0:types:520 1.0.1:210",
-	Doc: `A stream is about one task. Clients read the id from the first event and take it for that of all; an event of
+	Doc: `A stream is about one task. Clients read the id from the first event and use it for all of them; an event of
 another task changes the wrong one.`,
-	Fix:    `Write the id of the task into every event of its stream. Where one queue serves several tasks, filter it.`,
-	Silent: `An event that names the task of the request after one that did not, which another rule has reported.`,
+	Fix: `Write the id of the task into every event of its stream. If one queue serves several tasks, filter it.`,
+	Silent: `A switch to the task of the request after an event that named another one, which is reported by another
+rule.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Stream == nil || stream.Of(p).In(x).NamedTask == nil {
@@ -253,9 +256,9 @@ var idSubscribeMatch = &analysis.Rule{
 	Cites:  rule.Cite("7.7", a2a.V0_1).And("7.9", a2a.V0_2, a2a.V0_3).And("3.1.6", a2a.V1_0),
 	Covers: []string{"id-stream-task-consistent"},
 	Stands: "0.1.0:990 0.2.6:845 0.3.0:1054 1.0.1:311",
-	Doc: `A client subscribes to a task to learn what becomes of it. Events of another task tell it that its own has
-ended, or failed.`,
-	Fix:    `Attach the subscriber to the events of exactly the task that the request names.`,
+	Doc: `A client subscribes to a task to follow its progress. Events of another task make the client believe that
+its own task has ended or failed.`,
+	Fix:    `Attach the subscriber to the events of exactly the task in the request.`,
 	Silent: `Events that name no task.`,
 	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
@@ -263,7 +266,7 @@ ended, or failed.`,
 			return
 		}
 		p.Applied()
-		reportOtherTask(p, "as was asked for")
+		reportOtherTask(p, "as requested")
 	},
 }
 
@@ -277,11 +280,11 @@ var idTaskHistoryConsistent = &analysis.Rule{
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0),
 	Stands:   "0.2.6:types:370 0.3.0:types:716 1.0.1:proto:265",
-	Doc: `What the agent said in the course of a task carries that task's id, or none. A client that files messages by the
-id that they name shows it under another task, or under one that it has never heard of.`,
+	Doc: `Messages of the agent in a task's history carry that task's id, or no task id. A client that files messages
+by task id shows the message under another task, or under a task that it does not know.`,
 	Fix: `Write the id of the task into the messages of its history, or leave taskId out.`,
 	Silent: `Messages of the user, who may have sent them to an older task, and messages of a task that the client
-continues or refers to. Of several such messages in one exchange the first is reported.`,
+continues or refers to. Only the first such message in an exchange is reported.`,
 	Check: func(p *analysis.Pass) {
 		m := p.Entity
 		if m.In != a2a.InHistory || m.Author != a2a.Agent {

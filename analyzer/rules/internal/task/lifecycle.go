@@ -37,13 +37,12 @@ var stateTerminalImmutable = &analysis.Rule{
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("6.1", a2a.V0_2, a2a.V0_3).And("4.1.3", a2a.V1_0),
 	Stands:   "0.2.6:290 0.3.0:499 1.0.1:proto:194",
-	Doc: `A task that is completed, failed, canceled or rejected stays so. Clients act on the terminal state (they pay,
-they answer a user, they stop listening), and nothing tells them that it was taken back.`,
-	Fix: `Send the terminal state last, when nothing can follow. More work on the same matter is a new task in the same
-context.`,
-	Silent: `Observations that overlap in time, whose order nobody knows; the state unknown; notifications and replayed
+	Doc: `A task that is completed, failed, canceled or rejected stays in that state. Clients act on the terminal
+state (they pay, they answer a user, they stop listening), and nothing tells them that it has changed.`,
+	Fix: `Send the terminal state last. Start a new task in the same context for more work on the same subject.`,
+	Silent: `Observations that overlap in time, whose order is unknown; the state unknown; notifications and replayed
 events of a 0.2 or 0.3 resubscription, which may be late, unless they show another terminal state; 0.1 and versions
-before 0.2.4, which allowed a restart. Where no card says whether the agent may be that old, the finding is a warning.`,
+before 0.2.4, which allowed a restart. If no card shows whether the agent may be that old, the finding is a warning.`,
 	Check: func(p *analysis.Pass) {
 		before, worst, judged := terminalBefore(p)
 		if !judged || worst == analysis.Note || rule.Reopens(p) {
@@ -56,7 +55,7 @@ before 0.2.4, which allowed a restart. Where no card says whether the agent may 
 	},
 }
 
-// terminalBefore returns the terminal state of the task that is surely older than the state at hand, and how bad
+// terminalBefore returns the terminal state of the task that is certainly older than the current state, and how bad
 // another state can be: a note where the version allows a restart.
 func terminalBefore(p *analysis.Pass) (before *analysis.TaskObservation, worst analysis.Severity, judged bool) {
 	now := p.Task
@@ -83,17 +82,17 @@ func reportRestart(p *analysis.Pass, before *analysis.TaskObservation, worst ana
 
 var stateTerminalImmutableEarly = &analysis.Rule{
 	ID:       "state-terminal-immutable-early",
-	Title:    "ended task is taken up again",
+	Title:    "ended task is resumed",
 	Level:    analysis.Advice,
 	Once:     analysis.PerExchange,
 	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("6.3", a2a.V0_1, a2a.V0_2),
 	Stands:   "0.1.0:463 0.2.6:types:320",
-	Doc: `Versions before 0.2.4 let a client take up a task that has ended. Later ones forbid it, so clients that were
-written for them stop looking at the task when it ends, and miss what comes after.`,
-	Fix: `Start a new task for more work already now: it is right in every version.`,
-	Silent: `Versions since 0.2.4, which state-terminal-immutable judges; observations that overlap in time; the state
+	Doc: `Before 0.2.4 a client may resume a task that has ended. Later versions forbid it, so clients written for
+them stop watching the task when it ends, and miss what follows.`,
+	Fix: `Start a new task for more work even now: it is right in every version.`,
+	Silent: `Versions since 0.2.4, which state-terminal-immutable checks; observations that overlap in time; the state
 unknown; notifications and replayed events, unless they show another terminal state.`,
 	Check: func(p *analysis.Pass) {
 		before, worst, judged := terminalBefore(p)
@@ -116,12 +115,12 @@ var stateFinalStateAgrees = &analysis.Rule{
 	Cites:  rule.Cite("6.1", a2a.V0_2, a2a.V0_3).And("3.1.3", a2a.V1_0),
 	Covers: []string{"state-terminal-immutable"},
 	Stands: "0.2.6:290 0.3.0:499 1.0.1:216",
-	Doc: `A stream or a notification said that the task has ended, and a client that asks for the task afterwards is
-told another state. Clients use the stream to stop waiting and the poll to fetch the result: one of the two has misled
-them.`,
-	Fix: `Store the terminal state before you announce it, and let every way to ask for a task read the same store.`,
+	Doc: `A stream or a notification reported that the task had ended, and a client that asked for the task later got
+another state. Clients use the stream to stop waiting and the poll to fetch the result, so one of the two misled them.`,
+	Fix: `Store the terminal state before you announce it, and read the same store for every operation that returns a
+task.`,
 	Silent: `Polls that began before the announcement was delivered; the state unknown; versions before 0.2.4, which
-allowed a restart. Where no card says whether the agent may be that old, the finding is a warning.`,
+allowed a restart. If no card shows whether the agent may be that old, the finding is a warning.`,
 	Check: func(p *analysis.Pass) {
 		before, worst, judged := terminalBefore(p)
 		if !judged || worst == analysis.Note || !before.Event || p.Exchange.Call.Operation != a2a.GetTask {
@@ -147,11 +146,11 @@ var stateStatusRegressTime = &analysis.Rule{
 	Needs:  []*analysis.Tracker{stream.Tracker},
 	Cites:  rule.Cite("6.2", rule.Before1...).And("3.5.2", a2a.V1_0),
 	Stands: "0.1.0:442 0.2.6:types:203 0.3.0:types:506 1.0.1:683",
-	Doc: `The timestamps of a task's states go backwards within one stream. Events come in the order in which they were
-made, so either the order is wrong or the clock is; a client that sorts by time keeps the wrong state as the newest.`,
+	Doc: `The timestamps of a task's states go backwards within one stream. Events are sent in the order in which they
+happened, so either the order or the clock is wrong. A client that sorts by time keeps the wrong state as the newest.`,
 	Fix: `Take the timestamp when the state changes, from one clock, and send events in that order.`,
-	Silent: `Timestamps that cannot be read or name no zone, differences below the coarser precision of the two, replays of
-a 0.x resubscription, and other tasks. Of several such events the first is reported.`,
+	Silent: `Timestamps that cannot be read or have no time zone, differences smaller than the coarser of the two
+precisions, replays of a 0.x resubscription, and other tasks. Only the first such event is reported.`,
 	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if s.Stamp == nil || p.Answer == nil ||
@@ -177,7 +176,7 @@ a 0.x resubscription, and other tasks. Of several such events the first is repor
 		if s.Stamp.Earlier(at, unit) {
 			p.Report(p.Place.At(a2a.Ptr(payload.Pointer, "status", "timestamp")),
 				fmt.Sprintf("timestamp %s is before %s of event %d", analysis.QuoteText(text), analysis.QuoteText(s.Stamp.Text),
-					s.Stamp.K), "expected times that do not go back")
+					s.Stamp.K), "expected timestamps that do not go backwards")
 		}
 	},
 }
@@ -190,14 +189,14 @@ var stateUnknownTaskKnown = &analysis.Rule{
 	Needs:  []*analysis.Tracker{answer.Tracker},
 	Cites:  rule.Cite("8.2", rule.Before1...).And("3.1.3", a2a.V1_0),
 	Stands: "0.1.0:1026 0.2.6:974 0.3.0:1169 1.0.1:230",
-	Doc: `The agent showed this task to the same client less than a minute ago and now does not know it. It may have been
-removed, which is allowed at any time; more often the agent runs in several processes that do not share their tasks.`,
-	Fix: `Keep tasks in a store that all processes of the agent share, and keep ended ones for a while: clients fetch
+	Doc: `The agent showed this task to the same client less than a minute ago, and now does not find it. The agent
+may remove a task at any time. More often, the agent runs in several processes that do not share their tasks.`,
+	Fix: `Keep tasks in a store that all processes of the agent share, and keep ended tasks for a while: clients fetch
 results late.`,
-	Silent: `Other clients and other credentials, calls that overlap the last look at the task, recordings without times,
-push configurations, and messages to, cancellations of and subscriptions to a task that has ended, where this error is
-an accepted answer. Tasks that another call finds, which state-lookup-differs reports. The finding comes at the end of the
-recording.`,
+	Silent: `Other clients and other credentials; calls that overlap the last answer with the task; recordings without
+times; push configurations; and messages to, cancellations of and subscriptions to a task that has ended, where this
+error is an accepted answer. Tasks that another call finds, which state-lookup-differs reports. The finding is
+reported when the recording ends.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind != analysis.TaskMissed {
 			lookedUp(p)
@@ -218,11 +217,11 @@ var stateLookupDiffers = &analysis.Rule{
 	Needs:  []*analysis.Tracker{answer.Tracker},
 	Cites:  rule.Cite("8.2", rule.Before1...).And("3.1.3", a2a.V1_0),
 	Stands: "0.1.0:1026 0.2.6:974 0.3.0:1169 1.0.1:230",
-	Doc: `The agent says that a task is not found, and another call finds the task. So the task exists, and the
-two calls look it up in different places: by different operations, by different routes, or in different processes.`,
-	Fix: `Compare the two calls. If only one operation fails, let it look tasks up where GetTask does. If the same operation
-fails at times, let every process of the agent use the same tasks, and store a task before it is shown.`,
-	Silent: `The same cases as state-unknown-task-known. The finding comes at the end of the recording.`,
+	Doc: `One call reports that the task does not exist, and another call finds it. The task exists, and the two calls
+look in different places: different operations, different routes, or different processes.`,
+	Fix: `Compare the two calls. If only one operation fails, make it look tasks up as GetTask does. If the same
+operation fails now and then, make all processes of the agent share their tasks, and store a task before you show it.`,
+	Silent: `The same cases as state-unknown-task-known. The finding is reported when the recording ends.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind != analysis.TaskMissed {
 			lookedUp(p)

@@ -38,10 +38,10 @@ var listNextTokenPresent = &analysis.Rule{
 	Bindings: rule.OnJSONCall,
 	Covers:   []string{"list-required-fields"},
 	Stands:   "1.0.1:246",
-	Doc: `Every page says where the next one begins, and the last one says "". Without the member a client cannot tell the
-end of the list from an agent that does not page.`,
-	Fix: `Write nextPageToken into every page, "" into the last. Printers of protocol buffers leave empty fields out
-unless they are told otherwise.`,
+	Doc: `Every page says where the next one begins; the last page says "". Without the member a client cannot tell
+the end of the list from an agent that does not support pages.`,
+	Fix: `Write nextPageToken into every page, and "" into the last one. Protocol buffer printers omit empty fields
+unless configured otherwise.`,
 	Silent: `The name next_page_token, which another rule reports.`,
 	Check: func(p *analysis.Pass) {
 		page, ok := pageOf(p)
@@ -79,11 +79,11 @@ var listLastPageToken = &analysis.Rule{
 	Title:  "nextPageToken although all tasks are on the page",
 	Level:  analysis.Must,
 	Stands: "1.0.1:246",
-	Doc: `On the last page nextPageToken is "". A client that is given a token asks for the page; with an agent that
-always gives one it asks without end.`,
-	Fix: `Give a token only if there are tasks after the page: look for one task more than the page holds.`,
-	Silent: `Answers to a request with a pageToken, and pages without totalSize: there nobody can tell how many tasks are
-left.`,
+	Doc: `On the last page nextPageToken is "". A client that gets a token asks for another page; if the agent always
+sends one, the client never stops.`,
+	Fix: `Return a token only if there are tasks after the page: query one task more than the page holds.`,
+	Silent: `Answers to a request with a pageToken, and pages without totalSize, which do not show how many tasks
+remain.`,
 	Check: func(p *analysis.Pass) {
 		page, ok := pageOf(p)
 		total, known := page.Get("totalSize").Int()
@@ -107,12 +107,12 @@ var listPageTokenIgnored = &analysis.Rule{
 	Needs:  []*analysis.Tracker{page.Tracker},
 	Covers: []string{"list-sorted"},
 	Stands: "1.0.1:proto:688",
-	Doc: `A pageToken leads on from the page that gave it. This agent answers with that very page, and the same token: a
-client that turns pages until the last one never comes to an end, and sees only the first.`,
-	Fix: `Read pageToken, over JSON-RPC from params and over HTTP+JSON from the query, and begin after the last task of the
-page that gave it.`,
-	Silent: `Pages with other tasks, in another order, or with another token: tasks move while somebody turns pages. Empty
-pages, and tokens from before the recording. The first such page at an endpoint is reported.`,
+	Doc: `A pageToken asks for the page after the one that returned it. This agent answers with the same page and the
+same token. A client that reads to the last page never reaches it, and sees only the first one.`,
+	Fix: `Read pageToken (from params over JSON-RPC, from the query over HTTP+JSON), and begin after the last task of
+the page that returned it.`,
+	Silent: `Pages with other tasks, in another order, or with another token: tasks may change between two requests.
+Empty pages, and tokens from before the recording. Only the first such page per endpoint is reported.`,
 	Check: func(p *analysis.Pass) {
 		list, ok := pageOf(p)
 		if !ok || p.Exchange.Call.PageToken == "" {
@@ -122,8 +122,8 @@ pages, and tokens from before the recording. The first such page at an endpoint 
 		if page.Of(p).Repeated(p.Exchange, &p.Answer.Payload) {
 			token := rule.Member(list, "nextPageToken", "next_page_token")
 			p.Report(p.Place.At(token.Pointer()),
-				"the page has the tasks of the one before, and nextPageToken is "+analysis.Quote(token)+", as pageToken was",
-				"expected the page after it")
+				"the page has the tasks of the one before, and nextPageToken is "+analysis.Quote(token)+", the same as pageToken",
+				"expected the next page")
 		}
 	},
 }
@@ -135,11 +135,11 @@ var listRequiredFields = &analysis.Rule{
 	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("5.7", a2a.V1_0),
 	Stands:   "1.0.1:1263",
-	Doc: `A page holds its tasks, its size, and how many tasks there are in all. Clients that show "page 2 of 7" or go
-through all tasks count on the three.`,
-	Fix: `Write tasks, pageSize and totalSize into every page, the empty list and 0 too.`,
-	Silent: `What would be empty or 0 and was left out, as printers of protocol buffers do, is a warning. nextPageToken has
-a rule of its own.`,
+	Doc: `A page has its tasks, its size, and the total number of tasks. Clients that show "page 2 of 7" or go through
+all tasks need all three.`,
+	Fix: `Write tasks, pageSize and totalSize into every page, even if the list is empty or the number is 0.`,
+	Silent: `An empty list or a 0 that was left out, as protocol buffer printers do, is a warning. nextPageToken is
+covered by another rule.`,
 	Check: func(p *analysis.Pass) {
 		page, ok := pageOf(p)
 		if !ok {
@@ -173,13 +173,13 @@ a rule of its own.`,
 
 var listPageLimit = &analysis.Rule{
 	ID:     "list-page-limit",
-	Title:  "more tasks on a page than were asked for",
+	Title:  "page has more tasks than requested",
 	Level:  analysis.Must,
 	Stands: "1.0.1:proto:683",
-	Doc: `A page has at most pageSize tasks; 50 if the client does not say, and never more than 100. Clients make room for
-that many, and may drop the rest.`,
-	Fix:    `Cut the page, and give a nextPageToken for what is left.`,
-	Silent: `A pageSize outside 1 to 100 is the client's fault: then only 100 counts.`,
+	Doc: `A page has at most pageSize tasks: 50 if the client does not set it, and never more than 100. Clients
+reserve room for that many, and may drop the rest.`,
+	Fix:    `Cut the page, and return a nextPageToken for the rest.`,
+	Silent: `A pageSize outside 1 to 100 is the client's fault; then only the limit of 100 is checked.`,
 	Check: func(p *analysis.Pass) {
 		page, ok := pageOf(p)
 		tasks := page.Get("tasks")
@@ -190,7 +190,7 @@ that many, and may drop the rest.`,
 		limit, why := int64(100), "in any case"
 		switch n, stated := requestedSize(p); {
 		case stated && n >= 1 && n <= 100:
-			limit, why = n, "as pageSize says"
+			limit, why = n, "as pageSize asks"
 		case !stated:
 			limit, why = 50, "without pageSize"
 		}
@@ -201,8 +201,8 @@ that many, and may drop the rest.`,
 	},
 }
 
-// requestedSize returns the page size that the request asks for; 0 if it is none that can be told, and whether the
-// request says something of it.
+// requestedSize returns the requested page size, or 0 if it is invalid or ambiguous, and whether the request states a
+// size.
 func requestedSize(p *analysis.Pass) (n int64, stated bool) {
 	n, _, ok := pageSize(p)
 	if ok {
@@ -228,11 +228,11 @@ var listPageSizeEcho = &analysis.Rule{
 	Title:  "pageSize of a page is not its size",
 	Level:  analysis.Should,
 	Stands: "1.0.1:proto:708",
-	Doc: `pageSize in the answer says how large the agent makes the pages: at least as large as this one, and no larger
-than was asked for. Clients reckon with it how many pages are to come.`,
-	Fix: `Write the size that you page by: the requested one, or your own where it is smaller.`,
-	Silent: `Answers without pageSize, requests for a size outside 1 to 100, and pages with more tasks than were asked for,
-which have rules of their own.`,
+	Doc: `pageSize in the answer is the size of the agent's pages: at least the number of tasks on this page, and no
+larger than requested. Clients use it to calculate the number of pages.`,
+	Fix: `Write the page size that you use: the requested one, or your own if it is smaller.`,
+	Silent: `Answers without pageSize, requests for a size outside 1 to 100, and pages with more tasks than requested,
+which other rules cover.`,
 	Check: func(p *analysis.Pass) {
 		page, ok := pageOf(p)
 		size, n, known := sizeIn(p, page, "pageSize")
@@ -252,7 +252,7 @@ which have rules of their own.`,
 				"expected no less than the page holds")
 		case inRange && n > asked:
 			p.Report(p.Place.At(size.Pointer()), fmt.Sprintf("pageSize is %d, and the client asked for %d", n, asked),
-				"expected no more than was asked for")
+				"expected no more than requested")
 		}
 	},
 }
@@ -262,10 +262,10 @@ var listTotalSize = &analysis.Rule{
 	Title:  "totalSize is smaller than the page",
 	Level:  analysis.Must,
 	Stands: "1.0.1:proto:710",
-	Doc: `totalSize says how many tasks fit the request before it is cut into pages. One page cannot hold more than
-there are in all.`,
-	Fix:    `Count the tasks that pass the filters, before you page.`,
-	Silent: `Pages without totalSize, which another rule reports. No number is larger than 2147483647.`,
+	Doc: `totalSize is the number of tasks that match the request, on all pages together. One page cannot hold more
+than that.`,
+	Fix:    `Count the tasks that pass the filters before you split them into pages.`,
+	Silent: `Pages without totalSize, which another rule reports. The upper limit of each number is 2147483647.`,
 	Check: func(p *analysis.Pass) {
 		page, ok := pageOf(p)
 		total, n, known := sizeIn(p, page, "totalSize")

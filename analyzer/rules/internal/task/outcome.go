@@ -28,18 +28,18 @@ var Outcomes = rule.Family{
 
 var stateBlocking = &analysis.Rule{
 	ID:     "state-blocking",
-	Title:  "send is answered while the task is at work",
+	Title:  "send is answered while the task is still active",
 	Level:  analysis.Must,
 	On:     analysis.AnswerSeen,
 	Needs:  []*analysis.Tracker{card.Tracker},
 	Cites:  rule.Cite("3.2.2", a2a.V1_0),
 	Stands: "1.0.1:446",
-	Doc: `Unless the client says returnImmediately, a SendMessage is answered when the task has ended or waits for the
-client. A client that relies on it takes the answer for the outcome, and never looks at the task again.`,
-	Fix: `Hold the answer until the task is completed, failed, canceled, rejected, or requires input or authorization;
-return at once only if configuration.returnImmediately is true.`,
-	Silent: `Streams; answers that are a Message; clients that set the member "blocking" of the release candidate, which
-had another default; requests where neither the A2A-Version header nor a card names version 1.0.`,
+	Doc: `Unless the client sets returnImmediately, a SendMessage is answered when the task has ended or waits for the
+client. A client that relies on this takes the answer for the final result, and never looks at the task again.`,
+	Fix: `Hold the answer until the task is completed, failed, canceled or rejected, or requires input or
+authorization. Return at once only if configuration.returnImmediately is true.`,
+	Silent: `Streams; answers that are a Message; clients that set the member "blocking" of the release candidate,
+which had another default; requests where neither the A2A-Version header nor a card names version 1.0.`,
 	Check: func(p *analysis.Pass) {
 		if p.Answer.Payload.Kind != a2a.TaskPayload || !card.Of(p).Waits(p.Exchange) {
 			return
@@ -59,16 +59,16 @@ had another default; requests where neither the A2A-Version header nor a card na
 
 var stateBlocking0x = &analysis.Rule{
 	ID:     "state-blocking-0x",
-	Title:  "send with blocking:true is answered while the task is at work",
+	Title:  "send with blocking:true is answered while the task is still active",
 	Level:  analysis.Advice,
 	On:     analysis.AnswerSeen,
 	Cites:  rule.Cite("7.1.1", a2a.V0_2, a2a.V0_3),
 	Stands: "0.2.6:types:299 0.3.0:types:624",
-	Doc: `The client asked to wait for the outcome and got a task that is still at work. Agents may do so; a client that
-does not expect it shows its user nothing.`,
+	Doc: `The client asked to wait for the outcome and got a task that is still active. Agents may do so; a client
+that does not expect it shows its user nothing.`,
 	Fix: `Hold the answer until the task has ended or waits for the client. In a client, poll the task or subscribe to
-it when it comes back active.`,
-	Silent: `Streams, answers that are a Message, and sends that leave it to the agent.`,
+it if it comes back active.`,
+	Silent: `Streams, answers that are a Message, and requests that leave the choice to the agent.`,
 	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		wait, _ := call.Params.Get("configuration").Get("blocking").Bool()
@@ -87,19 +87,20 @@ it when it comes back active.`,
 
 var stateBlockingArtifacts = &analysis.Rule{
 	ID:     "state-blocking-artifacts",
-	Title:  "send that waited was not given all artifacts",
+	Title:  "blocking send was answered without all artifacts",
 	Level:  analysis.Must,
 	On:     analysis.TaskSeen,
 	If:     analysis.OfTask,
 	Needs:  []*analysis.Tracker{artifact.Tracker},
 	Cites:  rule.Cite("3.2.2", a2a.V1_0),
 	Stands: "1.0.1:446",
-	Doc: `A send that waits for the end of its task is answered with the task and everything it has made. This answer lacks
-an artifact that the agent shows when it is asked for the task afterwards: a client that does not ask loses it.`,
-	Fix: `Build the answer from the stored task, after the last artifact was stored, and make the task terminal only
-then.`,
-	Silent: `Clients that said returnImmediately or take some media types only; other clients, credentials, extensions and
-bindings; polls that overlap the send; artifacts without an id; tasks with more artifacts than are remembered.`,
+	Doc: `A send that waits for the end of its task is answered with the task and everything it has produced. This
+answer lacks an artifact that the agent shows when asked for the task afterwards. A client that does not ask again
+loses the artifact.`,
+	Fix: `Store the last artifact first, then make the task terminal, then build the answer from the stored task.`,
+	Silent: `Clients that set returnImmediately or accept only some media types; other clients, credentials,
+extensions and bindings; polls that overlap the send; artifacts without an id; tasks with more artifacts than a2atap
+remembers.`,
 	Check: func(p *analysis.Pass) {
 		t, index := missingArtifact(p)
 		if index == judgedNothing {
@@ -111,7 +112,7 @@ bindings; polls that overlap the send; artifacts without an id; tasks with more 
 		}
 		w := artifact.Of(p).Ended(p.Exchange, p.Task.TaskID).Awaited
 		p.Report(w.Place.In("artifacts"),
-			fmt.Sprintf("artifact %s is not there, and is at %s",
+			fmt.Sprintf("artifact %s is missing, and is present at %s",
 				artifact.Name(a2a.Artifact{Value: t.Get("artifacts").Elem(index)}), p.Place.In("artifacts", fmt.Sprint(index))),
 			"expected all artifacts of the task", w.About())
 	},
@@ -142,13 +143,13 @@ var stateArtifactsAfterTerminal = &analysis.Rule{
 	Cites:  rule.Cite("life-of-a-task guide §Task Immutability", a2a.V0_2, a2a.V0_3, a2a.V1_0),
 	Stands: "0.2.6:life-of-a-task:36 0.3.0:life-of-a-task:36 1.0.1:life-of-a-task:88",
 	Doc: `A task that has ended does not change any more, and neither do its artifacts. Clients fetch the result once:
-one that came first works with something else than one that came later.`,
-	Fix: `Make the task terminal after its last artifact was stored. Improved results belong to a new task that refers to
-the old one.`,
-	Silent: `References to files, whose links may be signed anew for each answer; media types and metadata; answers that
-leave artifacts out, as sends, cancellations, lists and notifications may; answers to clients that take some media types
-only; other clients, credentials, extensions and bindings; answers that overlap; artifacts without an id; tasks with
-more artifacts than are remembered; versions before 0.2.4, which allowed a restart.`,
+if it changes afterwards, early and late clients work with different results.`,
+	Fix: `Make the task terminal after its last artifact is stored. Put improved results into a new task that refers
+to the old one.`,
+	Silent: `References to files, whose links may be signed again for each answer; media types and metadata; answers
+that leave artifacts out, as sends, cancellations, lists and notifications may; answers to clients that accept only
+some media types; other clients, credentials, extensions and bindings; answers that overlap; artifacts without an id;
+tasks with more artifacts than a2atap remembers; versions before 0.2.4, which allowed a restart.`,
 	Check: func(p *analysis.Pass) {
 		t, ok := p.Snapshot()
 		worst := rule.RestartSeverity(p)
@@ -172,7 +173,7 @@ more artifacts than are remembered; versions before 0.2.4, which allowed a resta
 }
 
 // changedMember returns the place and the description of the first difference between the artifacts of a Task and those
-// that it showed before; seen is empty if there is none.
+// that it showed before; seen is empty without a difference.
 func changedMember(p *analysis.Pass, before *artifact.Set, t a2a.Task) (at analysis.Place, seen string) {
 	n := 0
 	for i, a := range t.Artifacts() {
@@ -185,12 +186,12 @@ func changedMember(p *analysis.Pass, before *artifact.Set, t a2a.Task) (at analy
 		case !ok:
 			return at, "artifact " + artifact.Name(a) + " is new"
 		case content != digest.ContentOf(a.Parts()):
-			return at, "artifact " + artifact.Name(a) + " holds something else"
+			return at, "artifact " + artifact.Name(a) + " has different contents"
 		}
 		n++
 	}
 	if n < before.Len() {
-		return p.Place.In("artifacts"), fmt.Sprintf("%d of %d artifacts are there", n, before.Len())
+		return p.Place.In("artifacts"), fmt.Sprintf("%d of %d artifacts are present", n, before.Len())
 	}
 	return at, ""
 }
@@ -204,12 +205,14 @@ var stateInputIgnored = &analysis.Rule{
 	Needs:  []*analysis.Tracker{task.Tracker},
 	Cites:  rule.Cite("6.3", a2a.V0_1).And("6.4", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0),
 	Stands: "0.1.0:463 0.2.6:types:370 0.3.0:types:716 1.0.1:proto:265",
-	Doc: `The task waited for input, the client sent a message to it, and the agent answered with the task as it was: it
-waits, and its status has the timestamp and the text from before the message. The conversation does not move.`,
-	Fix: `Work on the message: take the task to another state, or ask again with a new status, which has a new timestamp.`,
-	Silent: `Statuses without a timestamp; clients of 1.0 that asked to return immediately, and of 0.2 and 0.3 that did not
-ask to wait, since the agent may look at the message after it has answered; a message that was sent to the task before (a retry); streams, and answers with a
-Message or another task; tasks whose question was not fully delivered before the request began.`,
+	Doc: `The task waited for input, the client sent a message to it, and the agent answered with the unchanged task:
+it still waits, and its status has the same timestamp and text as before the message. The conversation is stuck.`,
+	Fix: `Work on the message: move the task to another state, or ask again with a new status that has a new
+timestamp.`,
+	Silent: `Statuses without a timestamp; 1.0 clients that asked to return immediately, and 0.2 and 0.3 clients that
+did not ask to wait, since the agent may read the message after it has answered; a message that was sent to the task
+before (a retry); streams, and answers with a Message or another task; tasks whose question was not fully delivered
+before the request began.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		asked := task.Of(p).ActiveBefore(x)

@@ -37,14 +37,14 @@ var reqTaskID = &analysis.Rule{
 	Cites:    rule.Cite("7.3", rule.Before1...).And("3.1.3", a2a.V1_0),
 	Covers:   []string{"field-type", "field-null-required", "unknown-field"},
 	Stands:   "0.1.0:929 0.2.6:types:255 0.3.0:types:567 1.0.1:proto:665",
-	Doc: `To get, cancel or follow a task, and to handle its push configs, the client says which task it means. Without the
-id the agent can only refuse.`,
-	Fix: `Put the id of the task into params: the member is id, and taskId in 1.0 for push configs and before 1.0 to set
-one. Over HTTP+JSON it stands in the path.`,
+	Doc: `To get, cancel or follow a task, and to manage its push configs, the client has to name the task. Without
+the id the agent can only refuse.`,
+	Fix: `Put the id of the task into params: as taskId for push configs in 1.0 and to set one before 1.0, as id for
+everything else. Over HTTP+JSON it is part of the path.`,
 	Silent: `Requests whose params are not an object, which another rule reports; tasks/get and tasks/cancel with a
-taskId where nothing shows that A2A is spoken, since MCP has them too; a bare id in place of tasks/ID over the gRPC
-of before 1.0, since the drafts of 1.0 have the same service. A push config of 1.0 created without taskId is
-a warning: the schema does not mark the member as required, since HTTP+JSON has it in the path.`,
+taskId if nothing shows that the endpoint uses A2A, since MCP has the same methods; a bare id instead of tasks/ID over
+gRPC before 1.0, since the drafts of 1.0 have the same service. For a 1.0 push config created without taskId the
+finding is a warning: the schema does not mark the member as required, since HTTP+JSON has it in the path.`,
 	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		if !asksForTask(call.Operation) || !rule.ParamsReadable(call) {
@@ -81,7 +81,7 @@ a warning: the schema does not mark the member as required, since HTTP+JSON has 
 	},
 }
 
-// otherMember is what the member with the task's id is called in other operations and versions.
+// otherMember is what the member with the task's id is named in other operations and versions.
 var otherMember = map[string]string{"id": "taskId", "taskId": "id"}
 
 func asksForTask(o a2a.Operation) bool {
@@ -106,10 +106,10 @@ var reqSendIDV01 = &analysis.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.1.1", a2a.V0_1),
 	Stands:   "0.1.0:796",
-	Doc: `In 0.1 the client makes the id of a task and sends it along with every message, the first one too. Without it
-neither side can speak of the task later.`,
-	Fix: `Make an id for a new task, such as a UUID, and send it as params.id. Send the same id with all that belongs to
-the task.`,
+	Doc: `In 0.1 the client creates the id of a task and sends it with every message, including the first. Without it
+neither side can refer to the task later.`,
+	Fix: `Create an id for a new task, such as a UUID, and send it as params.id. Send the same id with every later
+request about the task.`,
 	Silent: `Requests whose params are not an object, which another rule reports.`,
 	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
@@ -131,8 +131,8 @@ var reqAcceptedOutputModes = &analysis.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.1.1", a2a.V0_2),
 	Stands:   "0.2.5:types:294",
-	Doc: `Up to 0.2.5 a configuration that goes with a message lists the media types that the client can read. Strict
-agents of that time refuse the message without the list.`,
+	Doc: `Up to 0.2.5 the configuration of a message lists the media types that the client can read. Strict agents of
+that time refuse the message without the list.`,
 	Fix:    `Send configuration.acceptedOutputModes, such as ["text/plain"], or no configuration at all.`,
 	Silent: `Agents whose card does not name a version from 0.2.0 to 0.2.5: later ones do not require it.`,
 	Check: func(p *analysis.Pass) {
@@ -160,12 +160,12 @@ var reqHistoryLength = &analysis.Rule{
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("7.3.1", rule.Before1...).And("3.2.4", a2a.V1_0),
 	Stands:   "0.1.0:934 0.2.6:types:267 0.3.0:types:582 1.0.1:467",
-	Doc: `historyLength says how many messages of the history the client wants at most. With a negative number, a fraction
-or a text an agent refuses the request, or sends what the client did not mean. The number has 32 bits: parsers refuse a
-larger one.`,
+	Doc: `historyLength is the maximum number of history messages that the client wants. If it is negative, a fraction
+or a text, an agent refuses the request or sends something that the client did not mean. The number has 32 bits:
+parsers refuse a larger one.`,
 	Fix: `Send a whole number from 0 to 2147483647. Leave the member out to let the agent decide.`,
-	Silent: `null; digits in a string, which parsers of 1.0 and of HTTP+JSON take; text in the query, which another rule
-reports. Before 1.0 no text forbids negative numbers or larger ones: there they are a note.`,
+	Silent: `null; digits in a string, which parsers of 1.0 and of HTTP+JSON accept; text in the query, which another
+rule reports. Before 1.0 no text forbids negative or larger numbers: there the finding is a note.`,
 	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		v := historyLength(call)
@@ -180,7 +180,7 @@ reports. Before 1.0 no text forbids negative numbers or larger ones: there they 
 		if n, ok := wholeNumber(call, v); ok {
 			checkHistoryLength(p, n, rule.InParams(p, v))
 		} else {
-			p.Report(rule.InParams(p, v), rule.QuoteMember("historyLength", v), "expected a whole number from 0")
+			p.Report(rule.InParams(p, v), rule.QuoteMember("historyLength", v), "expected a whole number, 0 or more")
 		}
 	},
 }
@@ -208,7 +208,7 @@ func checkHistoryLength(p *analysis.Pass, n int64, at analysis.Place) {
 	}
 	switch {
 	case n < 0:
-		p.Report(at, "historyLength is "+numberText(n), "expected a whole number from 0", analysis.AtMost(worst))
+		p.Report(at, "historyLength is "+numberText(n), "expected a whole number, 0 or more", analysis.AtMost(worst))
 	case n > math.MaxInt32:
 		p.Report(at, "historyLength is "+numberText(n), "expected no more than "+maxNumber, analysis.AtMost(worst))
 	}
@@ -246,7 +246,8 @@ func wholeNumber(call *a2a.Call, v a2a.Value) (int64, bool) {
 	return math.MaxInt64, true
 }
 
-// queryNumber returns an integer of the query, cut to the bounds of an int64. Another rule is about what is none.
+// queryNumber returns an integer of the query, cut to the bounds of an int64. Another rule reports values that are not
+// integers.
 func queryNumber(call *a2a.Call, name string) (int64, bool) {
 	if call.Binding != a2a.HTTPJSON || call.Query == "" {
 		return 0, false
@@ -271,11 +272,11 @@ var reqPageSize = &analysis.Rule{
 	If:       analysis.OfLists,
 	Cites:    rule.Cite("3.1.4", a2a.V1_0),
 	Stands:   "1.0.1:proto:683",
-	Doc: `A page of a list of tasks has 1 to 100 tasks. Agents refuse other sizes, or answer with another size than
-the client reckons with.`,
+	Doc: `A page of tasks has 1 to 100 tasks. Agents refuse other sizes, or answer with a page size that the client
+does not expect.`,
 	Fix: `Ask for 1 to 100, or leave pageSize out for the agent's default, and follow nextPageToken for more.`,
-	Silent: `Text in the query, which another rule reports. Lists of push configs, whose pages have no such bounds, but no
-number is larger than 2147483647.`,
+	Silent: `Text in the query, which another rule reports. For lists of push configs only the upper limit of the
+number, 2147483647, is checked.`,
 	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		if call.Operation == a2a.ListPushConfigs {
@@ -323,11 +324,11 @@ var reqListStatus = &analysis.Rule{
 	Bindings: rule.OnRPC | rule.OnGRPC,
 	Cites:    rule.Cite("3.1.4", a2a.V1_0),
 	Stands:   "1.0.1:proto:681",
-	Doc: `The filter status of ListTasks is the name of a state. With any other text the agent refuses the request, or
-lists what nobody asked for.`,
+	Doc: `The status filter of ListTasks is the name of a state. With any other text the agent refuses the request, or
+lists tasks that the client did not ask for.`,
 	Fix: `Send a name such as "TASK_STATE_WORKING", or leave status out.`,
-	Silent: `An empty text and TASK_STATE_UNSPECIFIED, which mean no filter; over JSON-RPC numbers and states in another
-spelling, which another rule reports; the query of HTTP+JSON, which has a rule of its own.`,
+	Silent: `An empty text and TASK_STATE_UNSPECIFIED, which mean no filter; over JSON-RPC, numbers and states in
+another spelling, which another rule reports; the query of HTTP+JSON, which another rule covers.`,
 	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		status := call.Params.Get("status")

@@ -24,13 +24,13 @@ var extRequiredMissing = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker},
 	Cites:  rule.Cite("3.3.4", a2a.V1_0).And("4.6.3", a2a.V1_0),
 	Stands: "1.0.1:576 1.0.1:1141",
-	Doc: `The card says that clients have to use an extension. A client that does not know it gets an answer all the
-same, and reads it without what the extension adds or changes: prices without currency, promises without conditions.`,
-	Fix: `Answer ExtensionSupportRequiredError (-32008) to requests that do not name the extension; or drop
+	Doc: `The card says that clients have to use an extension. A client that does not know it gets an answer anyway,
+and reads it without what the extension adds or changes: prices without a currency, promises without conditions.`,
+	Fix: `Answer ExtensionSupportRequiredError (-32008) to requests that do not name the extension, or remove
 required:true.`,
-	Silent: `Agents whose card was not seen, or whose cards disagree; requests that name the
-extension anywhere, in a header or in the body; HARs of other programs that may leave fields out. Other calls than
-sending a message are a note.`,
+	Silent: `Agents whose card was not seen, or whose cards disagree; requests that name the extension anywhere, in a
+header or in the body; HARs of other programs, which may omit headers. For calls other than sending a message the
+finding is a note.`,
 	Check: func(p *analysis.Pass) {
 		uri, card := missingExtension(p)
 		if uri == "" || !rule.CallSucceeded(p) {
@@ -114,13 +114,13 @@ var extRequiredMissingCode = &analysis.Rule{
 	Cites:    rule.Cite("3.3.4", a2a.V1_0).And("4.6.3", a2a.V1_0),
 	Covers:   rule.CodeRules,
 	Stands:   "1.0.1:576 1.0.1:1141",
-	Doc: `The card requires an extension, the request does not name it, and the refusal speaks of something else. By
-ExtensionSupportRequiredError (-32008) a client knows what it lacks; with another error it looks for a fault that is not
-there.`,
+	Doc: `The card requires an extension, the request does not name it, and the refusal gives another reason.
+ExtensionSupportRequiredError (-32008) tells a client what it lacks; with another error it looks for a mistake that
+does not exist.`,
 	Fix: `Answer -32008 with the reason EXTENSION_SUPPORT_REQUIRED (HTTP+JSON: status 400) and name the extension.`,
-	Silent: `Errors that may have a cause of their own (credentials, rate, version, content types, a task that is not
-there or has ended, push, streaming, a request that is wrong in itself); errors that A2A does not define; HTTP+JSON
-errors that do not say which they are; cards that were not seen.`,
+	Silent: `Errors that may have another cause (credentials, rate, version, content types, a task that does not exist
+or has ended, push, streaming, an invalid request); errors that A2A does not define; HTTP+JSON errors that do not
+identify themselves; cards that were not seen.`,
 	Check: func(p *analysis.Pass) {
 		uri, card := missingExtension(p)
 		if uri == "" || p.Answer == nil || p.Answer.Err == nil {
@@ -148,12 +148,12 @@ var extRequiredMissingClient = &analysis.Rule{
 	Cites:  rule.Cite("5.5.2.1", a2a.V0_2, a2a.V0_3).And("4.4.4", a2a.V1_0),
 	Stands: "0.2.6:types:44 0.3.0:types:49 1.0.1:proto:428",
 	Doc: `The client has read the card, which requires an extension, and sends a message without naming it. The agent
-has to refuse that, and if it does not, the client misses what the extension says.`,
-	Fix: `Name the extension in A2A-Extensions (before 1.0: X-A2A-Extensions) and act by it; or do not call agents that
-require what the client does not know.`,
+has to refuse the message. If it does not, the client misses what the extension adds.`,
+	Fix: `Name the extension in A2A-Extensions (before 1.0: X-A2A-Extensions) and implement it, or do not call agents
+that require an unknown extension.`,
 	Silent: `Clients that were not seen to fetch the card; agents whose cards disagree, or whose version before 1.0 is
-not known to have the header; other calls than sending a message; a URI anywhere in the body; HARs of other programs
-that may leave fields out. The first message of each client at an endpoint is reported.`,
+not known to have the header; calls other than sending a message; a URI anywhere in the body; HARs of other programs,
+which may omit headers. Only the first message of each client at an endpoint is reported.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		known := card.Of(p)
@@ -164,8 +164,8 @@ that may leave fields out. The first message of each client at an endpoint is re
 		}
 		if uri, card := missingExtension(p); uri != "" {
 			p.Report(x.RequestPlace(),
-				fmt.Sprintf("the message goes without the extension %s, which the card at %s requires", analysis.QuoteText(uri),
-					card.Place), "expected the client to ask for it")
+				fmt.Sprintf("the message lacks the extension %s, which the card at %s requires", analysis.QuoteText(uri),
+					card.Place), "expected the client to request it")
 		}
 	},
 }
@@ -189,12 +189,11 @@ var extRequiredMissing0x = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker},
 	Cites:  rule.Cite("extensions guide §Required Extensions", a2a.V0_2, a2a.V0_3),
 	Stands: "0.3.0:extensions:86",
-	Doc: `The card says that clients have to use an extension. A client that does not know it gets an answer all the
-same, and reads it without what the extension adds or changes.`,
-	Fix: `Refuse messages that do not name the extension, with an error that says so; or drop required:true.`,
-	Silent: `Agents whose card was not seen, whose cards disagree, or whose version is not known to have the
-header; other calls than sending a message; a URI anywhere in the request; HARs of other programs that may leave
-fields out.`,
+	Doc: `The card says that clients have to use an extension. A client that does not know it gets an answer anyway,
+and reads it without what the extension adds or changes.`,
+	Fix: `Refuse messages that do not name the extension, with an error that says so, or remove required:true.`,
+	Silent: `Agents whose card was not seen, whose cards disagree, or whose version is not known to have the header;
+calls other than sending a message; a URI anywhere in the request; HARs of other programs, which may omit headers.`,
 	Check: func(p *analysis.Pass) {
 		if !p.Exchange.Call.Operation.Sends() || !activates(p) {
 			return
@@ -207,7 +206,7 @@ fields out.`,
 
 var extResponseEcho = &analysis.Rule{
 	ID:    "ext-response-echo",
-	Title: "answer does not list the extensions that were asked for",
+	Title: "answer does not list the requested extensions",
 	Level: analysis.Should,
 	Side:  a2a.Agent,
 	Once:  analysis.PerEndpoint,
@@ -217,12 +216,12 @@ var extResponseEcho = &analysis.Rule{
 	Cites: rule.Cite("extensions guide §Extension Activation", a2a.V0_2, a2a.V0_3).
 		And("extensions guide §Extension Activation", a2a.V1_0),
 	Stands: "0.3.0:extensions:120 1.0.1:extensions:168",
-	Doc: `The client asks for an extension that the card declares, and the answer does not say whether it is active. The
-client has to guess how to read what it got.`,
-	Fix: `List the extensions that were activated in A2A-Extensions (before 1.0: X-A2A-Extensions) of the answer.`,
-	Silent: `A note only: an agent decides what it activates, and extensions that only describe data have nothing to
-activate. Extensions that no card declares; errors; streams over gRPC, whose trailer comes later; HARs of other programs that may leave fields out. The first answer
-at an endpoint is reported.`,
+	Doc: `The client requests an extension that the card declares, and the answer does not say whether it is active.
+The client has to guess how to read the answer.`,
+	Fix: `List the active extensions in A2A-Extensions (before 1.0: X-A2A-Extensions) of the answer.`,
+	Silent: `Extensions that no card declares; errors; streams over gRPC, whose trailer comes later; HARs of other
+programs, which may omit headers. The finding is only a note: an agent decides which extensions it activates, and
+extensions that only describe data are never active. Only the first answer at an endpoint is reported.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		uri := declaredAndAsked(p)
@@ -241,7 +240,7 @@ at an endpoint is reported.`,
 	},
 }
 
-// extensionsField returns what the field is called in the version at hand.
+// extensionsField returns what the field is named in the current version.
 func extensionsField(p *analysis.Pass) string {
 	if p.Dialects == a2a.Of(a2a.V1_0) {
 		return extensionsName
@@ -265,7 +264,7 @@ func declaredAndAsked(p *analysis.Pass) string {
 
 var extResponseUnrequested = &analysis.Rule{
 	ID:    "ext-response-unrequested",
-	Title: "answer lists an extension that was not asked for",
+	Title: "answer lists an extension that was not requested",
 	Level: analysis.Should,
 	Side:  a2a.Agent,
 	Once:  analysis.PerEndpoint,
@@ -274,11 +273,11 @@ var extResponseUnrequested = &analysis.Rule{
 	Cites: rule.Cite("extensions guide §Extension Activation", a2a.V0_2, a2a.V0_3).
 		And("extensions guide §Extension Activation", a2a.V1_0),
 	Stands: "0.3.0:extensions:110 1.0.1:extensions:158",
-	Doc: `Extensions are off unless the client asks for them. One that is active all the same may change what the answer
-means, for a client that does not know it.`,
-	Fix: `Activate, and list in the answer, only what the request names.`,
-	Silent: `Extensions that the request names anywhere in its body, or that a card requires; HARs of other programs
-that may leave fields out. The first answer at an endpoint is reported.`,
+	Doc: `Extensions are off unless the client requests them. One that is active anyway may change the meaning of the
+answer for a client that does not know it.`,
+	Fix: `Activate, and list in the answer, only extensions that the request names.`,
+	Silent: `Extensions that the request names anywhere in its body, or that a card requires; HARs of other programs,
+which may omit headers. Only the first answer at an endpoint is reported.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if !x.HeadersKept() {
@@ -288,7 +287,7 @@ that may leave fields out. The first answer at an endpoint is reported.`,
 			p.Applied()
 			if !asksFor(x, uri) && !required(p, uri) {
 				p.Report(extensionsPlace(x), "the answer lists "+analysis.QuoteText(uri),
-					"expected only extensions that the request asks for")
+					"expected only extensions that the request names")
 				return
 			}
 		}
@@ -313,8 +312,8 @@ func extensionsPlace(x *analysis.Exchange) analysis.Place {
 	return x.ResponsePlace()
 }
 
-// answerFields returns the fields of an answer in which its extensions may stand: over gRPC those of the trailer, too,
-// as far as it is there.
+// answerFields returns the fields of an answer that may name its extensions: the header and, over gRPC, the trailer as
+// far as it was received.
 func answerFields(x *analysis.Exchange) capture.Fields {
 	if len(x.Trailer) == 0 {
 		return x.Response.Fields
@@ -324,7 +323,7 @@ func answerFields(x *analysis.Exchange) capture.Fields {
 
 var extNoFallback = &analysis.Rule{
 	ID:     "ext-no-fallback",
-	Title:  "another version of an extension activated than was asked for",
+	Title:  "another version of an extension is active than was requested",
 	Level:  analysis.Must,
 	Side:   a2a.Agent,
 	Once:   analysis.PerEndpoint,
@@ -332,13 +331,13 @@ var extNoFallback = &analysis.Rule{
 	Cites:  rule.Cite("extensions guide §Versioning", a2a.V0_2, a2a.V0_3).And("4.6.3", a2a.V1_0),
 	Covers: []string{"ext-response-unrequested"},
 	Stands: "0.3.0:extensions:180 1.0.1:1141",
-	Doc: `The client asks for one version of an extension and gets another. Versions of an extension do not understand each
-other: the client takes what it reads for what it asked for.`,
-	Fix: `Treat a version that the agent does not have as an extension that it does not have: leave it out, or refuse if it
+	Doc: `The client requests one version of an extension and gets another. Versions of an extension are not
+compatible: the client misreads the answer.`,
+	Fix: `Treat an unknown version of an extension as an unknown extension: leave it out, or refuse the request if it
 is required.`,
-	Silent: `Only URIs count that differ in nothing but what looks like a version: v1, 1.2, v1beta1, a date; or of which
-only one has such a part. Answers that list the requested one too; HARs of other programs that may leave fields out. The
-first answer at an endpoint is reported.`,
+	Silent: `Only URIs that differ only in what looks like a version count: v1, 1.2, v1beta1, a date; or URIs of which
+only one has such a part. Answers that list the requested version too; HARs of other programs, which may omit headers.
+Only the first answer at an endpoint is reported.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if !x.HeadersKept() {
@@ -352,7 +351,7 @@ first answer at an endpoint is reported.`,
 			for asked := range askedExtensions(x) {
 				if otherVersion(asked, got) && !fieldLists(answerFields(x), asked) {
 					p.Report(extensionsPlace(x),
-						fmt.Sprintf("the answer lists %s in place of %s", analysis.QuoteText(got), analysis.QuoteText(asked)),
+						fmt.Sprintf("the answer lists %s instead of %s", analysis.QuoteText(got), analysis.QuoteText(asked)),
 						"expected no other version of an extension")
 					return
 				}

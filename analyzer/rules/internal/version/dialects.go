@@ -23,7 +23,7 @@ var Dialects = rule.Family{
 
 var dialectMismatch = &analysis.Rule{
 	ID:     "dialect-mismatch",
-	Title:  "client and agent speak different versions of A2A",
+	Title:  "client and agent use different versions of A2A",
 	Level:  analysis.Should,
 	Either: true,
 	Once:   analysis.PerEndpoint,
@@ -36,19 +36,19 @@ var dialectMismatch = &analysis.Rule{
 	Cites:  rule.Cite("5.5", rule.Before1...).And("3.6.2", a2a.V1_0),
 	Covers: []string{"rpc-method-dialect", "ver-header-present"},
 	Stands: "0.1.0:176 0.2.6:types:113 0.3.0:types:371 1.0.1:737",
-	Doc: `The client asks in one version of the protocol at a URL where the agent speaks another. Method names, paths,
-states and shapes differ between them, so nothing works, and each side's log blames the other. The message says what
-each side speaks, and how the same request is written in the version of the agent.`,
-	Fix: `Let the client choose the interface whose protocolVersion it speaks, or use an SDK that speaks the agent's
-version: the message names the method or path to send instead. An agent can offer both: one interface entry for each
-version. For a card, ask at the path that the message names; an agent can serve its card at both.`,
-	Silent: `Calls that the agent answers with success in the client's version, whatever its card says; the client of a call
-that succeeds at a URL that no card names, in whatever version the answer is; URLs that no card names and where nothing else
-succeeded; dialects that cannot be told apart; refusals that may have another cause,
-such as an unknown task. It is said once for each URL, version and client: as a warning, and only as a note where the
-agent answers VersionNotSupportedError, since clients may try versions in turn. If no call of the client has succeeded
-when the recording ends, it becomes an error. A card that is not where the client asks is reported
-at the end of the recording, if the other well-known path has it; it is a note where the same client found it there.`,
+	Doc: `The client uses one version of the protocol at a URL where the agent uses another. Method names, paths,
+states and objects differ, so nothing works, and each side's log blames the other. The message names both versions,
+and how to write the same request in the agent's version.`,
+	Fix: `Choose the interface whose protocolVersion the client supports, or use an SDK that supports the agent's
+version: the message names the method or path to send instead. An agent can offer both, with one interface entry for
+each version. For a card, use the path that the message names; an agent can serve its card at both.`,
+	Silent: `Calls that the agent answers with success in the client's version, whatever its card says; clients whose
+call succeeds at a URL that no card names, whatever the version of the answer; URLs that no card names and where
+nothing else succeeded; dialects that cannot be distinguished; refusals that may have another cause, such as an
+unknown task. It is reported once per URL, version and client: as a warning, or as a note if the agent answers
+VersionNotSupportedError, since clients may try versions in turn. If no call of the client has succeeded when the
+recording ends, it becomes an error. A card that is not at the client's path is reported when the recording ends, if
+the other well-known path has it; the finding is a note if the same client found it there.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		switch {
@@ -80,20 +80,20 @@ func reportMismatch(p *analysis.Pass) {
 	}
 	worst := analysis.Warning
 	if failure := p.Answer.Err; failure != nil && rule.RefusesVersion(failure) {
-		worst = analysis.Note // the client is told in so many words, and can go on in another version
+		worst = analysis.Note // the error tells the client explicitly, so it can use another version
 	}
 	known := rule.Understood(x)
 	sayMismatch(p, x, known, analysis.AtMost(worst), mismatchScope(x, known))
 }
 
-// sayMismatch reports a call in another dialect than those that are spoken where it goes.
+// sayMismatch reports a call in another dialect than its endpoint speaks.
 func sayMismatch(p *analysis.Pass, x *analysis.Exchange, known a2a.Dialects, options ...analysis.Option) {
 	if byPath(x) {
 		reportPath(p, x, known, options...)
 		return
 	}
 	p.Report(x.RequestPlace(),
-		fmt.Sprintf("the client speaks A2A %s (%s), and %s %s", x.Call.Dialects, rule.MethodOrPath(x), x.Endpoint.URL,
+		fmt.Sprintf("the client uses A2A %s (%s), and %s %s", x.Call.Dialects, rule.MethodOrPath(x), x.Endpoint.URL,
 			offerText(p, x, known)),
 		fmt.Sprintf("expected a request in %s%s", known, requestIn(x, known)),
 		append(options, analysis.By(a2a.Client), analysis.Of(x.Keep()))...)
@@ -206,7 +206,7 @@ func withoutPrefix(p *analysis.Pass) bool {
 	return !known.Empty() && lacksPrefix(p.Exchange, known) && rule.NoRoute(p)
 }
 
-// lacksPrefix reports whether the path of a call lacks the /v1 of versions that are spoken where it goes.
+// lacksPrefix reports whether the path of a call lacks the /v1 of the versions that its endpoint speaks.
 func lacksPrefix(x *analysis.Exchange, known a2a.Dialects) bool {
 	if !x.Endpoint.Answered.Empty() || x.Call.Binding != a2a.HTTPJSON || x.Call.Operation == a2a.NoOperation ||
 		known.Has(a2a.V0_1) || known.Has(a2a.V1_0) {
@@ -215,8 +215,7 @@ func lacksPrefix(x *analysis.Exchange, known a2a.Dialects) bool {
 	return x.Path == x.Call.Prefix+"/"+x.Call.Route && !strings.HasSuffix(x.Call.Prefix, "/v1")
 }
 
-// reportPath reports a call of which only the path shows that it is in another dialect than those that are spoken
-// there.
+// reportPath reports a call whose path alone shows that it is in another dialect than its endpoint speaks.
 func reportPath(p *analysis.Pass, x *analysis.Exchange, known a2a.Dialects, options ...analysis.Option) {
 	expected := "a path with /v1"
 	if known.Has(a2a.V1_0) {
@@ -245,7 +244,7 @@ func checkAnsweredOtherwise(p *analysis.Pass) {
 	p.Applied()
 	if got.Intersect(x.Spoken()).Empty() {
 		p.Report(p.Place.At(p.Answer.Payload.Pointer),
-			fmt.Sprintf("the client speaks A2A %s (%s), and the agent answers in %s", x.Call.Dialects, rule.MethodOrPath(x),
+			fmt.Sprintf("the client uses A2A %s (%s), and the agent answers in %s", x.Call.Dialects, rule.MethodOrPath(x),
 				got),
 			fmt.Sprintf("expected an answer in %s", x.Call.Dialects), analysis.By(a2a.Agent),
 			analysis.AtMost(analysis.Warning))
@@ -272,7 +271,7 @@ func reportCardPath(p *analysis.Pass, x *analysis.Exchange) {
 		return
 	}
 	p.Report(x.RequestPlace().Line(),
-		fmt.Sprintf("the client looks for the card at %s, where A2A %s has it, and the agent's is at %s (%s)",
+		fmt.Sprintf("the client looks for the card at %s, the path of A2A %s, and the agent's is at %s (%s)",
 			analysis.Clip(x.Path), x.Dialects, analysis.Clip(card.Path), card.Place), "expected GET "+analysis.Clip(card.Path),
 		analysis.By(a2a.Client), analysis.AtMost(analysis.Warning),
 		analysis.AtMostIf(card.Read, analysis.Note), // if it looks in both places

@@ -41,11 +41,11 @@ var extHeaderName = &analysis.Rule{
 	On:     analysis.RequestSeen,
 	Cites:  rule.Cite("3.2.6", a2a.V1_0).And("14.2.2", a2a.V1_0),
 	Stands: "1.0.1:485 1.0.1:3307",
-	Doc: `In 1.0 the field lost its X-. An agent of 1.0 looks for A2A-Extensions only: the extensions are not activated,
-and if one of them is required, the call is refused.`,
+	Doc: `In 1.0 the header lost its X- prefix. A 1.0 agent reads only A2A-Extensions: it does not activate the
+extensions, and if one of them is required, it refuses the call.`,
 	Fix: `Send A2A-Extensions; a client that also serves older agents may send both.`,
-	Silent: `Requests with both fields, and an empty field, which asks for nothing. The first request of each client at an
-endpoint is reported.`,
+	Silent: `Requests with both headers, and an empty header, which requests nothing. Only the first request of each
+client at an endpoint is reported.`,
 	Check: func(p *analysis.Pass) { checkHeaderName(p, extensionsName, extensionsName0x) },
 }
 
@@ -59,11 +59,11 @@ var extHeaderName0x = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker},
 	Cites:  rule.Cite("extensions guide §Extension Activation", a2a.V0_2, a2a.V0_3),
 	Stands: "0.3.0:extensions:110",
-	Doc: `Before 1.0 the field is called X-A2A-Extensions. An agent of that time does not look for A2A-Extensions, so
-the extensions are not activated.`,
+	Doc: `Before 1.0 the header is named X-A2A-Extensions. An agent of an earlier version does not read
+A2A-Extensions, so it does not activate the extensions.`,
 	Fix: `Send X-A2A-Extensions; a client that also serves newer agents may send both.`,
-	Silent: `Requests with both fields; an empty field, which asks for nothing; agents older than 0.2.4, which had neither.
-The first request of each client at an endpoint is reported.`,
+	Silent: `Requests with both headers; an empty header, which requests nothing; agents older than 0.2.4, which had
+neither. Only the first request of each client at an endpoint is reported.`,
 	Check: func(p *analysis.Pass) {
 		if !olderThanActivation(p) {
 			checkHeaderName(p, extensionsName0x, extensionsName)
@@ -81,7 +81,7 @@ func checkHeaderName(p *analysis.Pass, right, wrong string) {
 	}
 	p.Applied()
 	if !fields.Has(right) {
-		p.Report(p.Exchange.RequestPlace().Header(wrong), "extensions are asked for with "+wrong, "expected "+right)
+		p.Report(p.Exchange.RequestPlace().Header(wrong), "extensions are requested with "+wrong, "expected "+right)
 	}
 }
 
@@ -94,10 +94,11 @@ var extHeaderFormat = &analysis.Rule{
 	On:     analysis.RequestSeen,
 	Cites:  rule.Cite("9.2", a2a.V1_0).And("11.2", a2a.V1_0),
 	Stands: "1.0.1:2248 1.0.1:2763",
-	Doc: `The extensions stand in one field, with commas between their URIs. Agents that read only the first field, or
-compare what stands between commas, do not find the others.`,
-	Fix:    `Join the URIs: A2A-Extensions: https://a.example/x/v1, https://b.example/y/v2.`,
-	Silent: `An empty field, which asks for nothing. The first request of each client at an endpoint is reported.`,
+	Doc: `The extensions are listed in one header, separated by commas. Agents that read only the first header, or
+compare the text between commas, do not find the others.`,
+	Fix: `Join the URIs: A2A-Extensions: https://a.example/x/v1, https://b.example/y/v2.`,
+	Silent: `An empty header, which requests nothing. Only the first request of each client at an endpoint is
+reported.`,
 	Check: func(p *analysis.Pass) {
 		fields := p.Exchange.Request.Fields
 		if !fields.Has(extensionsName) {
@@ -117,27 +118,27 @@ compare what stands between commas, do not find the others.`,
 			}
 		}
 		if bad == "" && count > 1 {
-			bad = fmt.Sprintf("there are %d fields", count)
+			bad = fmt.Sprintf("there are %d headers", count)
 		}
 		if bad != "" {
-			p.Report(p.Exchange.RequestPlace().Header(extensionsName), bad, "expected one field with URIs between commas")
+			p.Report(p.Exchange.RequestPlace().Header(extensionsName), bad, "expected one header with URIs separated by commas")
 		}
 	},
 }
 
 var extHeaderUnknownParam = &analysis.Rule{
 	ID:     "ext-header-unknown-param",
-	Title:  "A2A- header field that the protocol does not have",
+	Title:  "A2A- header that the protocol does not have",
 	Level:  analysis.Advice,
 	Side:   a2a.Client,
 	Once:   analysis.PerEndpoint,
 	On:     analysis.RequestSeen,
 	Cites:  rule.Cite("3.2.6", a2a.V1_0),
 	Stands: "1.0.1:488",
-	Doc: `Names that begin with A2A- belong to the protocol, which has A2A-Version and A2A-Extensions. Any other one
-is a slip that the agent ignores in silence, or may mean something else some day.`,
-	Fix:    `Correct the spelling; for a field of your own take another name.`,
-	Silent: `Names that begin otherwise. The first request of each client at an endpoint is reported.`,
+	Doc: `Names that begin with A2A- belong to the protocol, which has A2A-Version and A2A-Extensions. Any other name
+is a mistake that the agent silently ignores, or may get another meaning in a later version.`,
+	Fix:    `Correct the spelling. Choose another name for a custom header.`,
+	Silent: `Other names. Only the first request of each client at an endpoint is reported.`,
 	Check: func(p *analysis.Pass) {
 		for _, f := range p.Exchange.Request.Fields {
 			if len(f.Name) < 4 || !strings.EqualFold(f.Name[:4], "A2A-") {
@@ -145,7 +146,7 @@ is a slip that the agent ignores in silence, or may mean something else some day
 			}
 			p.Applied()
 			if !strings.EqualFold(f.Name, versionName) && !strings.EqualFold(f.Name, extensionsName) {
-				p.Report(p.Exchange.RequestPlace().Header(f.Name), "there is a field "+analysis.QuoteText(f.Name),
+				p.Report(p.Exchange.RequestPlace().Header(f.Name), "there is a header "+analysis.QuoteText(f.Name),
 					"expected A2A-Version or A2A-Extensions")
 				return
 			}
@@ -163,11 +164,11 @@ var extURIVersion = &analysis.Rule{
 	Bindings: analysis.OnHTTP,
 	Cites:    rule.Cite("extensions guide §Versioning", a2a.V0_2, a2a.V0_3).And("4.6.3", a2a.V1_0),
 	Stands:   "0.3.0:extensions:178 1.0.1:1139",
-	Doc: `A change that breaks an extension needs a new URI. With a version in it the next one is easy to name, and
-people see what they have.`,
+	Doc: `An incompatible change to an extension needs a new URI. With a version in the URI the next one is easy to
+name, and people see which version they have.`,
 	Fix: `Put a version into the URI: https://example.com/extensions/seats/v1.`,
-	Silent: `A note only, since the form of a URI is free: anything with a digit in it passes for a version.
-Extensions without a URI, or with something else in its place.`,
+	Silent: `Extensions without a URI, or with something else as their URI. The finding is only a note, since the form
+of a URI is free: any digit in it counts as a version.`,
 	Check: func(p *analysis.Pass) {
 		i := -1
 		for ext := range p.Card.Extensions() {

@@ -37,14 +37,14 @@ var legacyCardComplete = &analysis.Rule{
 	Bindings: rule.OnJSON,
 	Cites:    rule.Cite("5.5", a2a.V0_1),
 	Stands:   "0.1.0:163",
-	Doc: `Before 0.1 a card described the agent and each skill, named the modes of each skill, and told with the schemes
-oauth2 and apiKey where the token is to be had and in which header the key is to be sent. A client of that time finds no
+	Doc: `Before 0.1 a card described the agent and each skill, and named the modes of each skill. With the schemes
+oauth2 and apiKey it said where to get the token and in which header to send the key. A client of that time finds no
 skill to use, or cannot authenticate.`,
-	Fix: `Add the members that the message names. tokenUrl stands in authentication.credentials.oauth2, headerName in
+	Fix: `Add the members that the message names. tokenUrl belongs in authentication.credentials.oauth2, headerName in
 authentication.credentials.apiKey.`,
-	Silent: `Cards that may be of 0.1 as it was written down, where these members are optional, as long as no call shows
-that their agent is older: a stream at /subscribe, or a history of states; what the recorder has hidden. Of such an agent
-at most four different cards are looked at.`,
+	Silent: `Cards that may follow the published 0.1, where these members are optional, if no call shows that the
+agent is older (a stream at /subscribe, or a history of states); values that the recorder has redacted. At most four
+different cards of such an agent are checked.`,
 	Check: func(p *analysis.Pass) {
 		shown := ""
 		switch {
@@ -81,14 +81,14 @@ at most four different cards are looked at.`,
 			if n > rule.MaxNamed {
 				list += fmt.Sprintf(" and %d more", n-rule.MaxNamed)
 			}
-			p.Report(p.Place, "the card lacks "+list, "expected them in a card as it was before 0.1"+shown)
+			p.Report(p.Place, "the card lacks "+list, "expected them in a card from before 0.1"+shown)
 		}
 	},
 }
 
 var legacyStreamEvents = &analysis.Rule{
 	ID:       "legacy-stream-events",
-	Title:    "event of a stream from before 0.1 out of place",
+	Title:    "event out of place in a stream from before 0.1",
 	Category: analysis.Streaming,
 	Level:    analysis.Advice,
 	Gravest:  analysis.Warning,
@@ -97,15 +97,14 @@ var legacyStreamEvents = &analysis.Rule{
 	Needs:    []*analysis.Tracker{stream.Tracker},
 	Cites:    rule.Cite("7.2", a2a.V0_1),
 	Stands:   "0.1.0:839",
-	Doc: `A stream from before 0.1, at an address that ends in /subscribe, begins with the status submitted or working, and
-each of its events is named status or artifact for what it holds. Clients of that time listen for these names, and never
-hear of an event without one. A task is working between submitted and completed or input-required, and between
-input-required and completed.`,
+	Doc: `A stream from before 0.1, at an address that ends in /subscribe, begins with the status submitted or
+working, and each of its events is named status or artifact after its content. Clients of that time listen for these
+names, and never see an event without one. A task is working between submitted and completed or input-required, and
+between input-required and completed.`,
 	Fix: `Write event: status or event: artifact before the data, send the status submitted or working first, and an event
 for each status after it.`,
-	Silent: `Streams at other addresses; errors; data that hold nothing of A2A; a stream that begins with a question to the
-client. That working was left out is a note. Of several such events in a stream the first
-is reported.`,
+	Silent: `Streams at other addresses; errors; data without A2A content; a stream that begins with a question to the
+client. A missing working status is a note. Only the first such event in a stream is reported.`,
 	Check: func(p *analysis.Pass) {
 		if !p.Exchange.Call.Early || p.Answer == nil || p.Answer.Err != nil {
 			return
@@ -156,18 +155,19 @@ is reported.`,
 
 var legacyHistoryPromised = &analysis.Rule{
 	ID:       "legacy-history-promised",
-	Title:    "history of states promised and not given",
+	Title:    "promised history of states is missing",
 	Category: analysis.Lifecycle,
 	Level:    analysis.Advice,
 	Gravest:  analysis.Warning,
 	Needs:    []*analysis.Tracker{early.Tracker},
 	Cites:    rule.Cite("5.5.2", a2a.V0_1),
 	Stands:   "0.1.0:246",
-	Doc: `The card says stateTransitionHistory:true, and a client that asks for the history of a task which has ended is told
-less than two states: at least it was submitted, and it ended.`,
-	Fix: `Keep each status that a task has had and tell them as its history; or take the flag out of the card.`,
-	Silent: `Agents that speak 0.1 as it was written down, whose history holds messages; clients that ask for less than two
-entries; tasks that are not completed. Of what came before the agent showed its age the first few are looked at.`,
+	Doc: `The card says stateTransitionHistory:true, and a client that asks for the history of an ended task gets
+fewer than two states, although the task was at least submitted and ended.`,
+	Fix: `Keep every status of a task and return them as its history, or remove the flag from the card.`,
+	Silent: `Agents that follow the published 0.1, whose history holds messages; clients that ask for fewer than two
+entries; tasks that are not completed. Of the calls before the agent's version became known, only the first few are
+checked.`,
 	Check: func(p *analysis.Pass) {
 		n := early.Of(p).History
 		if n == nil {
@@ -176,25 +176,25 @@ entries; tasks that are not completed. Of what came before the agent showed its 
 		p.Applied()
 		if *n < 2 {
 			p.Report(p.Place, "the task has "+analysis.Plural(int(*n), "state")+" in its history",
-				"expected those that it went through, as stateTransitionHistory of the card says")
+				"expected its states, as stateTransitionHistory of the card promises")
 		}
 	},
 }
 
 var legacyCancelRefused = &analysis.Rule{
 	ID:       "legacy-cancel-refused",
-	Title:    "task at work could not be canceled before 0.1",
+	Title:    "active task could not be canceled before 0.1",
 	Category: analysis.Lifecycle,
 	Level:    analysis.Advice,
 	Needs:    []*analysis.Tracker{early.Tracker},
 	Cites:    rule.Cite("7.4", a2a.V0_1),
 	Stands:   "0.1.0:948",
-	Doc: `The cancellation of a task was refused because it could not be canceled, and the task was at work afterwards.
-Before 0.1 the code -32002 said that a task could not go from one state to another, and from each that is not an end it
-could go to canceled. The text of 0.1 leaves it to the agent.`,
-	Fix: `Stop the work and answer with the task, canceled; refuse it with -32002 only once the task has ended.`,
-	Silent: `Refusals with another error; tasks that had ended before, got a message since, or were not seen after it. It is
-a note, since later texts let an agent refuse.`,
+	Doc: `The cancellation of a task was refused because it could not be canceled, but the task was active afterwards.
+Before 0.1 the code -32002 meant that a state transition was not possible, and every state that was not an end allowed
+canceled. The text of 0.1 leaves it to the agent.`,
+	Fix: `Stop the work and answer with the canceled task. Refuse with -32002 only if the task has ended.`,
+	Silent: `Refusals with another error; tasks that had ended before, have received a message since, or were not seen
+afterwards. The finding is a note, since later texts let an agent refuse.`,
 	Check: func(p *analysis.Pass) {
 		c := early.Of(p).Cancel
 		if c == nil {
@@ -214,11 +214,11 @@ var legacyWebhookRefused = &analysis.Rule{
 	Needs:    []*analysis.Tracker{early.Tracker},
 	Cites:    rule.Cite("6.8", a2a.V0_1),
 	Stands:   "0.1.0:659",
-	Doc: `A webhook has to be on https, and before 0.1 one that was not was refused with -32004. By another code a client of
-that time looks for the fault in the rest of what it sent.`,
-	Fix: `Answer -32004 where the scheme of the webhook is what you refuse.`,
-	Silent: `Refusals whose text does not speak of https or TLS; codes of the agent's own. It is a note: the text of 0.1 gives
-that code another meaning.`,
+	Doc: `A webhook has to use https, and before 0.1 one that did not was refused with -32004. With another code a
+client of that time looks for the problem in the rest of its request.`,
+	Fix: `Answer -32004 if you refuse the webhook because of its scheme.`,
+	Silent: `Refusals whose text does not mention https or TLS; agent-specific codes. The finding is a note: the text
+of 0.1 gives that code another meaning.`,
 	Check: func(p *analysis.Pass) {
 		failure := early.Of(p).Webhook
 		if failure == nil || !speaksOfTLS(failure.Message) {

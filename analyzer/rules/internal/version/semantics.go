@@ -19,14 +19,14 @@ var verSemantics = &analysis.Rule{
 	Cites:  rule.Cite("3.6.2", a2a.V1_0),
 	Covers: []string{"ver-unsupported-error", "event-kind", "stream-response-oneof"},
 	Stands: "1.0.1:737",
-	Doc: `The request names a version and is written in it, and the answer has the shape of another one. The client, which
-got no error, fails to read a success.`,
-	Fix: `Let A2A-Version decide how a request is read and how it is answered; refuse with VersionNotSupportedError
-(-32009) what cannot be answered so.`,
-	Silent: `Requests without a version, or that contradict the one they name; answers that show no version; errors and
-cards; lower-case states in an answer of 1.0, which other rules judge; HTTP+JSON requests that could be of 0.3, unless a
-card says that only 1.0 is spoken there, or no card says anything and the path is as in 1.0. The first answer or event
-at an endpoint is reported.`,
+	Doc: `The request names a version and is written in it, and the answer has the form of another version. The client
+gets no error, but cannot read the result.`,
+	Fix: `Use A2A-Version to decide how to read a request and how to answer it. If you cannot answer in that version,
+refuse with VersionNotSupportedError (-32009).`,
+	Silent: `Requests without a version, or that contradict their version; answers of unknown version; errors and
+cards; lower-case states in an answer of 1.0, which other rules check; HTTP+JSON requests that could be of 0.3, unless
+a card offers only 1.0 there, or no card names the URL and the path is as in 1.0. Only the first answer or event at an
+endpoint is reported.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		version, _, given := givenVersion(p)
@@ -57,14 +57,14 @@ func surelySpoken(x *analysis.Exchange) bool {
 	return x.Call.Evidence == a2a.Decisive || x.Endpoint != nil && x.Endpoint.Declared == a2a.Of(a2a.V1_0)
 }
 
-// asksAsIn1_0 reports whether a request over HTTP+JSON names version 1.0 and its path is as in 1.0, where no card says
-// what is spoken. An agent of 0.3 does not have such paths.
+// asksAsIn1_0 reports whether a request over HTTP+JSON names version 1.0 and has a 1.0 path, while no card declares the
+// version of the endpoint. An agent of 0.3 does not have such paths.
 func asksAsIn1_0(x *analysis.Exchange) bool {
 	return x.Call.Binding == a2a.HTTPJSON && x.Call.Version != "" && x.Call.Dialects == a2a.Of(a2a.V1_0) &&
 		x.Endpoint != nil && x.Endpoint.Declared.Empty() && !strings.Contains(x.Path, "/v1/")
 }
 
-// sameFormat returns the dialects whose traffic a version stands for: that of 0.2 and 0.3 is the same.
+// sameFormat returns the dialects with the same format as a version: 0.2 and 0.3 share theirs.
 func sameFormat(in a2a.Dialects) a2a.Dialects {
 	if kinds := a2a.Of(a2a.V0_2, a2a.V0_3); !in.Intersect(kinds).Empty() {
 		return in | kinds
@@ -82,11 +82,11 @@ var verEmptyMeans03 = &analysis.Rule{
 	Cites:  rule.Cite("3.6.2", a2a.V1_0),
 	Covers: []string{"dialect-mismatch"},
 	Stands: "1.0.1:739",
-	Doc: `A client of 0.3 sends no version, and that means 0.3. This agent offers 0.3 at the URL and answers in 1.0,
+	Doc: `A client of 0.3 sends no version, which means 0.3. This agent offers 0.3 at the URL but answers in 1.0,
 which such a client cannot read.`,
-	Fix: `Take a missing or empty A2A-Version for 0.3, and answer in it.`,
-	Silent: `URLs for which no card declares 0.3; answers that show no version; errors and cards; HARs of other
-programs that may leave fields out. The first call at an endpoint is reported.`,
+	Fix: `Treat a missing or empty A2A-Version as 0.3, and answer in 0.3.`,
+	Silent: `URLs for which no card declares 0.3; answers of unknown version; errors and cards; HARs of other
+programs, which may omit headers. Only the first call at an endpoint is reported.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		version, _, _ := givenVersion(p)
@@ -106,7 +106,7 @@ programs that may leave fields out. The first call at an endpoint is reported.`,
 
 var versionSemanticsMixed = &analysis.Rule{
 	ID:     "version-semantics-mixed",
-	Title:  "one message in the words of two versions",
+	Title:  "message mixes two versions of the protocol",
 	Level:  analysis.Should,
 	Side:   a2a.Agent,
 	Either: true,
@@ -117,12 +117,12 @@ var versionSemanticsMixed = &analysis.Rule{
 		rule.Cite("3.6.2", a2a.V1_0)...,
 	),
 	Stands: "0.1.0:387 0.2.6:286 0.3.0:495 1.0.1:737",
-	Doc: `One part of the message is written as in one version of the protocol and another part as in a second one. No
-client and no agent of either version reads all of it; mostly half of a program was brought up to date.`,
+	Doc: `Part of the message is written in one version of the protocol, and part in another. No client or agent of
+either version can read all of it. Usually only half of a program was updated.`,
 	Fix: `Build the message with the types of one version only.`,
-	Silent: `Cards, which may serve two versions on purpose; whatever stands in metadata, data or headers; HTTP+JSON
-before 1.0, which has two flavours. Where a rule about the member itself reports it, that is enough. Of several such
-messages of an exchange the first is reported.`,
+	Silent: `Cards, which may serve two versions on purpose; the contents of metadata, data and headers; HTTP+JSON
+before 1.0, which has two flavors; members that another rule reports. Only the first such message in an exchange is
+reported.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Call.Binding == a2a.HTTPJSON && p.Dialects != a2a.Of(a2a.V1_0) || x.Call.Operation == a2a.NoOperation {
@@ -141,7 +141,7 @@ messages of an exchange the first is reported.`,
 		if p.Answer != nil && !p.Answer.Payload.Dialects.Empty() && p.Answer.Payload.Kind != a2a.CardPayload {
 			p.Applied()
 			if v := p.Answer.Payload.Value; rule.OtherSpelling(p, v) || v.Has("kind") && p.Dialects == a2a.Of(a2a.V1_0) {
-				return // legacy-field-emitted reports the kind, and stands for what is inside
+				return // legacy-field-emitted reports the kind, which covers the contents
 			}
 			reportMixed(p, p.Answer.Payload.Dialects, p.Answer.Payload.Contrary, a2a.Agent)
 		}

@@ -13,7 +13,7 @@ import (
 var versionPart = regexp.MustCompile(`(?i)^(?:(.*?)[-_])??(v?[0-9][0-9.]*(?:[-.]?(?:alpha|beta|rc|pre)[-.]?[0-9]*)?|` +
 	`[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?)(\.(?:json|ya?ml|md|html))?$`)
 
-// markedVersion is a version that nobody takes for anything else: with a v, a dot or the dashes of a date.
+// markedVersion matches text that is certainly a version: with a v, a dot or the dashes of a date.
 var markedVersion = regexp.MustCompile(`(?i)^(?:v[0-9].*|[0-9]+\..*|[0-9]{4}-.*|20[0-9]{6})$`)
 
 // otherVersion reports whether two URIs differ in nothing but a version, or in that only one of them has one.

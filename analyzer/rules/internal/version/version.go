@@ -41,12 +41,12 @@ var verHeaderPresent = &analysis.Rule{
 	On:       analysis.OutcomeSeen,
 	Cites:    rule.Cite("3.6.1", a2a.V1_0),
 	Stands:   "1.0.1:712",
-	Doc: `A request without a version asks for 0.3: that is what agents have to take it for. One that serves both
-versions answers in words that this client does not understand, and one that serves only 1.0 may refuse.`,
-	Fix: `Send A2A-Version: 1.0 with every request; over HTTP, in the header.`,
-	Silent: `Fetches of the public card; a version given as a parameter; an empty version, which means 0.3 in so many
-words; HTTP+JSON requests that could be of 0.3, unless a card says that only 1.0 is spoken there; HARs of other
-programs that may leave fields out. The first request of each client at an endpoint is reported.`,
+	Doc: `A request without a version asks for 0.3, and agents have to treat it so. An agent that serves both versions
+answers in 0.3, which this client cannot read; an agent that serves only 1.0 may refuse.`,
+	Fix: `Send A2A-Version: 1.0 with every request; over HTTP, as a header.`,
+	Silent: `Fetches of the public card; a version given as a parameter; an empty version, which explicitly means 0.3;
+HTTP+JSON requests that could be of 0.3, unless a card offers only 1.0 there; HARs of other programs, which may omit
+headers. Only the first request of each client at an endpoint is reported.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Call.Operation == a2a.NoOperation || !x.HeadersKept() || !surelySpoken(x) {
@@ -71,7 +71,7 @@ func queryVersion(x *analysis.Exchange) (string, bool) {
 	return list, given
 }
 
-// headerVersion returns the version in the header of a request; empty if there is none.
+// headerVersion returns the version in the header of a request; empty without one.
 func headerVersion(x *analysis.Exchange) (list string) {
 	for value := range x.Request.Fields.All(versionName) {
 		list = joined(list, value)
@@ -99,12 +99,12 @@ var verHeaderFormat = &analysis.Rule{
 	On:     analysis.RequestSeen,
 	Cites:  rule.Cite("A2A 1.0 §14.2.1", a2a.V0_2, a2a.V0_3).And("14.2.1", a2a.V1_0),
 	Stands: "1.0.1:3297",
-	Doc: `The version is two numbers with a dot between. An agent that compares it with those it knows finds none that is
-equal, and refuses the call, or takes it for one of 0.3.`,
-	Fix: `Send the number as the card prints it for the interface, once: A2A-Version: 1.0.`,
-	Silent: `An empty value, which stands for 0.3; a version with a patch number, which has a rule of its own; the same
-version twice. Where there are several header fields, or parameters of the query, they count as one list; in requests of
-0.2 and 0.3, which do not know the header, nothing else is reported, and that as a note.`,
+	Doc: `The version is two numbers with a dot between them. An agent that compares it with those it knows finds no
+match, and refuses the call, or treats it as one of 0.3.`,
+	Fix: `Send the version once, exactly as the card shows it for the interface: A2A-Version: 1.0.`,
+	Silent: `An empty value, which means 0.3; a version with a patch number, which another rule covers; the same
+version twice. Several headers or query parameters count as one list. In requests of 0.2 and 0.3, which do not have
+the header, only such lists are reported, as a note.`,
 	Check: func(p *analysis.Pass) {
 		version, at, given := givenVersion(p)
 		if !given || version == "" || countNumbers(version) == 3 {
@@ -143,10 +143,10 @@ var verHeaderPatch = &analysis.Rule{
 	On:     analysis.RequestSeen,
 	Cites:  rule.Cite("3.6", a2a.V1_0),
 	Stands: "1.0.1:708",
-	Doc: `Patch numbers never change what is on the wire and do not belong into requests. An agent that compares the
-whole text refuses a client that it would understand.`,
-	Fix:    `Send the major and the minor number only: A2A-Version: 1.0.`,
-	Silent: `Whether that patch exists.`,
+	Doc: `Patch numbers never change the wire format and do not belong in requests. An agent that compares the whole
+text refuses a client that it could serve.`,
+	Fix:    `Send only the major and the minor number: A2A-Version: 1.0.`,
+	Silent: `Whether the patch version exists.`,
 	Check: func(p *analysis.Pass) {
 		version, at, given := givenVersion(p)
 		if !given || version == "" {
@@ -161,17 +161,17 @@ whole text refuses a client that it would understand.`,
 
 var verHeaderParamConflict = &analysis.Rule{
 	ID:       "ver-header-param-conflict",
-	Title:    "version in the header and as a parameter disagree",
+	Title:    "version in the header differs from the version in a parameter",
 	Level:    analysis.Should,
 	Bindings: rule.OnJSONCall,
 	Side:     a2a.Client,
 	On:       analysis.RequestSeen,
 	Cites:    rule.Cite("A2A 1.0 §3.6.1", a2a.V0_2, a2a.V0_3).And("3.6.1", a2a.V1_0),
 	Stands:   "1.0.1:724",
-	Doc: `The request asks for one version in its header and for another as a parameter. Which one it gets depends on
+	Doc: `The request asks for one version in its header and for another in a parameter. Which one it gets depends on
 where the agent looks first.`,
 	Fix:    `Name the version once, in the header.`,
-	Silent: `Patch numbers; an empty value beside another one.`,
+	Silent: `Patch numbers; an empty value in one of the two.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		head := headerVersion(x)
@@ -202,12 +202,12 @@ var verInterfaceMatch = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker},
 	Cites:  rule.Cite("4.4.6", a2a.V1_0),
 	Stands: "1.0.1:proto:351",
-	Doc: `The card says for each URL which version is spoken there, and the client asks for another one. No sentence forbids
-that, and clients may try versions in turn; but the agent has to refuse it, even if it would understand.`,
-	Fix: `Take the interface whose protocolVersion the client speaks, and send that version.`,
-	Silent: `Patch numbers; interfaces whose version the card leaves out; cards that were not seen.
-Where the agent fails or answers in another version, that is said instead. The first request of each client at an
-endpoint is reported.`,
+	Doc: `The card names the version for each URL, and the client asks for another one. No sentence forbids that, and
+clients may try versions in turn. But the agent has to refuse the request, even if it could serve it.`,
+	Fix: `Choose the interface whose protocolVersion the client supports, and send that version.`,
+	Silent: `Patch numbers; interfaces for which the card names no version; cards that were not seen. If the agent
+fails or answers in another version, that is reported instead. Only the first request of each client at an endpoint is
+reported.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		version, at, given := givenVersion(p)
@@ -252,7 +252,7 @@ func offeredVersions(p *analysis.Pass) string {
 
 var verUnsupportedError = &analysis.Rule{
 	ID:       "ver-unsupported-error",
-	Title:    "version that is not offered, not refused as such",
+	Title:    "unsupported version is not refused as such",
 	Category: analysis.ErrorHandling,
 	Level:    analysis.Must,
 	Side:     a2a.Agent,
@@ -263,14 +263,14 @@ var verUnsupportedError = &analysis.Rule{
 	Future:   true,
 	Covers:   rule.CodeRules,
 	Stands:   "1.0.1:737",
-	Doc: `The client asks for a version that the agent does not have at this URL, and gets something else than
-VersionNotSupportedError (-32009). By that error a client knows that it may try another version; an answer in other
-words than it asked for makes it fail somewhere else.`,
-	Fix: `Look at A2A-Version first, and answer -32009 with the reason VERSION_NOT_SUPPORTED (HTTP+JSON: status 400) for
-versions that are not served here.`,
-	Silent: `Agents whose cards know no 1.0, which cannot know the error; cards that were not seen;
-answers in the version that was asked for, whatever the card says; requests in the words of 1.0 that ask for 0.3; errors
-with another cause, such as credentials. A version that does not exist yet is one that the card does not offer.`,
+	Doc: `The client asks for a version that the agent does not have at this URL, and does not get
+VersionNotSupportedError (-32009). The error tells a client to try another version. An answer in a different version
+makes it fail somewhere else.`,
+	Fix: `Check A2A-Version first, and answer -32009 with the reason VERSION_NOT_SUPPORTED (HTTP+JSON: status 400) for
+versions that you do not serve.`,
+	Silent: `Agents whose cards do not mention 1.0, since they do not have the error; cards that were not seen;
+answers in the requested version, whatever the card says; requests in the form of 1.0 that ask for 0.3; errors with
+another cause, such as credentials. A version that does not exist yet counts as not offered.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		version, _, given := givenVersion(p)
@@ -308,7 +308,7 @@ func knowsVersions(p *analysis.Pass) bool {
 
 var verSupportedRefused = &analysis.Rule{
 	ID:       "ver-supported-refused",
-	Title:    "version that the card declares, refused as not supported",
+	Title:    "version that the card declares is refused as not supported",
 	Category: analysis.ErrorHandling,
 	Level:    analysis.Must,
 	Side:     a2a.Agent,
@@ -317,12 +317,12 @@ var verSupportedRefused = &analysis.Rule{
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("A2A 1.0 §3.6.2", a2a.V0_2, a2a.V0_3).And("3.6.2", a2a.V1_0),
 	Stands:   "1.0.1:737",
-	Doc: `The card says that this version is spoken at this URL, and the agent says that it is not supported. A client
-that did as the card says has nowhere else to go.`,
-	Fix: `Compare the major and the minor number only; and let the card name what is served: one interface entry for
-each version and URL.`,
-	Silent: `Cards that were not seen, or that disagree; requests that name no version, or another one
-than that of their words; agents whose cards know no 1.0, which cannot know the error.`,
+	Doc: `The card offers this version at this URL, but the agent answers that it is not supported. A client that
+follows the card has no alternative.`,
+	Fix: `Compare only the major and the minor number. List the versions that you serve in the card: one interface
+entry for each version and URL.`,
+	Silent: `Cards that were not seen, or that disagree; requests without a version, or with one that contradicts
+their form; agents whose cards do not mention 1.0, since they do not have the error.`,
 	Check: func(p *analysis.Pass) {
 		version, _, given := givenVersion(p)
 		if !given || countNumbers(version) < 2 || p.Answer == nil || !everyCardOffers(p, version) || !knowsVersions(p) ||
@@ -353,9 +353,9 @@ func everyCardOffers(p *analysis.Pass, version string) bool {
 	return len(cards) > 0
 }
 
-// givenVersion returns the version that a request names, without blanks around it, where it stands, and whether there
-// is one, be it empty: in the header, in the query, or among the parameters. Fields that disagree are one list, as HTTP
-// has it (RFC 9110 section 5.3), which is no version.
+// givenVersion returns the version that a request names, without surrounding blanks, its place, and whether the request
+// names one, even an empty one. The version may be in the header, in the query, or among the parameters. Fields that
+// disagree form one list, as in HTTP (RFC 9110 section 5.3), and a list is not a version.
 func givenVersion(p *analysis.Pass) (version string, at analysis.Place, given bool) {
 	x := p.Exchange
 	if x.Request.Fields.Has(versionName) {

@@ -30,14 +30,12 @@ var equivErrorSame = &analysis.Rule{
 	If:     analysis.Refused,
 	Needs:  []*analysis.Tracker{answer.Tracker, task.Tracker},
 	Stands: "0.3.0:143 1.0.1:1151",
-	Doc: `An agent behaves the same whatever binding it is called over. A client that changes the binding, or a gateway
-that translates, gets another error for the same call, and acts on it: it gives up a task that is there, or repairs a
-request that is right.`,
-	Fix: `Map the errors of all bindings from one table, in one place behind them.`,
-	Silent: `Other operations, clients, credentials or versions; tasks that were seen and not known to have ended, since
-they may have changed in between; a task that is not found later, since it may have been removed; errors about the
-version, extensions, content types or push, which have causes of their own; and errors that a rule about ended tasks
-reports.`,
+	Doc: `An agent behaves the same over every binding. If a client changes the binding, or a gateway translates, the
+same call gets another error. The client then gives up on a task that exists, or changes a request that is right.`,
+	Fix: `Map the errors of all bindings from one table, in shared code.`,
+	Silent: `Other operations, clients, credentials or versions; tasks that were seen and not known to have ended,
+since they may have changed in between; a task that is not found later, since it may have been removed; errors about
+the version, extensions, content types or push, which have other causes; errors that a rule about ended tasks reports.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if p.RequestMissed() || p.Answer == nil || p.Answer.Err == nil || !p.Answer.Err.Name.A2A() ||
@@ -61,8 +59,7 @@ reports.`,
 	},
 }
 
-// sameState reports whether a task was surely in the same state for two calls: it had ended, or nobody has ever seen
-// it.
+// sameState reports whether a task was certainly in the same state for two calls: it had ended, or was never seen.
 func sameState(p *analysis.Pass, before *answer.Refusal) bool {
 	return before.Terminal && task.Of(p).EndedBefore(p.Exchange) != nil ||
 		before.Unseen && task.Of(p).Named(p.Exchange) == nil
@@ -96,12 +93,12 @@ var equivResultSame = &analysis.Rule{
 	On:     analysis.AnswerSeen,
 	Needs:  []*analysis.Tracker{answer.Tracker},
 	Stands: "0.3.0:142 1.0.1:1150",
-	Doc: `An agent gives the same task over every binding. Where one leaves out an artifact or tells another state, what a
-client knows of its work depends on how it asked.`,
-	Fix: `Keep tasks in one store behind all bindings, and write each from the same object.`,
+	Doc: `An agent returns the same task over every binding. If one binding omits an artifact or shows another state,
+the result depends on how the client asks.`,
+	Fix: `Keep tasks in one store for all bindings, and write each answer from the same object.`,
 	Silent: `Tasks that have not ended; other clients, credentials, versions or history lengths; the order of members,
-defaults that are left out, metadata, links, instants; the history, unless the client says how much of it; tasks that
-change over one binding too.`,
+omitted defaults, metadata, links, times; the history, unless the client says how much of it; tasks that also change
+over one binding.`,
 	Check: func(p *analysis.Pass) {
 		before, part := answer.Of(p).ShownElsewhere(p.Observation)
 		if before == nil || p.RequestMissed() {
@@ -110,7 +107,7 @@ change over one binding too.`,
 		p.Applied()
 		if part != "" {
 			p.Report(p.Place.At(p.Answer.Payload.Pointer).In(part),
-				fmt.Sprintf("task %s differs in %s from what %s says of it at %s",
+				fmt.Sprintf("task %s differs in %s from %s at %s",
 					analysis.QuoteText(p.Exchange.Call.TaskID), part, before.Binding, before.Place),
 				"expected the same task over all bindings")
 		}

@@ -42,11 +42,11 @@ var rpchttpPost = &analysis.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7", rule.Before1...).And("9.2", a2a.V1_0),
 	Stands:   "0.1.0:777 0.2.6:447 0.3.0:656 1.0.1:2253",
-	Doc: `JSON-RPC calls are posted. Agents route by the HTTP method before they look into the body, and caches and
-gateways may drop a body under GET or repeat a PUT: the call never arrives, or arrives twice.`,
+	Doc: `JSON-RPC calls are sent with POST. Agents route by the HTTP method before they read the body, and caches and
+gateways may drop the body of a GET or repeat a PUT: the call never arrives, or arrives twice.`,
 	Fix: `Send every JSON-RPC request with POST to the URL of the interface.`,
-	Silent: `OPTIONS and HEAD, which are not calls whatever they carry, and bodies that are not surely JSON-RPC of
-A2A. In 1.0, which shows POST in its examples and demands it nowhere, it is a note.`,
+	Silent: `OPTIONS and HEAD, which are never calls, and bodies that are not certainly A2A JSON-RPC. In 1.0, which
+shows POST in its examples but does not require it, the finding is a note.`,
 	Check: func(p *analysis.Pass) {
 		p.Applied()
 		if method := p.Exchange.Request.Method; method != "POST" {
@@ -58,34 +58,38 @@ A2A. In 1.0, which shows POST in its examples and demands it nowhere, it is a no
 
 var rpcRequestContentType = &analysis.Rule{
 	ID:       "rpc-request-content-type",
-	Title:    "JSON-RPC request not labelled application/json",
+	Title:    "JSON-RPC request not labeled application/json",
 	Level:    analysis.Must,
 	Side:     a2a.Client,
+	Once:     analysis.PerCause,
 	On:       analysis.RequestSeen,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("3.2", a2a.V0_1, a2a.V0_2).And("3.2.1", a2a.V0_3),
 	Stands:   "0.1.0:67 0.2.6:70 0.3.0:79",
-	Doc: `A client that calls over JSON-RPC has to say application/json. Many frameworks choose the parser by this label:
-with another one they answer 415, or hand the agent an empty body.`,
-	Fix:    `Send "Content-Type: application/json" with every JSON-RPC request.`,
-	Silent: `Parameters such as charset are ignored, and a label that the recording does not have is not missed.`,
-	Check:  func(p *analysis.Pass) { judgeRequestLabel(p) },
+	Doc: `A JSON-RPC client has to send application/json. Many frameworks choose the parser by this label: with
+another one they answer 415, or give the agent an empty body.`,
+	Fix: `Send "Content-Type: application/json" with every JSON-RPC request.`,
+	Silent: `Parameters such as charset, and labels that are not in the recording.
+Only the first message with each label between the same two programs is reported, with the number of messages.`,
+	Check: func(p *analysis.Pass) { judgeRequestLabel(p) },
 }
 
 var rpcRequestContentTypeV1 = &analysis.Rule{
 	ID:       "rpc-request-content-type-v1",
-	Title:    "JSON-RPC request not labelled application/json",
+	Title:    "JSON-RPC request not labeled application/json",
 	Level:    analysis.Should,
 	Side:     a2a.Client,
+	Once:     analysis.PerCause,
 	On:       analysis.RequestSeen,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("9.1", a2a.V1_0),
 	Stands:   "1.0.1:2236",
-	Doc: `The JSON-RPC binding of 1.0 carries application/json; application/a2a+json belongs to HTTP+JSON. Many frameworks
-choose the parser by this label: with another one they answer 415, or hand the agent an empty body.`,
-	Fix:    `Send "Content-Type: application/json" with every JSON-RPC request.`,
-	Silent: `Parameters such as charset are ignored, and a label that the recording does not have is not missed.`,
-	Check:  func(p *analysis.Pass) { judgeRequestLabel(p) },
+	Doc: `The JSON-RPC binding of 1.0 uses application/json; application/a2a+json belongs to HTTP+JSON. Many
+frameworks choose the parser by this label: with another one they answer 415, or give the agent an empty body.`,
+	Fix: `Send "Content-Type: application/json" with every JSON-RPC request.`,
+	Silent: `Parameters such as charset, and labels that are not in the recording.
+Only the first message with each label between the same two programs is reported, with the number of messages.`,
+	Check: func(p *analysis.Pass) { judgeRequestLabel(p) },
 }
 
 func judgeRequestLabel(p *analysis.Pass) {
@@ -102,18 +106,20 @@ func judgeRequestLabel(p *analysis.Pass) {
 
 var rpcResponseContentType = &analysis.Rule{
 	ID:       "rpc-response-content-type",
-	Title:    "JSON-RPC answer not labelled application/json",
+	Title:    "JSON-RPC answer not labeled application/json",
 	Level:    analysis.Must,
 	Side:     a2a.Agent,
+	Once:     analysis.PerCause,
 	On:       analysis.AnswerSeen,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("3.2", a2a.V0_1, a2a.V0_2).And("3.2.1", a2a.V0_3),
 	Stands:   "0.1.0:67 0.2.6:70 0.3.0:79",
-	Doc: `An agent that answers over JSON-RPC has to say application/json. Clients choose their parser by this label: a
-JSON-RPC object labelled as text is shown to a user, or refused, although its content is right.`,
+	Doc: `A JSON-RPC agent has to answer with application/json. Clients choose their parser by this label: they show a
+JSON-RPC object labeled as text to a user, or refuse it, although its content is right.`,
 	Fix: `Send "Content-Type: application/json" with every JSON-RPC answer that is not an event stream.`,
-	Silent: `Parameters such as charset are ignored. Answers without a body, error pages that are not JSON-RPC, and results
-where an event stream is due are not judged.`,
+	Silent: `Parameters such as charset. Answers without a body, error pages that are not JSON-RPC, and results where
+an event stream is expected.
+Only the first message with each label between the same two programs is reported, with the number of messages.`,
 	Check: func(p *analysis.Pass) {
 		if !p.Answer.IsEnvelope || rule.DueAsStream(p) {
 			return
@@ -128,18 +134,20 @@ where an event stream is due are not judged.`,
 
 var rpcResponseContentTypeV1 = &analysis.Rule{
 	ID:       "rpc-response-content-type-v1",
-	Title:    "JSON-RPC answer not labelled application/json",
+	Title:    "JSON-RPC answer not labeled application/json",
 	Level:    analysis.Should,
 	Side:     a2a.Agent,
+	Once:     analysis.PerCause,
 	On:       analysis.AnswerSeen,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("9.1", a2a.V1_0),
 	Stands:   "1.0.1:2236",
-	Doc: `The JSON-RPC binding of 1.0 carries application/json. Clients choose their parser by this label: a JSON-RPC
-object labelled as text is shown to a user, or refused, although its content is right.`,
+	Doc: `The JSON-RPC binding of 1.0 uses application/json. Clients choose their parser by this label: they show a
+JSON-RPC object labeled as text to a user, or refuse it, although its content is right.`,
 	Fix: `Send "Content-Type: application/json" with every JSON-RPC answer that is not an event stream.`,
-	Silent: `Parameters are ignored. The label of the other binding, application/a2a+json, is a note. Answers without
-a body, error pages that are not JSON-RPC, and results where an event stream is due are not judged.`,
+	Silent: `Parameters. The label of the other binding, application/a2a+json, is a note. Answers without a body,
+error pages that are not JSON-RPC, and results where an event stream is expected.
+Only the first message with each label between the same two programs is reported, with the number of messages.`,
 	Check: func(p *analysis.Pass) {
 		if !p.Answer.IsEnvelope || rule.DueAsStream(p) {
 			return
@@ -150,7 +158,7 @@ a body, error pages that are not JSON-RPC, and results where an event stream is 
 		switch rule.Essence(types) {
 		case "application/json":
 		case "application/a2a+json":
-			p.Report(at, rule.ContentType(types), "expected application/json: that one is for HTTP+JSON",
+			p.Report(at, rule.ContentType(types), "expected application/json: this label is for HTTP+JSON",
 				analysis.AtMost(analysis.Note))
 		default:
 			p.Report(at, rule.ContentType(types), "expected application/json")
@@ -167,10 +175,10 @@ var rpcAnswerMissing = &analysis.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("JSON-RPC 2.0 §5", rule.Every...),
 	Covers:   []string{"rpc-result-xor-error"},
-	Doc: `A JSON-RPC request with an id gets a response object, whatever there is to say. Without one the client cannot
-tell whether the call was done: most fail to parse the empty text and try again.`,
-	Fix: `Answer every request that has an id with a response object; where there is nothing to return, with "result":
-{} or null.`,
+	Doc: `A JSON-RPC request with an id always gets a response object. Without one the client cannot tell whether the
+call was executed: most clients fail to parse the empty text and try again.`,
+	Fix: `Answer every request that has an id with a response object, with "result": {} or null if there is nothing to
+return.`,
 	Silent: `Requests without id, which are notifications; statuses other than 2xx; answers that were cut off.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
@@ -187,20 +195,22 @@ tell whether the call was done: most fail to parse the empty text and try again.
 
 var streamContentType = &analysis.Rule{
 	ID:       "stream-content-type",
-	Title:    "event stream not labelled text/event-stream",
+	Title:    "event stream not labeled text/event-stream",
 	Category: analysis.Streaming,
 	Level:    analysis.Must,
 	Side:     a2a.Agent,
+	Once:     analysis.PerCause,
 	On:       analysis.AnswerSeen | analysis.EventSeen,
 	Bindings: rule.OnJSONCall,
 	Cites: rule.Cite("3.3", a2a.V0_1, a2a.V0_2).And("3.3.1", a2a.V0_3).And("9.4.2", a2a.V1_0).
 		And("11.7", a2a.V1_0),
 	Stands: "0.1.0:73 0.2.6:76 0.3.0:123 1.0.1:2322 1.0.1:2965",
-	Doc: `Server-sent events travel as text/event-stream. Clients decide by this label whether to read events as they come;
-under another one they wait for the end of the body and then fail to parse it.`,
+	Doc: `Server-sent events are labeled text/event-stream. Clients decide by this label whether to read events as
+they arrive; with another one they wait for the end of the body and then fail to parse it.`,
 	Fix: `Set "Content-Type: text/event-stream" before the first event is written.`,
-	Silent: `Parameters are ignored. A body counts as a stream only if it is not JSON, begins with a line of an event
-and has data that begins like a JSON object.`,
+	Silent: `Parameters. A body counts as a stream only if it is not JSON, begins with a line of an event, and has
+data that begins like a JSON object.
+Only the first message with each label between the same two programs is reported, with the number of messages.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind == analysis.EventSeen {
 			if rule.OpensStream(p) {
@@ -216,8 +226,8 @@ and has data that begins like a JSON object.`,
 	},
 }
 
-// framedAsEvents reports whether an answer that is not labelled as an event stream surely is one: lines of events, with
-// data that begins like a JSON object.
+// framedAsEvents reports whether an answer that is not labelled as an event stream certainly is one: lines of events,
+// with data that begins like a JSON object.
 func framedAsEvents(p *analysis.Pass) bool {
 	if p.Doc == nil || p.Doc.Err == nil {
 		return false
@@ -257,10 +267,10 @@ var streamStatus200 = &analysis.Rule{
 	Cites: rule.Cite("3.3", a2a.V0_1, a2a.V0_2).And("3.3.1", a2a.V0_3).And("9.4.2", a2a.V1_0).
 		And("11.7", a2a.V1_0),
 	Stands: "0.1.0:73 0.2.6:76 0.3.0:123 1.0.1:2322 1.0.1:2964",
-	Doc: `An event stream begins with status 200. Clients that follow the standard for server-sent events give up on any
-other one, so the events are written and nobody reads them.`,
-	Fix: `Answer a streaming call with 200, also where it creates a task.`,
-	Silent: `Statuses of 300 and more, which make the answer an error whatever its label; 204 and 205, which have no
+	Doc: `An event stream has status 200. Clients that follow the standard for server-sent events give up on any other
+status, so no one reads the events.`,
+	Fix: `Answer a streaming call with 200, even if it creates a task.`,
+	Silent: `Statuses of 300 and above, which make the answer an error whatever its label; 204 and 205, which have no
 body.`,
 	Check: func(p *analysis.Pass) {
 		status := p.Exchange.Response.Status
@@ -274,14 +284,15 @@ body.`,
 	},
 }
 
-// beginsStream reports whether what is at hand is the first of a stream: its first event, or its end if there was none.
+// beginsStream reports whether the current observation is the first of a stream: its first event, or its end if there
+// was none.
 func beginsStream(p *analysis.Pass) bool {
 	return p.Exchange.Stream != nil && p.Exchange.Stream.Events == 0
 }
 
 var streamMethodAnsweredJSON = &analysis.Rule{
 	ID:       "stream-method-answered-json",
-	Title:    "streaming call answered with JSON, not with events",
+	Title:    "streaming call answered with JSON instead of events",
 	Category: analysis.Streaming,
 	Level:    analysis.Must,
 	Side:     a2a.Agent,
@@ -291,12 +302,12 @@ var streamMethodAnsweredJSON = &analysis.Rule{
 	Cites:    rule.Cite("7.2", rule.Before1...).And("3.1.2", a2a.V1_0).And("9.4.2", a2a.V1_0),
 	Stands:   "0.1.0:832 0.2.6:517 0.3.0:726 1.0.1:206 1.0.1:2322",
 	Covers:   []string{"stream-empty"},
-	Doc: `A call of a streaming method is answered with an event stream. A client that asked for one hands the answer to
-its reader of events, which finds none in a JSON body, in JSON Lines or in an array: the result is there and nobody sees
-it.`,
-	Fix: `Answer with text/event-stream and one event for each update: "data: ", the JSON object, and a blank line. An agent that has one Message or Task only sends it
-as the only event. Without support for streaming, answer with the error for that.`,
-	Silent: `Errors as JSON, which are right in place of a stream; answers that are not an object of A2A. Before 1.0 the
+	Doc: `A streaming call is answered with an event stream. The client passes the answer to its event reader, which
+finds no events in a JSON body, in JSON Lines or in an array: the result arrives and no one sees it.`,
+	Fix: `Answer with text/event-stream and one event for each update: "data: ", the JSON object, and a blank line. An
+agent with only one Message or Task sends it as the only event. An agent that does not support streaming answers with
+the error for that.`,
+	Silent: `JSON errors, which are right instead of a stream; answers that are not an A2A object. Before 1.0 the
 finding is a warning.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
@@ -341,14 +352,14 @@ func reportBareValues(p *analysis.Pass) {
 	x := p.Exchange
 	if n := x.Stream.Bare; n > 0 && x.Call.Streams && rule.Succeeded(x.Response.Status) {
 		p.Report(p.Place, fmt.Sprintf("%s without \"data:\" before each (JSON Lines, not events)",
-			analysis.Plural(n, "JSON value")), "expected events, whose lines have a field name",
+			analysis.Plural(n, "JSON value")), "expected events, whose lines begin with a field name",
 			analysis.AtMostIf(!p.Dialects.Has(a2a.V1_0), analysis.Warning))
 	}
 }
 
 var nonstreamMethodAnsweredSSE = &analysis.Rule{
 	ID:       "nonstream-method-answered-sse",
-	Title:    "call of a method that does not stream answered with an event stream",
+	Title:    "non-streaming call answered with an event stream",
 	Category: analysis.Streaming,
 	Level:    analysis.Must,
 	Side:     a2a.Agent,
@@ -357,12 +368,12 @@ var nonstreamMethodAnsweredSSE = &analysis.Rule{
 	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("7", rule.Before1...).And("9.4.1", a2a.V1_0),
 	Stands:   "0.1.0:779 0.2.6:449 0.3.0:658 1.0.1:2307",
-	Doc: `Only the streaming methods are answered with events. A client that sent a plain call waits for one JSON object,
-parses the text of the stream as such, and fails.`,
-	Fix: `Answer with one JSON object; stream only where SendStreamingMessage or SubscribeToTask (before 1.0:
-message/stream, tasks/resubscribe) was called.`,
-	Silent: `Batches, methods that A2A does not know, and statuses other than 2xx. Over HTTP+JSON and in 1.0 it is a
-warning, since no sentence says it outright.`,
+	Doc: `Only streaming methods are answered with events. A client that sent a plain call waits for one JSON object,
+parses the text of the stream as JSON, and fails.`,
+	Fix: `Answer with one JSON object. Stream only for SendStreamingMessage and SubscribeToTask (before 1.0:
+message/stream, tasks/resubscribe).`,
+	Silent: `Batches, methods that A2A does not define, and statuses other than 2xx. Over HTTP+JSON and in 1.0 the
+finding is a warning, since no sentence says so explicitly.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Call.Operation == a2a.NoOperation || x.Call.Streams || x.Call.Batch != nil ||
@@ -393,11 +404,11 @@ var httpRetryAfter = &analysis.Rule{
 	Bindings: rule.OnJSON,
 	Cites:    rule.Cite("RFC 6585 §4", rule.Before1...).And("3.3.2", a2a.V1_0),
 	Stands:   "1.0.1:533",
-	Doc: `The agent refuses a call since there were too many, and does not say when the next one will be taken. Clients
-then try again at once, or never.`,
+	Doc: `The agent refuses a call because there were too many, and does not say when it will accept the next one.
+Clients then try again at once, or never.`,
 	Fix: `Send Retry-After with every 429: a number of seconds, or a date.`,
-	Silent: `Other statuses; recordings of other programs that may leave fields out. The field may be there, and need not.
-The first 429 at an endpoint is reported.`,
+	Silent: `Other statuses; recordings of other programs, which may omit headers. The header is optional. Only the
+first 429 at an endpoint is reported.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Response.Status != http.StatusTooManyRequests || !x.AnswerHeadersKept() {
@@ -405,7 +416,7 @@ The first 429 at an endpoint is reported.`,
 		}
 		p.Applied()
 		if !x.Response.Fields.Has("Retry-After") {
-			p.Report(x.ResponsePlace().Status(), "status 429 without Retry-After", "expected a time after which to try again")
+			p.Report(x.ResponsePlace().Status(), "status 429 without Retry-After", "expected the time to wait before the next try")
 		}
 	},
 }

@@ -21,14 +21,15 @@ var cardUnavailable = &analysis.Rule{
 	Bindings: analysis.OnHTTP,
 	Cites:    rule.Cite("5.1", rule.Before1...).And("8.1", a2a.V1_0).And("8.2", a2a.V1_0),
 	Stands:   "0.1.0:128 0.2.6:131 0.3.0:278 1.0.1:1970 1.0.1:1978",
-	Doc: `An agent makes its card available, since clients learn from it where and how to call. When the fetch fails,
-nothing else of the agent is ever tried.`,
-	Fix: `Serve the card at /.well-known/agent-card.json (before 0.3: /.well-known/agent.json) without any work that can
-fail, best from memory. Give clients that look for the card themselves the agent's URL, not the card's.`,
-	Silent: `Refusals for want of credentials, which card-guarded reports, other statuses below 500, and a 404 where the host serves a card at another path. Other 404 are a
-note that accuses nobody, since the client may have asked at the path of another version; or the client, where it has put
-the path of a card behind that of a card. 502, 503 and 504, which gateways answer, are a note, and so is a failure after
-which the card came. It is said at the end of the recording.`,
+	Doc: `An agent publishes its card, since clients learn from it where and how to call. If it cannot be fetched,
+they never call the agent.`,
+	Fix: `Serve the card at /.well-known/agent-card.json (before 0.3: /.well-known/agent.json) without any work that
+can fail, preferably from memory. If a client finds the card itself, give it the agent's URL, not the card's.`,
+	Silent: `Refusals because of missing credentials, which card-guarded reports; other statuses below 500; and a 404
+if the host serves a card at another path. Any other 404 is a note: it blames no one, since the client may have tried
+the path of another version, or it blames the client if that has appended the path of a card to the path of a card.
+502, 503 and 504, which gateways send, are a note, and so is a failure after which the card was fetched. The finding
+is reported when the recording ends.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind == analysis.CardSeen {
 			if p.Exchange.Call.Operation == a2a.GetCard {
@@ -45,7 +46,7 @@ which the card came. It is said at the end of the recording.`,
 		base, twice := underCard(p.Exchange.Path)
 		switch {
 		case f.Status == 404 && twice:
-			worst, side, expected = analysis.Note, a2a.Client, "expected the path of the card once: "+analysis.Clip(base)
+			worst, side, expected = analysis.Note, a2a.Client, "expected the path of the card only once: "+analysis.Clip(base)
 		case f.Status == 404:
 			worst, side, expected = analysis.Note, a2a.Nobody, "expected the card there or at "+otherCardPath(p.Exchange.Path)
 		case f.Status >= 502 && f.Status <= 504:
@@ -59,7 +60,7 @@ which the card came. It is said at the end of the recording.`,
 
 var cardGuarded = &analysis.Rule{
 	ID:       "card-guarded",
-	Title:    "public agent card refused for want of credentials",
+	Title:    "public agent card refused because of missing credentials",
 	Category: analysis.AgentCard,
 	Level:    analysis.Advice,
 	Side:     a2a.Agent,
@@ -68,12 +69,14 @@ var cardGuarded = &analysis.Rule{
 	Bindings: analysis.OnHTTP,
 	Cites:    rule.Cite("5.4", rule.Before1...).And("8.2", a2a.V1_0),
 	Stands:   "0.1.0:150 0.2.6:153 0.3.0:300 1.0.1:1978",
-	Doc: `The public card says how to authenticate. A client that has to authenticate before it can read the card does not
-know how. Details that are not for everybody belong into the extended card.`,
-	Fix: `Exempt the card's well-known path from authentication in the agent, or in the gateway in front of it, and move private
-details into the extended card. If the whole card has to stay private, tell clients how to authenticate.`,
-	Silent: `Cards that a client got from the same URL later or meanwhile, with or without credentials; the extended
-card. The finding is a note, since the specification lets agents protect a card, and comes at the end of the recording.`,
+	Doc: `The public card says how to authenticate. A client that has to authenticate before it can read the card does
+not know how. Put details that are not public into the extended card.`,
+	Fix: `Exempt the card's well-known path from authentication in the agent, or in the gateway in front of it, and
+move private details into the extended card. If the whole card has to stay private, tell clients how to authenticate
+by other means.`,
+	Silent: `Cards that a client got from the same URL later or in the meantime, with or without credentials; the
+extended card. The finding is a note, since the specification lets agents protect a card, and is reported when the
+recording ends.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind == analysis.CardSeen {
 			if p.Exchange.Call.Operation == a2a.GetCard {
@@ -96,7 +99,7 @@ card. The finding is a note, since the specification lets agents protect a card,
 
 var cardBelowEndpoint = &analysis.Rule{
 	ID:       "card-below-endpoint",
-	Title:    "card asked for below the endpoint",
+	Title:    "card requested below the endpoint",
 	Category: analysis.AgentCard,
 	Level:    analysis.Advice,
 	Gravest:  analysis.Warning,
@@ -106,12 +109,12 @@ var cardBelowEndpoint = &analysis.Rule{
 	Bindings: analysis.OnHTTP,
 	Cites:    rule.Cite("RFC 8615 §3", rule.Every...),
 	Covers:   []string{"card-unavailable", "dialect-mismatch"},
-	Doc: `The client has read the card at one path, and later appends the well-known path to the URL of an endpoint that the
-card names. That URL has no card, and the program that asked for the card does not get it.`,
-	Fix: `Ask for the card where it was found, and keep its URL next to the URL of the endpoint: the endpoint's URL does not
-tell where the card is.`,
-	Silent: `Clients that had not read a card of the agent before, and clients that read one afterwards: a client may look in
-several places. Paths that are not below an endpoint of the card. The finding comes at the end of the recording.`,
+	Doc: `The client has read the card at one path, and later appends the well-known path to the URL of an endpoint in
+the card. There is no card at that URL, and the program does not get it.`,
+	Fix: `Fetch the card from where it was found, and store its URL next to the URL of the endpoint: the endpoint's
+URL does not say where the card is.`,
+	Silent: `Clients that had not read a card of the agent before, and clients that read one afterwards: a client may
+try several places. Paths that are not below an endpoint of the card. The finding is reported when the recording ends.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind == analysis.CardSeen {
 			if p.Exchange.Call.Operation == a2a.GetCard {
@@ -121,7 +124,7 @@ several places. Paths that are not below an endpoint of the card. The finding co
 		}
 		for f := range card.Missed(p).Below() {
 			p.Report(f.Exchange.ResponsePlace().Status(),
-				fmt.Sprintf("%s is asked for, below an endpoint of the card, and is answered with status %d",
+				fmt.Sprintf("%s is requested, below an endpoint of the card, and is answered with status %d",
 					analysis.QuoteText(f.Exchange.Path), f.Status),
 				fmt.Sprintf("expected a request for the card that the client had read at %s (%s)",
 					analysis.QuoteText(pathOf(f.Read.URL)), f.Read.Place), analysis.Of(f.Exchange.Keep()))

@@ -9,7 +9,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// JSON is the family of rules about JSON texts, wherever they stand.
+// JSON is the family of rules about JSON texts anywhere in a message.
 var JSON = rule.Family{
 	Name:     "json",
 	Category: analysis.ErrorHandling,
@@ -32,12 +32,13 @@ var jsonWellformed = &analysis.Rule{
 		"stream-message-only", "stream-closed-on-terminal", "stream-nothing-after-final",
 		"stream-error-last", "outcome-no-protocol", "rest-error-body",
 	},
-	Doc: `A sender that says JSON has to send JSON. A parser refuses the whole text for one misplaced comma, so the
-other side sees nothing of what was meant, and a lenient parser hides the fault until another client meets it.`,
+	Doc: `A body or event labeled as JSON has to be JSON. A parser refuses the whole text because of one misplaced
+comma, so the other side gets nothing, and a lenient parser hides the mistake until another client meets it.`,
 	Fix: `Write bodies with a JSON library. In event streams put the whole JSON text into the event's data lines.`,
-	Silent: `Empty bodies, bodies and events that were cut off, bodies in an unknown Content-Encoding, texts too large or
-too deep to be read to their end, blank event data, bodies that are not labelled as JSON, several values where an event stream is due, answers of status 502, 503 and
-504 and HTML error pages, which gateways send. Invalid UTF-8 and byte order marks are not judged here.`,
+	Silent: `Empty bodies, bodies and events that were cut off, bodies in an unknown Content-Encoding, texts that are
+too large or too deeply nested to read, blank event data, bodies that are not labeled as JSON, several values where an
+event stream is expected, answers of status 502, 503 and 504 and HTML error pages, which gateways send. Invalid UTF-8
+and byte order marks are not checked here.`,
 	Check: func(p *analysis.Pass) {
 		if p.Doc == nil || !saysJSON(p) || p.Answer != nil && p.Answer.Values > 1 ||
 			p.Doc.Err != nil && (mayBeJSON(p) || p.Kind == analysis.AnswerSeen && framedAsEvents(p)) {
@@ -45,7 +46,7 @@ too deep to be read to their end, blank event data, bodies that are not labelled
 		}
 		p.Applied()
 		if err := p.Doc.Err; err != nil {
-			p.Report(p.Place, fmt.Sprintf("no JSON at byte %d: %s", err.Offset, err.Reason),
+			p.Report(p.Place, fmt.Sprintf("not JSON at byte %d: %s", err.Offset, err.Reason),
 				"expected one well-formed JSON text", rule.BySender(p))
 		}
 	},
@@ -68,7 +69,7 @@ func mayBeJSON(p *analysis.Pass) bool {
 	return marked && a2a.Parse(rest).Err == nil
 }
 
-// saysJSON reports whether the text at hand has to be JSON: by its label, or by standing where only JSON may.
+// saysJSON reports whether the current text has to be JSON: by its label, or by standing where only JSON may.
 func saysJSON(p *analysis.Pass) bool {
 	switch p.Kind {
 	case analysis.EventSeen:
@@ -99,12 +100,12 @@ var jsonutf8 = &analysis.Rule{
 	Once:   analysis.PerExchange,
 	Cites:  rule.Cite("RFC 8259 §8.1", rule.Every...),
 	Covers: []string{"json-wellformed"},
-	Doc: `JSON between systems is UTF-8 without a byte order mark. Some parsers refuse anything else, some replace what
-they cannot read: names and texts arrive mangled, and signatures over them break.`,
-	Fix: `Encode as UTF-8 and write no mark. Look for a file read as Latin-1 or UTF-16, or text cut in the middle of a
-character.`,
-	Silent: `Bodies and events that were cut off; bodies that are not labelled as JSON; a mark at the very start of an
-event stream, which is allowed there. Of several such events the first is reported.`,
+	Doc: `JSON between systems is UTF-8 without a byte order mark. Some parsers refuse anything else, others replace
+what they cannot read: names and texts arrive damaged, and signatures over them do not verify.`,
+	Fix: `Encode as UTF-8 and write no byte order mark. Look for a file read as Latin-1 or UTF-16, or text cut in the
+middle of a character.`,
+	Silent: `Bodies and events that were cut off; bodies that are not labeled as JSON; a byte order mark at the very
+start of an event stream, which is allowed there. Only the first such event is reported.`,
 	Check: func(p *analysis.Pass) {
 		if p.Doc == nil || !saysJSON(p) {
 			return
@@ -112,23 +113,23 @@ event stream, which is allowed there. Of several such events the first is report
 		p.Applied()
 		switch {
 		case p.Doc.InvalidUTF8 >= 0:
-			p.Report(p.Place, fmt.Sprintf("no UTF-8 at byte %d", p.Doc.InvalidUTF8), "expected JSON in UTF-8", rule.BySender(p))
+			p.Report(p.Place, fmt.Sprintf("not UTF-8 at byte %d", p.Doc.InvalidUTF8), "expected JSON in UTF-8", rule.BySender(p))
 		case p.Doc.BOM:
-			p.Report(p.Place, "a byte order mark before the JSON", "expected none", rule.BySender(p))
+			p.Report(p.Place, "a byte order mark before the JSON", "expected no byte order mark", rule.BySender(p))
 		}
 	},
 }
 
 var jsonDuplicateKeys = &analysis.Rule{
 	ID:    "json-duplicate-keys",
-	Title: "member name twice in one JSON object",
+	Title: "repeated member name in a JSON object",
 	Level: analysis.Should,
 	Once:  analysis.PerExchange,
 	Cites: rule.Cite("RFC 8259 §4", rule.Every...),
-	Doc: `Member names in an object should be unique. Where one stands twice, some parsers take the first value, some the
-last, some fail: two sides can read different messages from the same bytes.`,
+	Doc: `Member names in an object should be unique. If one is repeated, some parsers use the first value, some the
+last, and some fail: two sides can read different messages from the same bytes.`,
 	Fix: `Write each member once. Look for a field that is both part of the object and added by hand.`,
-	Silent: `Texts that are not well-formed are left to json-wellformed. Of several such names in one exchange the first is
+	Silent: `Texts that are not well-formed, which json-wellformed reports. Only the first such name in an exchange is
 reported.`,
 	Check: func(p *analysis.Pass) {
 		if p.Doc == nil || p.Doc.Err != nil {
@@ -137,7 +138,7 @@ reported.`,
 		p.Applied()
 		if len(p.Doc.Duplicates) > 0 {
 			d := p.Doc.Duplicates[0]
-			p.Report(p.Place.At(d.Pointer), "member "+analysis.QuoteText(d.Name)+" stands more than once",
+			p.Report(p.Place.At(d.Pointer), "member "+analysis.QuoteText(d.Name)+" occurs more than once",
 				"expected unique member names", rule.BySender(p))
 		}
 	},

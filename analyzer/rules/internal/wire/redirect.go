@@ -11,7 +11,7 @@ import (
 
 var httpRedirectNotFollowed = &analysis.Rule{
 	ID:       "http-redirect-not-followed",
-	Title:    "redirect that the client does not follow",
+	Title:    "client does not follow a redirect",
 	Category: analysis.Interop,
 	Level:    analysis.Advice,
 	Side:     a2a.Agent,
@@ -19,14 +19,16 @@ var httpRedirectNotFollowed = &analysis.Rule{
 	Needs:    []*analysis.Tracker{reach.Tracker},
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("RFC 9110 §15.4", rule.Every...),
-	Doc: `The agent, or the host in front of it, redirects the client to another path, often the same path with or without a
-slash at the end. Many A2A clients do not follow redirects, and for them the call has failed. Other clients need two
+	Doc: `The agent, or the host in front of it, redirects the client to another path, often the same path with or
+without a trailing slash. Many A2A clients do not follow redirects, and their call fails. Other clients need two
 requests for each call.`,
-	Fix: `Answer at the URL that the card names, or put the URL that answers into the card. Turn "trailing slash" redirects
-off, or register the route with and without the slash. Configure the client to follow redirects.`,
-	Silent: `Redirects that the client follows, or whose target it asked meanwhile, and redirects to other hosts,
-where the recording does not show whether the client followed. Nobody is at fault if no card names the URL that was asked. Of several redirects to one URL the first is
-reported, at the end of the recording.`,
+	Fix: `Answer at the URL that the card names, or put the URL that answers into the card. Turn off "trailing slash"
+redirects, or register the route with and without the slash. Configure the client to follow redirects.
+A Location with the agent's own address leads clients past the recorder: write a path instead, or record with the
+forward proxy, which sees both addresses.`,
+	Silent: `Redirects that the client follows, or whose target it has called in the meantime, and redirects to other
+hosts, where the recording does not show whether the client followed. No one is at fault if no card names the URL. If
+several redirects lead to one URL, only the first is reported, when the recording ends.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind == analysis.AnswerSeen {
 			p.Applied()
@@ -47,7 +49,7 @@ reported, at the end of the recording.`,
 				analysis.By(side))
 			return
 		}
-		p.Report(p.Place, seen+", and the client did not follow", "expected an answer at the URL that was asked",
+		p.Report(p.Place, seen+", and the client did not follow", "expected an answer at the requested URL",
 			analysis.By(side))
 	},
 }
@@ -63,18 +65,18 @@ var httpRedirectRequestLost = &analysis.Rule{
 	Needs:    []*analysis.Tracker{reach.Tracker},
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("RFC 9110 §15.4", rule.Every...),
-	Doc: `After 301, 302 and 303 HTTP clients ask for the new URL with GET and drop the body of the request. The call never
-reaches the agent, and the answer to the GET tells the client nothing.`,
+	Doc: `After 301, 302 and 303 HTTP clients request the new URL with GET and drop the body of the request. The call
+never reaches the agent, and the answer to the GET is of no use to the client.`,
 	Fix: `Answer at the URL that the card names. If a redirect is needed, send 307 or 308, which keep the method and the
 body.`,
-	Silent: `Redirects after which the client did not come with GET.`,
+	Silent: `Redirects after which the client did not send a GET.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind == analysis.AnswerSeen {
 			p.Applied()
 			return
 		}
 		if r := reach.RedirectOf(p); r.Lost {
-			p.Report(p.Place, fmt.Sprintf("%s is answered with status %d to %s, and the client came there with GET",
+			p.Report(p.Place, fmt.Sprintf("%s is answered with status %d to %s, and the client followed with GET",
 				redirectedText(p, 1), r.Status, analysis.QuoteText(r.Location)), "expected status 307 or 308, which keep method and body")
 		}
 	},

@@ -36,15 +36,15 @@ var errorInternalForNamedCase = &analysis.Rule{
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("8.2", rule.Before1...).And("3.3.2", a2a.V1_0).And("5.4", a2a.V1_0),
 	Stands:   "0.1.0:1022 0.2.6:970 0.3.0:1165 1.0.1:500 1.0.1:1178",
-	Doc: `An internal error says that the agent is broken and that the same call may work later. Where the client
-asked for what is not there, or came without credentials, it has to be told so: with an internal error it tries again
-without end, and the agent's operator looks for a fault that there is not.`,
-	Fix: `Check for these cases before the work begins, and answer TaskNotFoundError (-32001), UnsupportedOperationError
-(-32004), or HTTP 401; over gRPC the status that stands for it.`,
-	Silent: `Internal errors for which the traffic shows no such cause. Cases are: a task that the agent has just said it
-does not know; streaming and extended cards of 0.2 and 0.3 that the card does not offer; and, over HTTP+JSON and gRPC, a call
-without any credentials to an agent whose card asks for some, if the error speaks of them: over JSON-RPC any code will
-do for that. Others have rules of their own.`,
+	Doc: `An internal error says that the agent is broken and that the same call may work later. If the client asked
+for something that does not exist, or sent no credentials, it needs that answer. With an internal error it tries again
+forever, and the agent's operator looks for a bug that does not exist.`,
+	Fix: `Check for these cases before the work begins, and answer TaskNotFoundError (-32001),
+UnsupportedOperationError (-32004), or HTTP 401; over gRPC use the corresponding status.`,
+	Silent: `Internal errors without such a cause in the traffic. The causes are: a task that the agent has just
+reported as not found; streaming and extended cards of 0.2 and 0.3 that the card does not offer; and, over HTTP+JSON
+and gRPC, a call without any credentials to an agent whose card asks for some, if the error mentions them (over
+JSON-RPC any code is right for that). Other causes are covered by other rules.`,
 	Check: func(p *analysis.Pass) {
 		if p.Answer == nil || p.Exchange.Call.Operation == a2a.NoOperation ||
 			p.Kind == analysis.EventSeen && !rule.OpensStream(p) {
@@ -68,7 +68,7 @@ do for that. Others have rules of their own.`,
 
 var errorNotFoundCode = &analysis.Rule{
 	ID:       "error-not-found-code",
-	Title:    "task that is not found refused with another error",
+	Title:    "missing task refused with another error",
 	Category: analysis.ErrorHandling,
 	Level:    analysis.Must,
 	On:       analysis.AnswerSeen | analysis.EventSeen,
@@ -78,16 +78,16 @@ var errorNotFoundCode = &analysis.Rule{
 	Cites:    rule.Cite("8.2", rule.Before1...).And("5.4", a2a.V1_0),
 	Covers:   append(slices.Clone(rule.CodeRules), "rpc-errorinfo-code-match"),
 	Stands:   "0.1.0:1026 0.2.6:974 0.3.0:1169 1.0.1:1178",
-	Doc: `A task that the agent does not have is TaskNotFoundError (-32001, HTTP+JSON: 404). Programs read the code and
-not the message: by another one a client repairs parameters that are right, tries again what cannot work, or reports that
+	Doc: `A task that the agent does not have is TaskNotFoundError (-32001, HTTP+JSON: 404). Programs read the code
+and not the message: with another code a client changes parameters that are right, retries in vain, or reports that
 the agent is broken.`,
-	Fix: `Look the task up before anything else is done with it, and answer -32001 (HTTP+JSON: status 404, gRPC:
+	Fix: `Look the task up before you do anything else with it, and answer -32001 (HTTP+JSON: status 404, gRPC:
 NOT_FOUND) with the reason TASK_NOT_FOUND.`,
-	Silent: `Errors whose text does not say that a task is not found, unless the agent has just said so of this task and
-now blames the parameters; errors about something else that is not found: a method, a config, a context, an agent, a
-task that the message refers to; sends of 0.1, which make the task; refusals of credentials, rate or size. Before 1.0,
-whose codes are a recommendation, it is a warning, and over gRPC nothing; statuses of gRPC that mean something else than
-a wrong request or a broken agent.`,
+	Silent: `Errors whose text does not say that a task is not found, unless the agent has just reported this task as
+not found and now blames the parameters; errors about something else that is not found: a method, a config, a context,
+an agent, a task that the message refers to; sends of 0.1, which create the task; refusals because of credentials,
+rate or size; gRPC statuses that mean something other than a wrong request or a broken agent. Before 1.0, whose codes
+are only recommended, the finding is a warning, and over gRPC there is none.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if p.Answer == nil || p.Answer.Err == nil || !p.Answer.Err.Value.Exists() || !namesTask(p) ||
@@ -101,9 +101,9 @@ a wrong request or a broken agent.`,
 		expected := "expected TaskNotFoundError (-32001)"
 		switch x.Call.Binding {
 		case a2a.HTTPJSON:
-			expected = "expected status 404, that of TaskNotFoundError"
+			expected = "expected status 404, as for TaskNotFoundError"
 		case a2a.GRPC:
-			expected = "expected status NOT_FOUND, that of TaskNotFoundError"
+			expected = "expected status NOT_FOUND, as for TaskNotFoundError"
 		}
 		switch status := x.Response.Status; {
 		case status != 404 && rule.FromInfrastructure(status), x.Call.Binding == a2a.HTTPJSON && status == 404,
@@ -134,8 +134,8 @@ a wrong request or a broken agent.`,
 	},
 }
 
-// mayHideNotFound reports whether a status of gRPC is neither that of a task which is not found, nor one that an agent or
-// what stands before it has another cause for. Before 1.0 no text lays down which status an error has.
+// mayHideNotFound reports whether a gRPC status may hide that a task is not found. It is neither the status for that,
+// nor one that an agent or its gateway uses for another cause. Before 1.0 no text defines the status of an error.
 func mayHideNotFound(p *analysis.Pass) bool {
 	status, _ := p.Exchange.GRPCStatus()
 	switch status.Code {
@@ -252,15 +252,14 @@ var pushValidConfigRefused = &analysis.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.8", a2a.V0_2, a2a.V0_3).And("8.1", a2a.V0_2, a2a.V0_3),
 	Stands:   "0.2.6:types:467 0.3.0:types:836 0.2.6:964 0.3.0:1159",
-	Doc: `The card offers push notifications, and a config with all that its version requires is refused as invalid. No
-client can do it right: what this agent wants is not what the protocol says.`,
-	Fix: `Take configs as the version of the card has them: in 0.2 and 0.3 the task's id, and a config with a url;
-everything else may be missing.`,
-	Silent: `Refusals that blame the URL, its host or its scheme, whether it can be reached, the authentication, or a task
-that is not known; refusals without a reason where the URL is private or not https; configs that lack something, have a
-member of another type, or an id where the agent may be one of 0.2, which chose it itself; agents whose card was not
-seen, or does not offer push; HTTP+JSON, where the text puts the config into a member and the proto definition does
-not.`,
+	Doc: `The card offers push notifications, and the agent refuses a config that has everything its version requires.
+No client can satisfy it: what this agent wants differs from the protocol.`,
+	Fix: `Accept configs as the version of the card defines them: in 0.2 and 0.3 the task's id, and a config with a
+url; everything else is optional.`,
+	Silent: `Refusals that blame the URL, its host or its scheme, its reachability, the authentication, or an unknown
+task; refusals without a reason if the URL is private or not https; configs that lack something, have a member of
+another type, or an id if the agent may be one of 0.2, which chose it itself; agents whose card was not seen, or does
+not offer push; HTTP+JSON, where the text wraps the config in a member and the proto definition does not.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Call.Operation != a2a.CreatePushConfig || p.Answer == nil || !offersPush(p) || !validPushConfig(&x.Call) ||
@@ -280,7 +279,7 @@ not.`,
 		p.Report(p.Place.At(failure.Pointer),
 			fmt.Sprintf("the config has a task id and a URL, and is refused with %s: %s", failure,
 				analysis.QuoteText(failure.Message)),
-			"expected it to be taken")
+			"expected the agent to accept it")
 	},
 }
 

@@ -27,12 +27,12 @@ var transportHTTPS = &analysis.Rule{
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("4.1", rule.Before1...).And("7.1", a2a.V1_0).And("13.4", a2a.V1_0),
 	Stands:   "0.1.0:85 0.2.6:88 0.3.0:235 1.0.1:1879 1.0.1:3173",
-	Doc: `In production A2A runs over TLS. Over plain http anybody on the way reads the messages and the credentials with
-them, and can answer in the agent's place.`,
+	Doc: `In production A2A runs over TLS. Over plain http everyone on the network path can read the messages and
+their credentials, and can answer instead of the agent.`,
 	Fix: `Serve the agent over https and write https URLs into its card.`,
 	Silent: `Loopback, private and link-local addresses; names of one label and names under reserved or local domains
-(.example, .test, .invalid, .local, .internal, .home.arpa, .svc and the like); requests that say TLS ended before the
-tap. Whether a host serves production cannot be seen, so it is a note, once for a host.`,
+(.example, .test, .invalid, .local, .internal, .home.arpa, .svc and the like); requests that say that TLS ended before
+the tap. The finding is a note, once per host, since a recording does not show whether a host serves production.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		op := x.Call.Operation
@@ -46,7 +46,7 @@ tap. Whether a host serves production cannot be seen, so it is a note, once for 
 		}
 		p.Applied()
 		if rule.SchemeOf(x.Origin) == "http" {
-			p.Report(x.RequestPlace().Line(), "the agent is asked at "+analysis.QuoteText(x.Origin),
+			p.Report(x.RequestPlace().Line(), "the agent is called at "+analysis.QuoteText(x.Origin),
 				"expected https in production", analysis.AtMost(analysis.Note))
 		}
 	},
@@ -60,12 +60,12 @@ var transportHSTS = &analysis.Rule{
 	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("13.4", a2a.V1_0),
 	Stands:   "1.0.1:3175",
-	Doc: `The header Strict-Transport-Security tells clients to come back over TLS only. Without it a link or a
-redirect to http takes them to anybody who answers there.`,
-	Fix: `Send "Strict-Transport-Security: max-age=31536000" with every answer; most servers and gateways have a switch
-for it.`,
-	Silent: `Hosts that are an IP address or this machine, where the header has no effect; answers of status 502, 503 and
-504; recordings that may lack header fields. It is said once for a host.`,
+	Doc: `The header Strict-Transport-Security tells clients to come back only over TLS. Without it a link or a
+redirect to http can lead them to an attacker.`,
+	Fix: `Send "Strict-Transport-Security: max-age=31536000" with every answer; most servers and gateways have an
+option for it.`,
+	Silent: `Hosts that are an IP address or this machine, where the header has no effect; answers of status 502, 503
+and 504; recordings that may lack headers. It is reported once per host.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		fields := x.Response.Fields

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"a2atap/proxy/capture"
 )
 
@@ -75,23 +78,72 @@ func splitLines(s string) []string { return strings.Split(lineEnds.Replace(s), "
 
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// Events reads a list of events. Events without a number get the next one. At is the index of the one that is wrong.
-func Events(list []Event) (events []capture.Event, at int, err error) {
-	events = make([]capture.Event, 0, len(list))
-	for i := range list {
-		e, err := list[i].event()
-		if err != nil {
-			return nil, i, err
+// Events are the events of a stream in JSON.
+type Events struct {
+	Written []Event // to write
+
+	present bool
+	read    []capture.Event
+	err     error // about the event after those
+}
+
+// IsZero reports whether there is no list.
+func (l *Events) IsZero() bool { return l.Written == nil && !l.present }
+
+// MarshalJSONTo writes the list.
+func (l *Events) MarshalJSONTo(enc *jsontext.Encoder) error {
+	return json.MarshalEncode(enc, l.Written)
+}
+
+// UnmarshalJSONFrom reads the list, one event after another: a stream may have a million.
+func (l *Events) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	*l = Events{}
+	present, err := Each(dec, func(j *Event) {
+		if l.err == nil {
+			var e capture.Event
+			if e, l.err = j.event(); l.err == nil {
+				l.read = append(l.read, e)
+			}
 		}
-		events = append(events, e)
+	})
+	l.present = present
+	return err
+}
+
+// Read returns the events that were read. Events without a number get the next one. At is the index of the one that is
+// wrong.
+func (l *Events) Read() (events []capture.Event, at int, err error) {
+	if l.err != nil {
+		return nil, len(l.read), l.err
 	}
-	if len(events) == 0 {
-		return nil, 0, nil
+	if !slices.ContainsFunc(l.read, func(e capture.Event) bool { return e.K > 0 }) {
+		NumberEvents(l.read)
 	}
-	if !slices.ContainsFunc(events, func(e capture.Event) bool { return e.K > 0 }) {
-		NumberEvents(events)
+	return l.read, 0, nil
+}
+
+// Each reads a list and calls f with each of its values, valid during the call. It reports false if there is null.
+func Each[T any](dec *jsontext.Decoder, f func(*T)) (bool, error) {
+	switch dec.PeekKind() {
+	case '[':
+	case 'n':
+		return false, dec.SkipValue()
+	default:
+		var list []T
+		return false, json.UnmarshalDecode(dec, &list) // which says what is wrong
 	}
-	return events, 0, nil
+	if _, err := dec.ReadToken(); err != nil {
+		return true, err
+	}
+	for dec.PeekKind() != ']' {
+		var v T
+		if err := json.UnmarshalDecode(dec, &v); err != nil {
+			return true, err
+		}
+		f(&v)
+	}
+	_, err := dec.ReadToken()
+	return true, err
 }
 
 // NumberEvents gives events their numbers.

@@ -1,5 +1,5 @@
-// Package exchangejson is the JSON that HAR and JSON Lines have in common: that of the parts of an exchange, and the
-// object "_a2atap", which holds what those formats have no room for.
+// Package exchangejson has the JSON that HAR and JSON Lines share: the parts of an exchange, and the object "_a2atap",
+// for everything that these formats cannot express.
 //
 // In that object absence means: offsets and sizes are not known, all else is as HTTP would have it.
 package exchangejson
@@ -17,7 +17,7 @@ import (
 // U+FFFD.
 var Lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// Extra is the object "_a2atap". In JSON Lines the first fields stand in the exchange itself.
+// Extra is the object "_a2atap". In JSON Lines the first fields are in the exchange itself.
 type Extra struct {
 	N        uint64                  `json:"n,omitzero"`
 	ID       string                  `json:"id,omitzero"`
@@ -57,7 +57,7 @@ func SideEndsOf(x *capture.Exchange) []SideEnd {
 	return ends
 }
 
-// An ExtraMessage is what the formats cannot say of a message.
+// An ExtraMessage has the properties of a message that the formats cannot express.
 type ExtraMessage struct {
 	Head          raw      `json:"head,omitzero"` // if a line and a list of fields do not give it back
 	NoHead        bool     `json:"noHead,omitzero"`
@@ -85,8 +85,8 @@ func ExportBody(b *capture.Body, codings []string) (data []byte, decoded bool) {
 	return b.Data, false
 }
 
-// ExtraOfRequest returns what is to be said of a request beside its line, fields and body. Rebuilt is the head that
-// those give back; decoded says whether the body's codings are off in what is exported.
+// ExtraOfRequest returns the properties of a request other than its line, fields and body. rebuilt is the head that
+// results from line and fields; decoded reports whether the exported body is without its codings.
 func ExtraOfRequest(r *capture.Request, rebuilt []byte, h *capture.Head, decoded bool) *ExtraMessage {
 	return extraOf(r.Head, rebuilt, h, &r.Body, r.Trailer, decoded)
 }
@@ -105,8 +105,8 @@ func extraOf(head, rebuilt []byte, h *capture.Head, b *capture.Body, trailer []b
 	return m
 }
 
-// apply puts what was said into a message. Head is what line and fields gave; it returns the head. A body without a
-// text is empty unless it is missing, or comes as events.
+// apply applies the properties to a message and returns its head, which is head unless the properties replace it. A
+// body without text is empty, unless it is missing or comes as events.
 func (m *ExtraMessage) apply(head []byte, b *capture.Body, trailer *[]byte, stream bool) []byte {
 	switch {
 	case m.NoHead:
@@ -130,7 +130,7 @@ func (m *ExtraMessage) apply(head []byte, b *capture.Body, trailer *[]byte, stre
 	return head
 }
 
-// applyResponse puts what was said into a response, but for its body.
+// applyResponse applies the properties to a response, except for its body.
 func (m *ExtraMessage) applyResponse(r *capture.Response) {
 	r.Head = m.apply(r.Head, &r.Body, &r.Trailer, r.Stream)
 	r.At = Duration(m.AtMs)

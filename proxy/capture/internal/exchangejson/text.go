@@ -51,10 +51,10 @@ func ParseTime(s string) (time.Time, error) {
 // errCutOff is an unexpected end in plain words.
 var errCutOff = errors.New("it is cut off here")
 
-// Explain says where in a value JSON could not be read, without the words of the library.
+// Explain returns an error with the place of invalid JSON, without the library's message.
 func Explain(err error) error {
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
-		what := fmt.Sprintf("a %s is not what stands there", semantic.JSONKind)
+		what := fmt.Sprintf("unexpected %s", semantic.JSONKind)
 		if semantic.Err != nil {
 			what = semantic.Err.Error()
 		}

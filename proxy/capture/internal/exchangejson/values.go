@@ -20,7 +20,7 @@ type Status struct {
 	Message string `json:"message,omitzero"`
 }
 
-// StatusOf returns how an exchange over gRPC came out, of whatever service; nil of others, and where it is not said.
+// StatusOf returns the status of an exchange over gRPC, for any service; nil for other exchanges, and without a status.
 func StatusOf(x *capture.Exchange) *Status {
 	if x.Response == nil {
 		return nil

@@ -4,7 +4,7 @@ package inflow
 
 import "net"
 
-// A readiness reads a connection without having room for what it may send. There is none here.
+// A readiness waits for data on a connection without a buffer for it. This platform does not support that.
 type readiness struct{}
 
 func readinessOf(net.Conn) *readiness { return nil }

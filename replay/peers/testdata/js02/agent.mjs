@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import express from "express";
 import { A2AExpressApp, DefaultRequestHandler, InMemoryTaskStore } from "@a2a-js/sdk/server";
 
-import { Gates, act, states } from "../js/behaviour.mjs";
+import { Gates, act, states } from "../js/behavior.mjs";
 import { serve } from "../js/serve.mjs";
 
 const card = (url) => ({

@@ -13,7 +13,7 @@ import {
 } from "@a2a-js/sdk/server";
 import { UserBuilder, agentCardHandler, jsonRpcHandler, restHandler } from "@a2a-js/sdk/server/express";
 
-import { Gates, act, states } from "../js/behaviour.mjs";
+import { Gates, act, states } from "../js/behavior.mjs";
 import { listenGRPC } from "../js/grpc.mjs";
 import { serve } from "../js/serve.mjs";
 

@@ -35,7 +35,7 @@ from a2a.types import (
     TextPart,
 )
 
-from behaviour import STATES, Gates, Move, act
+from behavior import STATES, Gates, Move, act
 from serve import serve
 
 OVER_GRPC = None

@@ -30,7 +30,7 @@ from a2a.types import (
     TaskStatusUpdateEvent,
 )
 
-from behaviour import STATES, Gates, Move, act
+from behavior import STATES, Gates, Move, act
 from serve import serve
 
 OVER_GRPC = None

@@ -7,7 +7,7 @@ import (
 
 // The cards of versions before 1.0: of 0.1, and of 0.2 and 0.3 (A2A 0.3 §5.5).
 
-// before10 is what the cards of 0.2 and 0.3 have in common.
+// before10 returns the common parts of the cards of 0.2 and 0.3.
 func before10(a *Subject, base, version, name string) jsonvalue.Object {
 	card := jsonvalue.Object{
 		{"protocolVersion", version},

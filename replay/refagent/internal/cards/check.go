@@ -8,16 +8,16 @@ import (
 	"a2atap/replay/refagent/internal/model"
 )
 
-// A Face is what the cards of a dialect look like.
+// A Face is the form of a dialect's cards.
 type Face struct {
 	version  string   // of the dialect, as messages name it
 	foreign  []string // members that cards of other dialects have
 	wordy    bool     // descriptions, tags and modes are required
-	modes    bool     // each skill says which media types it takes and gives
+	modes    bool     // each skill declares its input and output media types
 	statuses bool     // tasks can show which statuses they had
 	Address  func(a *Subject, g *Given, base string) jsonvalue.Object
-	places   func(c *cardCheck) // checks where the card says the agent is
-	security func(c *cardCheck) // checks what the card says about credentials
+	places   func(c *cardCheck) // checks the card's interfaces
+	security func(c *cardCheck) // checks the card's declaration of credentials
 }
 
 // Members of cards that some dialects have and others do not.
@@ -82,7 +82,7 @@ func (c *cardCheck) check() {
 	face.security(c)
 }
 
-// checkCapabilities reads what the card promises: the agent offers no more, and keeps it (A2A 1.0 §4.4.3,
+// checkCapabilities reads the card's capabilities: the agent must support them, and offers no others (A2A 1.0 §4.4.3,
 // 0.3 §5.5.2).
 func (c *cardCheck) checkCapabilities() {
 	if c.Boolean("supportsAuthenticatedExtendedCard") {

@@ -15,7 +15,7 @@ import (
 	"a2atap/replay/refagent/internal/jsonvalue"
 )
 
-// An AuthScheme is a way to bring credentials.
+// An AuthScheme is a way to send credentials.
 type AuthScheme string
 
 // The schemes that agents can ask for (RFC 6750 §2.1, RFC 7617 §2, and a header or a query parameter of the agent's
@@ -27,7 +27,7 @@ const (
 	OAuth2Auth AuthScheme = "oauth2" // a bearer token that the agent's token endpoint gives (RFC 6749 §4.4)
 )
 
-// Credentials are what clients of an agent have to bring.
+// Credentials are the credentials that an agent requires of its clients.
 type Credentials struct {
 	Scheme AuthScheme
 	Header string // the field of an API key; empty otherwise
@@ -35,7 +35,7 @@ type Credentials struct {
 	Secret string // the token, "USER:PASSWORD", the key, or "CLIENT:SECRET"
 	// Verify, if not nil, replaces Secret: it returns the user of a bearer token, and whether the token is valid.
 	Verify func(token string, now time.Time) (user string, err error)
-	// Others are those of other users, who bring them in the same way. Each user sees no tasks but their own.
+	// Others are the credentials of other users, sent in the same form. Each user sees no tasks but their own.
 	Others []Credentials
 	// TokenURL is where OAuth 2.0 tokens are given; the agent sets it. Now tells the time to compare their ends with.
 	TokenURL string
@@ -45,7 +45,7 @@ type Credentials struct {
 // SeparatesUsers reports whether there may be several users.
 func (c *Credentials) SeparatesUsers() bool { return c.Verify != nil || len(c.Others) > 0 }
 
-// Users returns the users that are known before they ask: the empty one if users are not separated.
+// Users returns the users that are known in advance: the empty one if users are not separated.
 func (c *Credentials) Users() (users []string) {
 	if c == nil || !c.SeparatesUsers() {
 		return []string{""}
@@ -67,7 +67,7 @@ func (c *Credentials) all() []Credentials {
 	return list
 }
 
-// User names whom the credentials are of, without the secret.
+// User names the credentials' user, without the secret.
 func (c *Credentials) User() string {
 	if name, _, ok := strings.Cut(c.Secret, ":"); ok && (c.Scheme == BasicAuth || c.Scheme == OAuth2Auth) {
 		return "user:" + name
@@ -84,8 +84,8 @@ func (c *Credentials) location() (in, name string) {
 	return "header", c.Header
 }
 
-// Brought returns whose credentials a request has; ok is false if it has none of those that are asked for. The user is
-// empty unless users are separated.
+// Brought returns the user whose credentials a request has; ok is false if it has none of the required ones. The user
+// is empty unless users are separated.
 func (c *Credentials) Brought(r *http.Request) (user string, ok bool) {
 	for _, one := range c.all() {
 		if user, ok = one.brought(r); ok {
@@ -133,10 +133,10 @@ func equal(given, want string) bool {
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
-// TokenLife is how long a token is good for.
+// TokenLife is the lifetime of a token.
 const TokenLife = time.Hour
 
-// Give returns a new token, if that is the client and its secret.
+// Give returns a new token if the client and its secret are valid.
 func (c *Credentials) Give(client, secret string) (token string, ok bool) {
 	for _, one := range c.all() {
 		if equal(client+":"+secret, one.Secret) {
@@ -147,7 +147,7 @@ func (c *Credentials) Give(client, secret string) (token string, ok bool) {
 	return "", false
 }
 
-// gave reports whether a token is one that Give gave, and still good.
+// gave reports whether Give issued a token, and the token is still valid.
 func (c *Credentials) gave(token string) bool {
 	at := strings.LastIndexByte(token, '.')
 	if at < 0 || !equal(token[at+1:], c.sign(token[:at])) {
@@ -212,7 +212,7 @@ func Declare03(card jsonvalue.Object, c *Credentials) jsonvalue.Object {
 		With("security", []any{jsonvalue.Object{{authName, []any{}}}})
 }
 
-// Declare01 declares credentials as A2A 0.1 does (§5.5.3), in which what there is to say of them is a text.
+// Declare01 declares credentials as A2A 0.1 does (§5.5.3), where their description is a text.
 func Declare01(card jsonvalue.Object, c *Credentials) jsonvalue.Object {
 	o := jsonvalue.Object{{"schemes", jsonvalue.Texts(string(c.Scheme))}}
 	if more := details(c); more != nil {
@@ -230,7 +230,7 @@ func DeclareLegacy(card jsonvalue.Object, c *Credentials) jsonvalue.Object {
 	return card.With("authentication", o)
 }
 
-// details says where an API key goes, or where tokens come from; nil if there is nothing to say.
+// details returns where an API key goes, or where tokens come from; it may be nil.
 func details(c *Credentials) jsonvalue.Object {
 	switch in, name := c.location(); c.Scheme {
 	case APIKeyAuth:

@@ -7,14 +7,14 @@ import (
 	"a2atap/replay/refagent/internal/model"
 )
 
-// A cardCheck holds a card against the agent that is to serve it. What is wrong is noted in the fields.
+// A cardCheck compares a card with the agent that should serve it. Problems are noted in the fields.
 type cardCheck struct {
 	model.Fields
 	*Subject
 	given *Given
 }
 
-// mediaTypes reads a list of media types; the agent takes those that are inputs.
+// mediaTypes reads a list of media types; the agent accepts those that are inputs.
 func (c *cardCheck) mediaTypes(f model.Fields, name string, needed, inputs bool) {
 	listed := f.Texts(name)
 	if needed && len(listed) == 0 {
@@ -29,7 +29,7 @@ func (c *cardCheck) mediaTypes(f model.Fields, name string, needed, inputs bool)
 	}
 }
 
-// readURL checks an address, in place of which the agent's own is served.
+// readURL checks an address. The agent serves its own address instead.
 func (c *cardCheck) readURL(f model.Fields, name string) {
 	s := f.Text(name)
 	u, err := url.Parse(s)

@@ -10,13 +10,13 @@ import (
 	"a2atap/replay/refagent/internal/model"
 )
 
-// A Given is a card that the agent was told to serve, and what follows from it.
+// A Given is a card that the agent was given to serve, and its consequences.
 type Given struct {
 	card      jsonvalue.Object // without the agent's address
 	Tag       string           // changes with the card
 	Streaming bool
 	Statuses  bool           // tasks show which statuses they had: stateTransitionHistory
-	Inputs    []string       // media types that the agent or a skill takes
+	Inputs    []string       // media types that the agent or a skill accepts
 	Skills    []*givenSkill  // with the longest words first
 	help      *engine.Skill  // for what fits none
 	offered   []offeredPlace // interfaces of 1.0; empty for all that there are
@@ -28,7 +28,7 @@ type givenSkill struct {
 	Does *engine.Skill
 }
 
-// A CardError says why an agent cannot serve a card. New returns it.
+// A CardError is the reason why an agent cannot serve a card. New returns it.
 type CardError struct{ reason string }
 
 // Error implements error.
@@ -45,7 +45,7 @@ func (g *Given) Route(m *model.Message) *engine.Skill {
 	return g.help
 }
 
-// endsWord says whether a word has ended before rest.
+// endsWord reports whether a word has ended before rest.
 func endsWord(rest string) bool {
 	r, _ := utf8.DecodeRuneInString(rest)
 	return rest == "" || !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_'

@@ -9,8 +9,8 @@ import (
 	"a2atap/replay/refagent/internal/wire"
 )
 
-// What a given card says about where the agent is. Addresses are replaced by the agent's own, and written in where the
-// card has none; bindings, versions and tenants must be those that are served.
+// The interfaces of a given card. Addresses are replaced with the agent's own, and added if the card has none;
+// bindings, versions and tenants must be served.
 
 // An offeredPlace is an interface of a card of 1.0 without its address.
 type offeredPlace struct {
@@ -19,7 +19,7 @@ type offeredPlace struct {
 	tenant  string
 }
 
-// checkInterfaces10 reads the interfaces of A2A 1.0 (§4.4.6). One that names no tenant stands for all of them.
+// checkInterfaces10 reads the interfaces of A2A 1.0 (§4.4.6). An interface without a tenant applies to all tenants.
 func checkInterfaces10(c *cardCheck) {
 	seen := map[[2]string]bool{}
 	tenants := slices.DeleteFunc(slices.Clone(c.Tenants), func(name string) bool { return name == "" })

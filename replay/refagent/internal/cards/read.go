@@ -12,8 +12,8 @@ import (
 	"a2atap/replay/refagent/internal/model"
 )
 
-// Read reads a card that an agent is to serve; nil if there is none. It fails with a CardError if it is not a card of
-// the dialect that the agent speaks, or says what is not so, and then names each member and the reason.
+// Read reads a card that an agent should serve; it returns nil if no card was given. If the card is not in the
+// agent's dialect, or has false statements, it fails with a CardError that names each member and the reason.
 func Read(a *Subject, text []byte) (*Given, error) {
 	if len(text) == 0 {
 		return nil, nil
@@ -44,7 +44,7 @@ func Read(a *Subject, text []byte) (*Given, error) {
 	return g, nil
 }
 
-// readSkills finds out what the skills of a checked card do.
+// readSkills finds the implementations of a checked card's skills.
 func (a *Subject) readSkills(f model.Fields, g *Given) {
 	help := "Begin a message with the name of a skill:"
 	for s := range f.Each("skills") {
@@ -66,8 +66,8 @@ func (a *Subject) readSkills(f model.Fields, g *Given) {
 	}
 }
 
-// acts returns what a skill of a given card does: as the agent's own one of its id, or of the first tag that is the id
-// of one; else it takes a task from submitted to completed.
+// acts returns the implementation of a skill of a given card: the agent's skill with its id, or with the first tag that
+// is such an id; else one that moves a task from submitted to completed.
 func acts(id string, tags []string) *engine.Skill {
 	as := &engine.Skill{Run: engine.TaskLifecycle}
 	for _, word := range slices.Concat([]string{id}, tags) {

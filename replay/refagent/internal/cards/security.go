@@ -8,9 +8,9 @@ import (
 	"a2atap/replay/refagent/internal/model"
 )
 
-// What a given card says about credentials must be what the agent asks for.
+// A given card must declare the credentials that the agent requires.
 
-// String says what clients have to bring, without the secret.
+// String describes the required credentials, without the secret.
 func (c *Credentials) String() string {
 	switch in, name := c.location(); {
 	case c.Verify != nil:
@@ -28,7 +28,7 @@ func (c *Credentials) String() string {
 	}
 }
 
-// asked says what the agent asks for.
+// asked describes the credentials that the agent requires.
 func (c *cardCheck) asked() string {
 	if c.Auth == nil {
 		return "the agent asks for no credentials"
@@ -95,8 +95,8 @@ type alternative struct {
 	schemes jsonvalue.Object
 }
 
-// checkSecurity compares the schemes of a card, and the requirements of the card and its skills, with what the agent
-// asks for; read turns a scheme into credentials if it is of a kind that the agent can ask for.
+// checkSecurity compares the schemes of a card, and the requirements of the card and its skills, with the agent's
+// requirements; read converts a scheme to credentials if the agent supports its kind.
 func (c *cardCheck) checkSecurity(
 	requirements string, alternatives func(f model.Fields, name string) []alternative,
 	read func(model.Fields) (*Credentials, bool),
@@ -123,7 +123,7 @@ func (c *cardCheck) checkSecurity(
 	}
 }
 
-// checkAlternative refuses what the agent does not ask for, and what would not be enough for it.
+// checkAlternative rejects credentials that the agent does not require, and credentials that would not be sufficient.
 func (c *cardCheck) checkAlternative(r alternative, declared jsonvalue.Object) {
 	note := r.at.Reject
 	switch {
@@ -134,7 +134,7 @@ func (c *cardCheck) checkAlternative(r alternative, declared jsonvalue.Object) {
 	}
 }
 
-// SameKind reports whether clients bring the same kind of credentials in the same place.
+// SameKind reports whether clients send the same kind of credentials in the same place.
 func (c *Credentials) SameKind(other *Credentials) bool {
 	return c.Scheme == other.Scheme && strings.EqualFold(c.Header, other.Header) && c.Query == other.Query
 }
@@ -157,7 +157,7 @@ func checkSecurity01(c *cardCheck) {
 		return
 	}
 	if _, free := f.Value("credentials").(string); free || auth.Scheme != APIKeyAuth {
-		return // 0.1 leaves open what the text says
+		return // 0.1 does not define the text
 	}
 	in, name := auth.location()
 	credentials, _ := f.Nested("credentials")

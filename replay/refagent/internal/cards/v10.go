@@ -1,5 +1,5 @@
-// Package cards has the agent cards of reference agents in every version, and checks a card that an agent is told to
-// serve: it must be one of the dialect that the agent speaks, and promise nothing that is not so.
+// Package cards has the agent cards of reference agents in every version, and checks a card that an agent is given to
+// serve: it must be in the agent's dialect, and make no false promises.
 package cards
 
 import (
@@ -12,7 +12,7 @@ import (
 
 // The cards of A2A 1.0 (§4.4.1, §8), and the skills of all cards.
 
-// A Subject is what cards say of an agent.
+// A Subject is an agent as cards describe it.
 type Subject struct {
 	Agent     string // its name
 	Face      *Face
@@ -21,8 +21,8 @@ type Subject struct {
 	Bindings  []wire.Binding // that it serves, the preferred one first
 	Tenants   []string       // of an agent without any the one without a name
 	Auth      *Credentials
-	Behave    func(*engine.Skill) *engine.Skill // what a skill of a given card becomes; nil leaves it as it is
-	Misfit    func(*engine.Skill) *engine.Skill // what the help for messages that fit none becomes; likewise
+	Behave    func(*engine.Skill) *engine.Skill // transforms a skill of a given card; nil leaves it unchanged
+	Misfit    func(*engine.Skill) *engine.Skill // transforms the help for messages that match no skill; likewise
 }
 
 // A Skill is an entry of a card's skills.
@@ -115,11 +115,11 @@ var spec03CardSkills = []Skill{
 	{"streaming", "Streaming", "Delivers one artifact in four chunks.", []string{"streaming"}, "streaming generate"},
 }
 
-// Version is that of the agents, as their cards name it.
+// Version is the agents' version in their cards.
 const Version = "1.0.0"
 
-// address returns where a binding is spoken, as cards write it: over gRPC a host and a port (A2A 1.0 §4.4.6), else
-// base.
+// address returns the address of a binding in the form that cards use: for gRPC, a host and a port (A2A 1.0 §4.4.6),
+// else base.
 func address(base string, b wire.Binding) string {
 	if b != wire.GRPC {
 		return base
@@ -141,7 +141,7 @@ func Words(list []wire.Binding) string {
 	return strings.Join(words, "")
 }
 
-// interfaces10 are those of a 1.0 card: one for each binding, and for each tenant.
+// interfaces10 returns the interfaces of a 1.0 card: one for each binding, and for each tenant.
 func interfaces10(a *Subject, base string) []any {
 	var all []any
 	for _, tenant := range a.Tenants {

@@ -37,7 +37,7 @@ func (Legacy) Operation(method string) (model.Operation, bool) {
 	return op, ok
 }
 
-// Decode implements dialect. Nobody waits for a task: the answer comes at once.
+// Decode implements dialect. Sends do not wait for the task: the response is immediate.
 func (d Legacy) Decode(op model.Operation, params jsonvalue.Object) (*model.Request, *model.Failure) {
 	r, f := d.V01.Decode(op, params)
 	if f != nil {
@@ -50,7 +50,7 @@ func (d Legacy) Decode(op model.Operation, params jsonvalue.Object) (*model.Requ
 	return r, d.readEvents(params, r.Push)
 }
 
-// readEvents reads which events a webhook wants to hear of, and what it authenticates them by.
+// readEvents reads the events that a webhook subscribes to, and its authentication.
 func (d Legacy) readEvents(params jsonvalue.Object, c *model.PushConfig) *model.Failure {
 	f := model.ReadFields(params)
 	config, ok := f.Nested("pushNotificationConfig")

@@ -11,7 +11,7 @@ import (
 
 // What several dialects write and read alike.
 
-// wrapped puts an event into the member that says which kind it is, as ProtoJSON does with a oneof.
+// wrapped puts an event into the member named after its kind, as ProtoJSON does with a oneof.
 func wrapped(e model.Event, event any) any {
 	switch {
 	case e.Task != nil:
@@ -42,7 +42,7 @@ func status(s model.Status, state string, message func(model.Message) any) any {
 	return o.With("timestamp", model.Timestamp(s.At))
 }
 
-// contents adds to a task what it consists of.
+// contents adds a task's contents to its object.
 func contents(o jsonvalue.Object, t model.Task, artifact func(model.Artifact) any,
 	message func(model.Message) any,
 ) any {

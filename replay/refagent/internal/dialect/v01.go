@@ -95,8 +95,8 @@ func (d V01) Result(_ model.Operation, r model.Reply) any {
 	return nil
 }
 
-// Event writes updates only: 0.1 streams know nothing else, so a task shows as its status. The last event says so: at
-// the beginning of a stream only a task that has ended is final.
+// Event writes updates only: 0.1 streams have nothing else, so a task becomes its status. The last event is marked
+// final: at the beginning of a stream, only an ended task is final.
 func (d V01) Event(e model.Event) any {
 	switch {
 	case e.Task != nil:

@@ -134,7 +134,7 @@ func (V03) Authorization(c model.PushConfig) string {
 	return strings.TrimSpace(c.Schemes[0] + " " + c.Credentials)
 }
 
-// The JSON of A2A 0.2, which is that of 0.3 but for the extended card: 0.2 has no method for it.
+// The JSON of A2A 0.2, which equals 0.3's except for the extended card, for which 0.2 has no method.
 type V02 struct{ V03 }
 
 // Operation implements [model.Dialect].

@@ -7,8 +7,8 @@ import (
 	"a2atap/replay/refagent/internal/model"
 )
 
-// The messages of A2A 0.3 over gRPC, as JSON: those of its proto definition, in which requests name tasks and configs
-// by paths.
+// The messages of A2A 0.3 over gRPC, as JSON, from its proto definition, where requests name tasks and configs by
+// paths.
 type V03grpc struct{ V03proto }
 
 // Operation implements [model.Dialect].
@@ -27,7 +27,7 @@ func (V03grpc) Operation(method string) (model.Operation, bool) {
 	return "", false
 }
 
-// Details implements dialect: 0.3 says nothing of them, and only they tell errors apart that have one status.
+// Details implements dialect: 0.3 does not mention them, but only they distinguish errors with the same status.
 func (V03grpc) Details(f *model.Failure) []any { return V10{}.Details(f) }
 
 // Decode implements dialect (A2A 0.3 §3.5.6, and its proto definition).
@@ -36,7 +36,7 @@ func (d V03grpc) Decode(op model.Operation, params jsonvalue.Object) (*model.Req
 	name := f.Text("name") + f.Text("parent")
 	path, _ := strings.CutPrefix(name, "tasks/")
 	task, config, _ := strings.Cut(path, "/pushNotificationConfigs/")
-	if path == name { // the prefix is not there
+	if path == name { // the prefix is missing
 		task = ""
 	}
 	switch op {

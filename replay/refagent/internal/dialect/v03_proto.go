@@ -121,7 +121,7 @@ func (d V03proto) task(t model.Task) any {
 
 func (d V03proto) status(s model.Status) any { return status(s, d.state(s.State), d.message) }
 
-// state spells a state as the proto definition of 0.3 does, which writes CANCELLED.
+// state returns a state in the spelling of 0.3's proto definition, which has a double L in the canceled state.
 func (V03proto) state(s model.State) string {
 	if s == model.Canceled {
 		return "TASK_STATE_CANCELLED"
@@ -158,7 +158,7 @@ func (V03proto) part(p model.Part) any {
 	return jsonvalue.Object{{"text", p.Text}}
 }
 
-// pushConfig writes a config without its secrets; its name says whose it is.
+// pushConfig writes a config without its secrets; its name has the task.
 func (V03proto) pushConfig(c model.PushConfig) any {
 	return jsonvalue.Object{
 		{"name", "tasks/" + c.TaskID + "/pushNotificationConfigs/" + c.ID},

@@ -5,11 +5,10 @@ import (
 	"a2atap/replay/refagent/internal/model"
 )
 
-// The JSON of A2A 0.3 over HTTP+JSON: that of the JSON-RPC binding, with a wrapper around what a send or a stream
-// gives.
+// The JSON of A2A 0.3 over HTTP+JSON: the JSON-RPC binding's, with a wrapper around the results of sends and streams.
 type V03rest struct{ V03 }
 
-// Decode implements dialect. The config to create stands in a member of its own, or is the body.
+// Decode implements dialect. The config to create is in a separate member, or is the body.
 func (d V03rest) Decode(op model.Operation, params jsonvalue.Object) (*model.Request, *model.Failure) {
 	if op == model.ListTasks {
 		return &model.Request{Op: op, List: model.Listing{PageSize: 100, Artifacts: true}}, nil
@@ -20,7 +19,7 @@ func (d V03rest) Decode(op model.Operation, params jsonvalue.Object) (*model.Req
 	return d.V03.Decode(op, params)
 }
 
-// unwrapConfig takes the container of a push config out of the member "config". The task is the one of the path.
+// unwrapConfig unwraps the container of a push config from the member "config". The task is the path's.
 func unwrapConfig(params jsonvalue.Object) jsonvalue.Object {
 	config, ok := params.Get("config")
 	if inner, is := config.(jsonvalue.Object); ok && is {

@@ -27,7 +27,7 @@ func (V10) Operation(method string) (model.Operation, bool) {
 	return "", false
 }
 
-// Result implements dialect (A2A 1.0 §9.4, §11.4): only send wraps what it gives.
+// Result implements dialect (A2A 1.0 §9.4, §11.4): only send wraps its result.
 func (d V10) Result(op model.Operation, r model.Reply) any {
 	switch {
 	case r.Message != nil:
@@ -107,7 +107,7 @@ func (V10) part(p model.Part) any {
 	return o.Nested("metadata", p.Metadata).Optional("filename", p.Filename).Optional("mediaType", p.MediaType)
 }
 
-// pushConfig writes a config without its secrets: nobody needs them back.
+// pushConfig writes a config without its secrets, which no client needs back.
 func (V10) pushConfig(c model.PushConfig) any {
 	o := jsonvalue.Object{{"id", c.ID}, {"taskId", c.TaskID}, {"url", c.URL}}.Optional("tenant", c.Tenant)
 	if len(c.Schemes) > 0 {
@@ -140,7 +140,7 @@ func (V10) Details(f *model.Failure) []any {
 	return out
 }
 
-// Notification implements dialect: every event is sent as it stands (A2A 1.0 §4.3.3).
+// Notification implements dialect: every event is sent unchanged (A2A 1.0 §4.3.3).
 func (d V10) Notification(e model.Event, _ model.Task) (any, string, bool) {
 	return d.Event(e), MediaTypeA2A, true
 }

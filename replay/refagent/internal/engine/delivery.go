@@ -48,8 +48,8 @@ func newDeliverer(opts Options) *deliverer {
 	}}
 }
 
-// follow posts what happens to a task, in order, until the task has ended. It reports false if it ended before that,
-// since a delivery failed and the config says so.
+// follow posts the events of a task, in order, until the task has ended. It returns false if it stopped earlier, since
+// a delivery failed and the config requires to stop then.
 func (d *deliverer) follow(ctx context.Context, c model.PushConfig, t model.Task, events *model.Feed) bool {
 	t.History = nil // a receiver can ask for it
 	for {
@@ -108,7 +108,7 @@ func (d *deliverer) deliver(ctx context.Context, c model.PushConfig, body any, m
 	}
 }
 
-// complain tells of a notification that nobody has taken. The rest of a webhook's URL may be a secret.
+// complain logs a notification that could not be delivered. The rest of a webhook's URL may be a secret.
 func (d *deliverer) complain(c model.PushConfig, attempts int, err error) {
 	to := "a webhook"
 	if u, e := url.Parse(c.URL); e == nil {

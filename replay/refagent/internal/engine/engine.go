@@ -1,6 +1,5 @@
-// Package engine does the work of reference agents: it owns their tasks, hands every subscriber the same events in the
-// same order, delivers push notifications, and keeps tasks in a [Store] if there is one. A [Skill] is what it does with
-// a message.
+// Package engine does the work of reference agents: it owns their tasks, sends every subscriber the same events in the
+// same order, delivers push notifications, and keeps tasks in an optional [Store]. A [Skill] handles messages.
 package engine
 
 import (
@@ -20,9 +19,9 @@ const maxTasks = 10_000
 
 // An Engine owns the tasks of one agent: their states, their events and the work on them.
 //
-// All changes happen under one lock, so that the events of a task have one order for everybody. No method waits for
-// a client. Work started by a client goes on without it until the task is terminal or interrupted, or the engine is
-// closed.
+// All changes happen under one lock, so that the events of a task have the same order for all clients. No method waits
+// for a client. Work started by a client continues without it until the task is terminal or interrupted, or the engine
+// is closed.
 type Engine struct {
 	now        func() time.Time
 	NewID      func() string
@@ -35,7 +34,7 @@ type Engine struct {
 	deliverer *deliverer
 
 	store  Store  // nil if tasks live in memory alone
-	owner  string // of what is in the store
+	owner  string // of the values in the store
 	log    func(string)
 	unkept bool // the latest change of a task could not be stored
 
@@ -86,10 +85,10 @@ func (e *Engine) background(f func(context.Context)) context.CancelFunc {
 	return stop
 }
 
-// An Order is what a send asks the engine to work on.
+// An Order is the work that a send requests.
 type Order struct {
 	Skill   *Skill
-	Message model.Message // its contextID, if not empty, becomes that of a new task
+	Message model.Message // its contextID, if not empty, becomes a new task's
 	TaskID  string        // of a new task, where clients choose it; else empty
 	Accepts []string      // output modes that the client accepts; empty means all
 	Push    *model.PushConfig
@@ -174,15 +173,15 @@ func (e *Engine) Resume(id string, o Order) (Turn, *model.Failure) {
 	return t, nil
 }
 
-// Has says whether there is such a task.
+// Has reports whether there is such a task.
 func (e *Engine) Has(id string) bool {
 	e.Mu.Lock()
 	defer e.Mu.Unlock()
 	return e.tasks[id] != nil
 }
 
-// receive takes the client's message into the history and its webhook into the list, and keeps the task. If that fails,
-// the task is changed all the same, and the caller takes it back. The caller holds the lock.
+// receive adds the client's message to the history and its webhook to the list, and stores the task. If storing fails,
+// the task is changed nevertheless, and the caller reverts it. The caller holds the lock.
 func (e *Engine) receive(r *record, o Order) *model.Failure {
 	r.turns++
 	o.Message.TaskID, o.Message.ContextID = r.Task.ID, r.Task.ContextID
@@ -215,8 +214,7 @@ func (e *Engine) run(r *record, o Order) {
 	})
 }
 
-// Cancel ends a task at its client's wish (A2A 1.0 §3.1.5). What the client says about it becomes metadata of the
-// task.
+// Cancel ends a task at its client's wish (A2A 1.0 §3.1.5). The client's metadata becomes metadata of the task.
 func (e *Engine) Cancel(id string, metadata jsonvalue.Object) (model.Task, *model.Failure) {
 	e.Mu.Lock()
 	defer e.Mu.Unlock()
@@ -242,13 +240,13 @@ func (e *Engine) Cancel(id string, metadata jsonvalue.Object) (model.Task, *mode
 	return r.Task, nil
 }
 
-// Get returns a task as it stands.
+// Get returns a task in its current state.
 func (e *Engine) Get(id string) (model.Task, *model.Failure) {
 	t, _, f := e.Follow(id)
 	return t, f
 }
 
-// Follow returns a task as it stands and everything that will happen to it.
+// Follow returns a task in its current state and the feed of its future events.
 func (e *Engine) Follow(id string) (model.Task, *model.Feed, *model.Failure) {
 	e.Mu.Lock()
 	defer e.Mu.Unlock()
@@ -291,8 +289,7 @@ func (e *Engine) named(r *record, c *model.PushConfig) model.PushConfig {
 	return config
 }
 
-// subscribe puts a config to work, in its place among those of its task: what happens from now on is delivered. The
-// caller holds the lock.
+// subscribe adds a config to its task and starts delivery of the events from now on. The caller holds the lock.
 func (e *Engine) subscribe(r *record, config model.PushConfig) {
 	t := &pushTarget{config: config, done: make(chan struct{})}
 	follow, snapshot := r.Tail, r.Task
@@ -316,7 +313,7 @@ func (e *Engine) subscribe(r *record, config model.PushConfig) {
 // setStatus sets the state, keeps the task and tells the subscribers. The caller holds the lock.
 func (e *Engine) setStatus(r *record, s model.State, parts []model.Part) {
 	ev := e.change(r, s, parts)
-	e.save(r, r.pushConfigs()) // the work goes on; the log says that it is not kept
+	e.save(r, r.pushConfigs()) // the work continues; the log reports that it is not stored
 	r.Tail = r.Tail.Push(ev)
 }
 
@@ -419,7 +416,7 @@ func (e *Engine) save(r *record, configs []model.PushConfig) *model.Failure {
 	return model.Fail(model.CodeInternal, "Internal error: the agent cannot store the task")
 }
 
-// drop forgets what is kept of a task. The caller holds the lock.
+// drop removes a task's stored data. The caller holds the lock.
 func (e *Engine) drop(id string) {
 	if e.store == nil {
 		return

@@ -11,7 +11,7 @@ import (
 	"a2atap/replay/refagent/internal/model"
 )
 
-// An engine forgets the oldest task that has ended, never one that is still worked on.
+// An engine forgets the oldest task that has ended, never an unfinished one.
 func TestForget(t *testing.T) {
 	e := newTestEngine(t)
 	busy := start(t, e, Order{Skill: keyword("task-cancel")}).First.ID
@@ -39,7 +39,7 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// What a closed engine is still asked to do does not run and does not block.
+// Calls on a closed engine neither run nor block.
 func TestClosedEngine(t *testing.T) {
 	e := newTestEngine(t)
 	e.Close()

@@ -23,7 +23,7 @@ type Job struct {
 	Traceparent string // that came with the message, if any did
 }
 
-// About says which task it is about, and how many messages this one is of it: 1 for that which made the task.
+// About returns the job's task, and the number of the message within it: 1 for the message that created the task.
 func (j *Job) About() (taskID, contextID string, turn int) {
 	return j.record.Task.ID, j.record.Task.ContextID, j.turn // which never change
 }
@@ -59,7 +59,7 @@ func (j *Job) Chunk(u model.ArtifactUpdate) {
 // pause waits and says whether there is still work to do.
 func (j *Job) pause(d time.Duration) bool { return Wait(j.Ctx, d) }
 
-// Accepted says whether one of the media ranges covers a media type. No ranges accept everything.
+// Accepted reports whether one of the media ranges covers a media type. No ranges accept everything.
 func Accepted(ranges []string, mediaType string) bool {
 	if len(ranges) == 0 {
 		return true

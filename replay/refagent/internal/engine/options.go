@@ -15,7 +15,7 @@ type Options struct {
 	Moves        map[model.State][]model.State // from states that do not end a task; nil if the protocol allows any
 	NoStatuses   bool                          // tasks do not remember the statuses that they had
 	Store        Store                         // nil if tasks live in memory alone
-	WebhookRoots *x509.CertPool                // nil are those of the system
+	WebhookRoots *x509.CertPool                // nil means the system's
 	Edit         func(n *Delivery)             // changes push notifications; nil for a faithful agent
 	Log          func(text string)
 	Now          func() time.Time

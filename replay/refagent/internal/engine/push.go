@@ -6,7 +6,7 @@ import (
 	"a2atap/replay/refagent/internal/model"
 )
 
-// CreateConfig puts a config to work, in place of one with the same id.
+// CreateConfig adds a config and starts its deliveries. It replaces a config with the same id.
 func (e *Engine) CreateConfig(taskID string, c *model.PushConfig) (model.PushConfig, *model.Failure) {
 	e.Mu.Lock()
 	defer e.Mu.Unlock()
@@ -48,8 +48,7 @@ func (e *Engine) Configs(taskID string) ([]model.PushConfig, *model.Failure) {
 	return r.pushConfigs(), nil
 }
 
-// DeleteConfig removes a config, if it is there, and returns when nothing is delivered for it any more
-// (A2A 1.0 §3.1.10).
+// DeleteConfig removes a config, if it exists, and returns when its deliveries have ended (A2A 1.0 §3.1.10).
 func (e *Engine) DeleteConfig(taskID, id string) *model.Failure {
 	t, f := e.removeConfig(taskID, id)
 	if t != nil {

@@ -8,8 +8,8 @@ import (
 	"a2atap/replay/refagent/internal/model"
 )
 
-// Restore takes up the tasks of an earlier run. Those that wait for their client go on waiting, if the agent still has
-// their skill; nobody works on the others any more, so they fail.
+// Restore loads the tasks of an earlier run. Tasks that wait for their client continue to wait, if the agent still has
+// their skill; work on the others has ended, so they fail.
 func (e *Engine) Restore(owner string, find func(name string) *Skill) error {
 	e.owner = owner
 	if e.store == nil {
@@ -42,7 +42,7 @@ func (e *Engine) Restore(owner string, find func(name string) *Skill) error {
 	return nil
 }
 
-// takeUp goes on with a task of an earlier run. The caller holds the lock.
+// takeUp continues a task of an earlier run. The caller holds the lock.
 func (e *Engine) takeUp(r *record, configs []model.PushConfig, find func(name string) *Skill) {
 	name := r.skill.Name
 	if s := find(name); s != nil {

@@ -10,9 +10,9 @@ import (
 	"a2atap/replay/refagent/internal/model"
 )
 
-// Scripted behaviour, chosen by the prefix tck-NAME of a message's id or text, as conformance kits ask for it.
+// Scripted behavior, chosen by the prefix tck-NAME of a message's id or text, as conformance kits request it.
 //
-// The text prefixes are those of kits that cannot choose message ids; both name the same scenarios.
+// The text prefixes are for kits that cannot choose message ids; both name the same scenarios.
 var Scripts = map[string]*Skill{
 	"message-response": {Answer: func(string) string { return "Direct message response" }},
 	"complete-task":    {Run: func(j *Job) { j.Status(model.Working, ""); j.Status(model.Completed, "Hello from TCK") }},
@@ -56,7 +56,7 @@ var Scripts = map[string]*Skill{
 	"long-running": {Run: longRunning},
 }
 
-// scriptNames holds the names with the longest first, so that artifact-file-url is not taken for artifact-file.
+// scriptNames has the names, longest first, so that artifact-file-url is not mistaken for artifact-file.
 var scriptNames = slices.SortedFunc(maps.Keys(Scripts), func(a, b string) int {
 	return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
 })

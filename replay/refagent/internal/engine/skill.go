@@ -11,7 +11,7 @@ import (
 	"a2atap/replay/refagent/internal/model"
 )
 
-// EchoSkill repeats what it was told.
+// EchoSkill repeats its input.
 var EchoSkill = &Skill{Name: "echo", Answer: func(input string) string {
 	if input == "" {
 		return "Echo: (empty message)"
@@ -19,7 +19,7 @@ var EchoSkill = &Skill{Name: "echo", Answer: func(input string) string {
 	return "Echo: " + input
 }}
 
-// Skills are those of the spec agents, in the order in which a text is compared with their names.
+// Skills are the spec agents' skills, in the order in which a text is compared with their names.
 var Skills = []*Skill{
 	{Name: "message-only", Answer: func(input string) string { return "[message-only] You said: " + input }},
 	{Name: "task-lifecycle", Run: TaskLifecycle},
@@ -31,7 +31,7 @@ var Skills = []*Skill{
 	{Name: "data-types", Run: dataTypes},
 }
 
-// HelpSkill answers what no other skill understands.
+// HelpSkill answers messages that no other skill understands.
 var HelpSkill = &Skill{Name: "help", Answer: func(string) string {
 	return `Begin a message with one of these words:
 message-only: answers with a message and no task
@@ -44,7 +44,7 @@ long-running: a task of five slow steps
 data-types: a task with text, data and file artifacts`
 }}
 
-// Route returns the skill that a message of a new conversation asks for.
+// Route returns the skill that a message of a new conversation selects.
 func Route(m *model.Message) *Skill {
 	if s := script(m.ID, m.Text()); s != nil {
 		return s
@@ -63,7 +63,7 @@ func keyword(input string) *Skill {
 	return HelpSkill
 }
 
-// TaskLifecycle takes a task from submitted to completed, with an artifact.
+// TaskLifecycle moves a task from submitted to completed, with an artifact.
 func TaskLifecycle(j *Job) {
 	j.Status(model.Working, "")
 	j.Artifact(model.Artifact{
@@ -104,7 +104,7 @@ func turnArtifact(name, words string) model.Artifact {
 	return model.Artifact{ID: name, Name: name, Parts: model.Text(words)}
 }
 
-// hasWord says whether a text holds a word as a whole: "abandoned" does not hold "done".
+// hasWord reports whether a text has a complete word: "abandoned" does not have "done".
 func hasWord(text, word string) bool {
 	letter := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	for w := range strings.FieldsFuncSeq(text, letter) {
@@ -183,7 +183,7 @@ func data(v any) []model.Part { return []model.Part{{Kind: model.DataPart, Data:
 
 func number(n int) json.Number { return json.Number(fmt.Sprint(n)) }
 
-// LegacyRoute is the skill that a message asks for by its first word. What no skill answers to fails.
+// LegacyRoute returns the skill that the first word of a message selects. Messages without a skill fail.
 func LegacyRoute(m *model.Message) *Skill {
 	s := keyword(m.Text())
 	if s == HelpSkill {
@@ -192,15 +192,16 @@ func LegacyRoute(m *model.Message) *Skill {
 	return InTask(s)
 }
 
-// Unmatched returns what stands in place of a skill where none fits.
+// Unmatched returns the fallback if no skill matches.
 func Unmatched(s *Skill) *Skill {
 	return &Skill{Name: s.Name, Run: func(j *Job) { j.Status(model.Failed, "No matching skill for this request.") }}
 }
 
-// TaskRoute01 is route for clients that understand tasks only: what other skills say in a message ends a task.
+// TaskRoute01 is route for clients that understand tasks only: the answers of other skills end a task instead of being
+// a message.
 func TaskRoute01(m *model.Message) *Skill { return InTask(Route(m)) }
 
-// InTask returns a skill that says in a task what s says in a message.
+// InTask returns a skill that answers with a task where s answers with a message.
 func InTask(s *Skill) *Skill {
 	if s.Answer == nil {
 		return s

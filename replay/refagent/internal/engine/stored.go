@@ -10,13 +10,13 @@ import (
 	"a2atap/replay/refagent/internal/model"
 )
 
-// What a store keeps of a task is JSON. Messages, artifacts and statuses are written as in A2A 1.0, which loses nothing
-// that any dialect has; the rest is this package's own.
+// Stored tasks are JSON. Messages, artifacts and statuses are written as in A2A 1.0, which can represent everything
+// that other dialects have; the rest is specific to this package.
 
 // storedFormat is the version of that.
 const storedFormat = 1
 
-// storedTask returns what is kept of a task and these configs.
+// storedTask returns the stored form of a task and these configs.
 func storedTask(r *record, configs []model.PushConfig) jsonvalue.Object {
 	var d dialect.V10
 	message := func(m model.Message) any { return d.Message(m) }
@@ -37,7 +37,7 @@ func storedTask(r *record, configs []model.PushConfig) jsonvalue.Object {
 		List("configs", jsonvalue.Values(configs, storedConfig))
 }
 
-// storedConfig returns what is kept of a config: all of it, secrets included, since they have to be sent.
+// storedConfig returns the stored form of a config: all of it, including secrets, since notifications need them.
 func storedConfig(c model.PushConfig) any {
 	o := jsonvalue.Object{{"id", c.ID}, {"url", c.URL}, {"dialect", dialectName(c.Dialect)}}
 	if c.Retries > 0 {

@@ -10,7 +10,7 @@ import (
 
 // Faults of authentication and of tasks that wait for an authorization.
 var authFaults = []AgentFault{
-	of(withTask, "auth-not-enforced", "The card asks for a bearer token with every request, and nobody looks for it.",
+	of(withTask, "auth-not-enforced", "The card requires a bearer token with every request, and the agent does not check it.",
 		onCard(editCard(requireBearer)), "auth-credentials-sent",
 		"auth-extended-card-client"),
 	of(anyAgent, "auth-www-authenticate",
@@ -18,14 +18,14 @@ var authFaults = []AgentFault{
 		admitNoneAs(isPushOperation, model.Failure{
 			Code: model.CodeInvalidRequest, Message: "Authentication required", HTTP: http.StatusUnauthorized,
 		})),
-	of(only10, "auth-extended-card-server", "The extended card is given to anybody.",
+	of(only10, "auth-extended-card-server", "The extended card is returned to anyone.",
 		onAdmit(func(c *wire.Call) *model.Failure {
 			if c.Op == model.GetExtendedCard {
 				c.Request.Authorization = "Bearer " + wire.ExtendedCardToken
 			}
 			return nil
 		}), "auth-extended-card-client"),
-	of(only10, "auth-error-no-leak", "Tasks are for the token of the extended card; to others they are forbidden.",
+	of(only10, "auth-error-no-leak", "Tasks require the token of the extended card; other requests for them get 403.",
 		onAdmit(func(c *wire.Call) *model.Failure {
 			if c.Op != model.GetTask || c.Request.Authorization == "Bearer "+wire.ExtendedCardToken {
 				return nil
@@ -33,11 +33,11 @@ var authFaults = []AgentFault{
 			f := model.Fail(model.CodeInvalidRequest, "This task belongs to somebody else")
 			f.HTTP = http.StatusForbidden
 			return f
-		}), "auth-credentials-sent"), // of a client that sends none, and is refused whatever else it asks for
-	of(only10, "auth-required-has-message", "A task that waits for an authorization does not say for which.", speechless),
-	of(only03, "auth-required-has-message-0x", "A task that waits for an authorization does not say for which.",
+		}), "auth-credentials-sent"), // of a client that sends none, and is refused for every other request
+	of(only10, "auth-required-has-message", "A task that waits for an authorization does not say which one.", speechless),
+	of(only03, "auth-required-has-message-0x", "A task that waits for an authorization does not say which one.",
 		speechless),
-	of(only10, "auth-required-uses-task", "The update that says that an authorization is needed names no task.",
+	of(only10, "auth-required-uses-task", "The status update with auth-required names no task.",
 		onStatus(inState(model.AuthRequired), func(u *model.StatusUpdate) { u.TaskID = "" })),
 }
 

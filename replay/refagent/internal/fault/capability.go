@@ -9,9 +9,9 @@ import (
 	"a2atap/replay/refagent/internal/wire"
 )
 
-// Faults of what the card offers or requires, and the agent does otherwise.
+// Faults where the agent's behavior contradicts the card's capabilities or requirements.
 var capabilityFaults = []AgentFault{
-	of(only10, "cap-streaming-unsupported", "The card says that the agent does not stream, and it does.",
+	of(only10, "cap-streaming-unsupported", "The card says that the agent does not stream, but it does.",
 		func() wire.Hooks {
 			h := noExtendedCard()
 			h.Card = editCard(func(o jsonvalue.Object) jsonvalue.Object {
@@ -20,37 +20,37 @@ var capabilityFaults = []AgentFault{
 			return h
 		}, "req-capability-streaming", "req-capability-extended"),
 	of([]string{"spec03", "spec02", "spec01", "legacy"}, "cap-streaming-unsupported-0x",
-		"The card says that the agent does not stream, and it does.",
+		"The card says that the agent does not stream, but it does.",
 		onCard(offer("streaming", false)), "req-capability-streaming"),
 	of([]string{"spec", "spec03", "spec03-rest", "spec03-proto", "spec02"}, "cap-streaming-refused",
-		"The card says that the agent streams, and it refuses to.", admitNone(calls(model.StreamMessage),
+		"The card says that the agent streams, but it refuses to.", admitNone(calls(model.StreamMessage),
 			model.CodeUnsupported, "Streaming is not supported")),
-	of(only10, "cap-extended-undeclared", "The card does not mention the extended card that there is.",
+	of(only10, "cap-extended-undeclared", "The card does not mention the existing extended card.",
 		onCard(offer("extendedAgentCard", false)), "req-capability-extended"),
 	of(with10, "cap-extended-declared",
-		"The card advertises an extended card, and requests for it are refused as not supported.", func() wire.Hooks {
+		"The card advertises an extended card, but requests for it are refused as not supported.", func() wire.Hooks {
 			h := noExtendedCard()
 			h.Card = offer("extendedAgentCard", true)
 			return h
 		}),
 	of(anyAgent, "ext-uri-version", "The card declares an extension whose URI has no version.",
 		onCard(offer("extensions", extensions("urn:example:seats", false)))),
-	of(with10, "ext-required-missing", "The card requires an extension, and messages without it are answered.",
+	of(with10, "ext-required-missing", "The card requires an extension, but messages without it are answered.",
 		requireSeats, "ext-required-missing-client", "ext-response-echo"),
 	of(with10, "ext-required-missing-code",
-		"The card requires an extension, and messages without it are refused as about something to cancel; "+
+		"The card requires an extension, and messages without it are refused with TaskNotCancelableError; "+
 			"other calls are answered.", func() wire.Hooks {
 			h := requireSeats()
 			h.Admit = admitNone(calls(model.SendMessage), model.CodeTaskNotCancelable, "There is nothing to cancel")().Admit
 			return h
 		}, "ext-required-missing", "ext-required-missing-client"),
-	of(only03, "ext-required-missing-0x", "The card requires an extension, and messages without it are answered.",
+	of(only03, "ext-required-missing-0x", "The card requires an extension, but messages without it are answered.",
 		requireSeats, "ext-required-missing-client", "ext-response-echo"),
-	of(anyAgent, "ext-response-echo", "The card declares an extension, and no answer ever lists it.",
+	of(anyAgent, "ext-response-echo", "The card declares an extension, but no answer ever lists it.",
 		func() wire.Hooks { return declareSeats(false) }),
-	of(anyAgent, "ext-response-unrequested", "Results list an extension that nobody has asked for.",
+	of(anyAgent, "ext-response-unrequested", "Results list an extension that was not requested.",
 		onAnswer(isResult, listExtension("urn:example:meals:1"))),
-	of(anyAgent, "ext-no-fallback", "The card declares an extension, and results list another version of it.",
+	of(anyAgent, "ext-no-fallback", "The card declares an extension, but results list another version of it.",
 		func() wire.Hooks {
 			h := declareSeats(false)
 			h.Answer = onAnswer(isResult, listExtension(strings.Replace(seats, "v1", "v2", 1)))().Answer

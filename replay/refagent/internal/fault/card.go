@@ -7,7 +7,7 @@ import (
 	"a2atap/replay/refagent/internal/wire"
 )
 
-// Faults of the card, and of what it promises.
+// Faults of the card, and of its promises.
 var cardFaults = []AgentFault{
 	of(anyAgent, "push-supported-but-refused",
 		"The card offers push notifications, but every operation on them is refused as not supported.",
@@ -16,7 +16,7 @@ var cardFaults = []AgentFault{
 			h.Card = offer("pushNotifications", true)
 			return h
 		}),
-	of(only10, "hook-auth", "Push notifications are sent without the credentials that the client has asked for.",
+	of(only10, "hook-auth", "Push notifications are sent without the credentials in the client's config.",
 		always(wire.Hooks{Deliver: func(d *engine.Delivery) { d.Header.Del("Authorization") }})),
 	of(anyAgent, "card-required-fields", "The card has no version.",
 		onCard(editCard(without("version")))),
@@ -34,40 +34,40 @@ var cardURLFaults = []AgentFault{
 		onCards(onFirstSkill(without("name")))),
 	of(with10, "card-interfaces-nonempty", "The card has no interface.",
 		onCards(with("supportedInterfaces", []any{}))),
-	of(with10, "card-url-absolute", "A further interface of the card is a path.",
+	of(with10, "card-url-absolute", "The URL of an additional interface in the card is a path.",
 		onCards(addInterface("/a2a", "HTTP+JSON", "1.0"))),
-	of(only03, "card-url-absolute", "A further interface of the card is a path.", onCards(addTransports("/a2a"))),
+	of(only03, "card-url-absolute", "The URL of an additional interface in the card is a path.", onCards(addTransports("/a2a"))),
 	of(with10, "card-url-https", "The card names an interface on a public host, without TLS.",
 		onCards(addInterface("http://agents.a2atap.travel/a2a", "HTTP+JSON", "1.0"))),
 	of(only03, "card-url-https", "The card names an interface on a public host, without TLS.",
 		onCards(addTransports("http://agents.a2atap.travel/a2a"))),
-	of(only03, "card-protocol-version-present", "The card says that it is of no version.",
+	of(only03, "card-protocol-version-present", "The card has an empty protocolVersion.",
 		onCards(with("protocolVersion", ""))),
 	of(with10, "card-protocol-version-patch", "An interface of the card names a patch version.",
 		onCards(addInterface("https://a2atap.example/a2a", "HTTP+JSON", "1.0.1"))),
 	of(with10, "card-protocol-version-format", "An interface of the card names a version that is not a number.",
 		onCards(addInterface("https://a2atap.example/a2a", "HTTP+JSON", "v1"))),
-	of(with10, "card-binding-known", "An interface of the card is in a binding that has no URI.",
+	of(with10, "card-binding-known", "An interface of the card has a custom binding that is not a URI.",
 		onCards(addInterface("wss://a2atap.example/a2a", "WEBSOCKET", "1.0"))),
-	of(only03, "card-preferred-transport", "The card does not say what is spoken at its URL.",
+	of(only03, "card-preferred-transport", "The card does not name the transport of its URL.",
 		onCards(without("preferredTransport")),
 		"card-url-absolute"), // of gRPC, which has host and port
-	of(only03, "card-transport-conflict", "The card lists its main URL for another transport than the preferred one.",
+	of(only03, "card-transport-conflict", "The card lists its main URL with another transport than the preferred one.",
 		onCards(func(o jsonvalue.Object) jsonvalue.Object {
 			return o.With("additionalInterfaces", []any{transportAt(o, "GRPC")})
 		})),
 	of(onlyEcho, "card-capability-vs-traffic",
-		"The card declares HTTP+JSON only, and the agent speaks JSON-RPC at the same URL.",
+		"The card declares only HTTP+JSON, but the agent also serves JSON-RPC at the same URL.",
 		onCards(func(o jsonvalue.Object) jsonvalue.Object {
 			interfaces, _ := o.Get("supportedInterfaces")
 			return o.With("supportedInterfaces", interfaces.([]any)[1:])
 		}), "req-interface-url"),
-	of(only03, "card-additional-complete", "The card lists a further interface, and not the main one.",
+	of(only03, "card-additional-complete", "The card lists an additional interface, and not the main one.",
 		onCards(with("additionalInterfaces",
 			[]any{jsonvalue.Object{{"url", "https://a2atap.example/a2a"}, {"transport", "HTTP+JSON"}}}))),
 }
 
-// onlyEcho is for faults of an agent whose card says nothing of an extended one.
+// onlyEcho is for faults of an agent whose card does not mention an extended card.
 var onlyEcho = []string{"echo"}
 
 // onCards makes hooks that edit the public card and the extended one alike.

@@ -6,33 +6,33 @@ import (
 	"a2atap/replay/refagent/internal/wire"
 )
 
-// Faults of what a stream carries, how it ends, and how artifacts are sent in pieces.
+// Faults in the events of a stream, in its end, and in artifacts sent in pieces.
 var endingFaults = []AgentFault{
 	of(only10, "stream-subscribe-first-task",
-		"A subscription begins with what happens next; the task itself is never sent.", onEvent(skipSubscribedTask)),
+		"A subscription begins with the next update; the task itself is never sent.", onEvent(skipSubscribedTask)),
 	of(only10, "stream-no-message-in-task-stream", "A message follows the task at the beginning of a stream.",
 		onEvent(greet)),
 	of(only03, "stream-no-message-in-task-stream-0x", "A message follows the task at the beginning of a stream.",
 		onEvent(greet)),
-	of(only10, "stream-task-snapshot-position", "The task comes a second time when it is working.", showTwice),
+	of(only10, "stream-task-snapshot-position", "The task is sent a second time when it is working.", showTwice),
 	of(anyAgeTask, "stream-rpc-envelope", "The events of JSON-RPC streams are bare objects.", onFrame(dropEnvelope)),
 	of(only10, "stream-rest-bare", "The events of HTTP+JSON streams are JSON-RPC responses.", onFrame(addEnvelope)),
-	of(anyAgeTask, "stream-error-last", "An error comes in the middle of JSON-RPC streams.", onEvent(failBetween)),
-	of(only03, "stream-terminal-without-final", "The event that ends the task does not say final.",
+	of(anyAgeTask, "stream-error-last", "An error is in the middle of JSON-RPC streams.", onEvent(failBetween)),
+	of(only03, "stream-terminal-without-final", "The event that ends the task is not marked as final.",
 		onFrame(takeFinalBack)),
-	of(only03, "stream-final-active-state", "The stream ends with an event that says final, and the task is working.",
+	of(only03, "stream-final-active-state", "The stream ends with an event that is marked as final, while the task is working.",
 		onFrame(finishEarly)),
 	of(everyAgeTask, "stream-empty", "Streams end without an event.",
 		onEvent(func(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame { f.Last = true; return nil })),
-	of(everyTask, "stream-chunk-append-known", "The first piece of an artifact is to be appended.",
+	of(everyTask, "stream-chunk-append-known", "The first piece of an artifact has append true.",
 		onChunk(func(u *model.ArtifactUpdate) { u.Append = true })),
 	of(withTask, "stream-chunk-after-last", "Every piece of an artifact is marked as the last.",
 		onChunk(func(u *model.ArtifactUpdate) { u.Last = true })),
 	of(withTask, "stream-chunk-incomplete", "No piece of an artifact is marked as the last.",
 		onChunk(func(u *model.ArtifactUpdate) { u.Last = false })),
-	of(everyAgeTask, "stream-artifact-consistent", "Artifacts hold other text in a stream than in the task.",
+	of(everyAgeTask, "stream-artifact-consistent", "The text of artifacts differs between the stream and the task.",
 		onChunk(func(u *model.ArtifactUpdate) { u.Artifact.Parts = model.Text("Something else") })),
-	of(only10, "stream-same-events", "Subscribers of a task are not told what the agent says at its end.",
+	of(only10, "stream-same-events", "Subscribers of a task do not get the message in its last status.",
 		onStatus(func(c *wire.Call, f *wire.Frame) bool { return c.Op == model.SubscribeTask && f.Event.Terminal() },
 			func(u *model.StatusUpdate) { u.Status.Message = nil })),
 }

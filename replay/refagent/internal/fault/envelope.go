@@ -17,16 +17,16 @@ var envelopeFaults = []AgentFault{
 			text := jsonvalue.Append(nil, out.Body)
 			out.Text = append(text[:len(text)-1], ",}"...)
 		})),
-	of(anyAge, "json-duplicate-keys", "Results hold their first member twice.",
+	of(anyAge, "json-duplicate-keys", "Results have their first member twice.",
 		onAnswer(isResult, editObject(func(o jsonvalue.Object) jsonvalue.Object {
 			if len(o) == 0 {
 				return o
 			}
 			return append(jsonvalue.Object{o[0]}, o...)
 		}))),
-	of(anyAge, "rpc-response-jsonrpc", `JSON-RPC answers say "jsonrpc":"1.0".`,
+	of(anyAge, "rpc-response-jsonrpc", `JSON-RPC answers have "jsonrpc":"1.0".`,
 		onAnswer(isRPC, editObject(with("jsonrpc", "1.0")))),
-	of(anyAge, "rpc-id-echo", "JSON-RPC results carry an id that is not the request's.",
+	of(anyAge, "rpc-id-echo", "JSON-RPC results have another id than the request.",
 		onAnswer(isRPCResult, editObject(with("id", "another-id")))),
 	of(anyAgent, "rpc-result-xor-error", "JSON-RPC results come with an error.",
 		onAnswer(isRPCResult, addInternalError)),
@@ -39,14 +39,14 @@ var envelopeFaults = []AgentFault{
 		onAnswer(isRPCFailure, editError(without("message")))),
 	of(with10, "rest-error-not-2xx", "HTTP+JSON errors are sent with status 200.",
 		onAnswer(isRESTFailure, func(_ *wire.Call, out *wire.Answer) { out.Status = http.StatusOK })),
-	of(with10, "rest-error-envelope", "HTTP+JSON errors lack the error member around them.",
+	of(with10, "rest-error-envelope", "HTTP+JSON errors lack the enclosing member error.",
 		onAnswer(isRESTFailure, editObject(func(o jsonvalue.Object) jsonvalue.Object {
 			e, _ := o.Get("error")
 			return e.(jsonvalue.Object)
 		}))),
 }
 
-// addInternalError puts an error beside a result.
+// addInternalError adds an error next to a result.
 var addInternalError = editObject(with("error",
 	jsonvalue.Object{{"code", model.CodeInternal}, {"message", "Internal error"}}))
 

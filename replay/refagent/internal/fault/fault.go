@@ -5,7 +5,6 @@ package fault
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"a2atap/proxy/spelling"
 	"a2atap/replay/refagent/internal/wire"
@@ -58,8 +57,8 @@ func Faults(name string) []AgentFault {
 	return fit
 }
 
-// HooksFor returns what a fault of an agent does that serves these bindings. It fails if the agent cannot have it, and then
-// names the nearest, or if none of the bindings shows it.
+// HooksFor returns the hooks of a fault for an agent with these bindings. It fails if the agent cannot have the fault,
+// with an error that names the nearest one, or if none of the bindings shows it.
 func HooksFor(name, slug string, bindings []wire.Binding) (wire.Hooks, error) {
 	fit := Faults(name)
 	i := slices.IndexFunc(fit, func(f AgentFault) bool { return f.Slug == slug })
@@ -68,14 +67,8 @@ func HooksFor(name, slug string, bindings []wire.Binding) (wire.Hooks, error) {
 		for i, f := range fit {
 			slugs[i] = f.Slug
 		}
-		near := spelling.Near(slug, slugs, 3)
-		if len(near) == 0 {
-			return wire.Hooks{}, fmt.Errorf("unknown fault %q of agent %s; a2atap agent %[2]s --fault list names all %d",
-				slug, name, len(slugs))
-		}
-		return wire.Hooks{},
-			fmt.Errorf("unknown fault %q of agent %s; the nearest are %s; a2atap agent %[2]s --fault list "+
-				"names all %[4]d", slug, name, strings.Join(near, ", "), len(slugs))
+		return wire.Hooks{}, fmt.Errorf("unknown fault %q of agent %s; a2atap agent %[2]s --fault list names all %d%s",
+			slug, name, len(slugs), spelling.Hint(slug, slugs))
 	}
 	return fit[i].over(bindings)
 }

@@ -9,17 +9,17 @@ import (
 	"a2atap/replay/refagent/internal/wire"
 )
 
-// Faults of what is done to a task that has ended, and of what a task looks like when it has.
+// Faults of operations on ended tasks, and of the form of ended tasks.
 var finishedFaults = []AgentFault{
 	of(before02, "state-terminal-immutable-early",
-		"A task that was shown as ended is working again when it is read later, as 0.1 allows.",
+		"A task that had ended is working again when it is read later, as 0.1 allows.",
 		func() wire.Hooks { return wire.Hooks{Reply: restartEnded()} }),
 	of(everyTask, "state-final-state-agrees", "A task that ended in a stream is working when it is read.", forgetEnds),
 	{
 		Slug: "state-unknown-task-known", agents: anyAgeTask,
-		// the client goes on with it, which is taken, and cancels it
+		// the client continues the task, which is accepted, and cancels it
 		Also: []string{"req-taskid-exists", "id-denied-accepted", "state-lookup-differs"},
-		Doc:  "Reading any task says that it is not found, and lists are empty.",
+		Doc:  "Reading any task fails with TaskNotFoundError, and lists are empty.",
 		hooks: always(wire.Hooks{
 			Admit: func(c *wire.Call) *model.Failure {
 				if c.Op != model.GetTask {
@@ -38,7 +38,7 @@ var finishedFaults = []AgentFault{
 		acceptEnded(model.CodeUnsupported, func(t *model.Task) {}, model.SendMessage)),
 	of(only10, "state-send-terminal-rejected-v1", "A message to a task that has ended is answered with that task.",
 		acceptEnded(model.CodeUnsupported, func(t *model.Task) {}, model.SendMessage)),
-	of(withTask, "state-cancel-terminal", "The cancellation of a task that has ended gives the task as it is.",
+	of(withTask, "state-cancel-terminal", "The cancellation of a task that has ended returns the unchanged task.",
 		acceptEnded(model.CodeTaskNotCancelable, func(t *model.Task) {}, model.CancelTask)),
 	of(anyAgeTask, "state-cancel-terminal-code",
 		"The cancellation of a task that has ended is refused as an invalid parameter.",
@@ -47,15 +47,15 @@ var finishedFaults = []AgentFault{
 		acceptEnded(model.CodeTaskNotCancelable,
 			func(t *model.Task) { t.Status.State, t.Status.Message = model.Canceled, nil },
 			model.CancelTask)),
-	of(only10, "state-subscribe-terminal", "A subscription to a task that has ended shows it.",
+	of(only10, "state-subscribe-terminal", "A subscription to a task that has ended returns the task.",
 		acceptEnded(model.CodeUnsupported, func(t *model.Task) {}, model.SubscribeTask)),
-	of(only10, "state-blocking", "A message is answered with a task at work, although the client did not ask for that.",
+	of(only10, "state-blocking", "A message is answered with an active task, although the client did not ask to return immediately.",
 		onReply(answerEarly)),
-	of(only03, "state-blocking-0x", "A message is answered with a task at work, although the client asked to wait.",
+	of(only03, "state-blocking-0x", "A message is answered with an active task, although the client asked to wait.",
 		onReply(answerEarly)),
 	of(only10, "state-blocking-artifacts", "The answer to a message lacks the first artifact of the task.",
 		onReply(leaveArtifactsOut)),
-	of(everyTask, "state-artifacts-after-terminal", "A task that has ended shows other text when it is read again.",
+	of(everyTask, "state-artifacts-after-terminal", "A task that has ended has other text when it is read again.",
 		func() wire.Hooks { return wire.Hooks{Reply: rewriteArtifacts()} }),
 	of(everyAgeTask, "state-status-regress-time", "In a stream, a task is working an hour before it was submitted.",
 		onStatus(inState(model.Working), func(u *model.StatusUpdate) { u.Status.At = u.Status.At.Add(-time.Hour) })),
@@ -80,8 +80,8 @@ func forgetEnds() wire.Hooks {
 	return h
 }
 
-// acceptEnded makes hooks under which some operations succeed on a task that has ended. It is shown as it was shown
-// last, but for what edit changes.
+// acceptEnded makes hooks that let some operations succeed on an ended task. They return the task as last shown, except
+// for the changes by edit.
 func acceptEnded(code int, edit func(*model.Task), ops ...model.Operation) func() wire.Hooks {
 	return func() wire.Hooks {
 		var mu sync.Mutex
@@ -164,7 +164,7 @@ func rewriteArtifacts() func(*wire.Call, *model.Reply) {
 	}
 }
 
-// Faults of refusals for the wrong reason, and of what a task's history says of itself.
+// Faults of refusals for the wrong reason, and faults in a task's history.
 var refusalFaults = []AgentFault{
 	of(withTask, "id-task-history-consistent", "The agent's own messages in a history name another task.",
 		onReply(func(c *wire.Call, r *model.Reply) {
@@ -179,13 +179,13 @@ var refusalFaults = []AgentFault{
 			}
 			r.Task.History = history
 		})),
-	of(anyAgeTask, "error-internal-for-named-case", "A task that is not found cannot be canceled for an internal error.",
+	of(anyAgeTask, "error-internal-for-named-case", "The cancellation of an unknown task fails with an internal error.",
 		onRefuse(func(c *wire.Call, f *model.Failure) *model.Failure {
 			if c.Op == model.CancelTask && f.Code == model.CodeTaskNotFound {
 				return model.Fail(model.CodeInternal, "Something went wrong")
 			}
 			return f
 		})),
-	of(only03, "push-valid-config-refused", "Push configs are refused for want of a member that nobody else knows.",
+	of(only03, "push-valid-config-refused", "Push configs are refused because an unknown member is missing.",
 		admitNoneAs(calls(model.CreatePushConfig), *model.InvalidParam("retries", "is missing"))),
 }

@@ -14,11 +14,11 @@ import (
 
 // Faults of gRPC: of statuses, their details, and messages as they are written.
 var grpcFaults = []AgentFault{
-	onGRPC(everyTask, "grpc-field", "Tasks that are read over gRPC have a field of the agent's own, number 1007.",
+	onGRPC(everyTask, "grpc-field", "Tasks that are read over gRPC have an unknown field, number 1007.",
 		onAnswer(isGRPCTask, writes(0xfa, 0x3e, 0x03, 'o', 'w', 'n'))),
 	onGRPC(everyTask, "grpc-status", "Answers and streams over gRPC end without a trailer.",
 		onEachAnswer(func(c *wire.Call, out *wire.Answer) { out.Trailerless = isGRPC(c) && c.Failure == nil })),
-	onGRPC(everyTask, "grpc-ended-fails", "Streams that have told how their task ended fail with INTERNAL.",
+	onGRPC(everyTask, "grpc-ended-fails", "Streams that have reported the end of their task fail with INTERNAL.",
 		onEachAnswer(func(c *wire.Call, out *wire.Answer) {
 			if isGRPC(c) && out.Stream {
 				out.Ends = int(grpc.Internal)
@@ -27,7 +27,7 @@ var grpcFaults = []AgentFault{
 	onGRPC(only10, "grpc-status-map", "An unknown task is refused over gRPC with UNAVAILABLE.",
 		onAnswer(func(c *wire.Call) bool { return isGRPCFailure(c) && c.Failure.Code == model.CodeTaskNotFound },
 			setStatus(grpc.Unavailable))),
-	onGRPC(only10, "grpc-errorinfo", "Errors of A2A over gRPC do not say in their details which they are.",
+	onGRPC(only10, "grpc-errorinfo", "A2A errors over gRPC do not identify themselves in their details.",
 		onAnswer(isGRPCFailure, editError(without("details")))),
 }
 
@@ -74,26 +74,26 @@ var (
 		ver-semantics ver-empty-means-03 ver-unsupported-error`)
 )
 
-// OverGRPC reports whether the fault shows over gRPC. Those do not that are about JSON, what carries it, or values that
-// no message of protocol buffers can have, or tells from a value that is not there.
+// OverGRPC reports whether the fault shows over gRPC. Faults in JSON or its transport do not, nor do values that
+// protocol buffers cannot represent, or cannot distinguish from a missing value.
 func (f *AgentFault) OverGRPC() bool {
 	return !slices.Contains(notOverGRPC, f.Slug) &&
 		!slices.ContainsFunc(notOverGRPCPrefix, func(p string) bool { return strings.HasPrefix(f.Slug, p) })
 }
 
-// over returns the hooks of a fault for an agent that serves these bindings: without effect over gRPC, where it has no
-// form there. It fails if none of them shows it.
+// over returns the hooks of a fault for an agent that serves these bindings: without effect over gRPC if it has no form
+// there. It fails if no binding shows it.
 func (f *AgentFault) over(bindings []wire.Binding) (wire.Hooks, error) {
 	serves := slices.Contains(bindings, wire.GRPC)
 	switch {
 	case f.OnlyGRPC && !serves:
-		return wire.Hooks{}, fmt.Errorf("the fault %s shows over gRPC alone, which the agent does not serve; use --binding grpc",
+		return wire.Hooks{}, fmt.Errorf("the fault %s is visible only over gRPC, which the agent does not serve; use --binding grpc",
 			f.Slug)
 	case f.OverGRPC():
 		return f.hooks(), nil
 	case serves && len(bindings) == 1:
-		return wire.Hooks{}, errors.New("the fault " + f.Slug + " does not show over gRPC, and the agent serves nothing else; " +
-			"use another --binding, too")
+		return wire.Hooks{}, errors.New("the fault " + f.Slug + " is not visible over gRPC, and the agent serves nothing else; " +
+			"add another --binding")
 	}
 	return withoutGRPC(f.hooks()), nil
 }

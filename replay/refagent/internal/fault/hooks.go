@@ -108,7 +108,7 @@ func edited(u *model.StatusUpdate, edit func(*model.StatusUpdate)) model.Event {
 	return model.Event{Status: &other}
 }
 
-// inState fits status updates that say that the task is in a state.
+// inState matches status updates with a state.
 func inState(s model.State) func(*wire.Call, *wire.Frame) bool {
 	return func(_ *wire.Call, f *wire.Frame) bool { return f.Event.Status.Status.State == s }
 }
@@ -149,7 +149,7 @@ func isRPCFailure(c *wire.Call) bool  { return isRPC(c) && c.Failure != nil }
 func isRESTFailure(c *wire.Call) bool { return c.Binding == wire.HTTPJSON && c.Failure != nil }
 func isResult(c *wire.Call) bool      { return c.Failure == nil }
 
-// editObject replaces the body of an answer by what edit makes of it.
+// editObject replaces the body of an answer with the result of edit.
 func editObject(edit editor) func(*wire.Call, *wire.Answer) {
 	return func(_ *wire.Call, out *wire.Answer) { out.Body = edit(out.Body.(jsonvalue.Object)) }
 }

@@ -10,7 +10,7 @@ import (
 
 // Faults of how answers and streams use HTTP.
 var httpFaults = []AgentFault{
-	of(anyAgeTask, "rpc-answer-missing", "A task that is asked for over JSON-RPC does not come, under status 200.",
+	of(anyAgeTask, "rpc-answer-missing", "The answer to a request for a task over JSON-RPC has no body, with status 200.",
 		onAnswer(both(isRPCResult, calls(model.GetTask)),
 			func(_ *wire.Call, out *wire.Answer) { out.Text = []byte{} })),
 	of(withTask, "stream-content-type", "Streams are sent as application/json.",
@@ -20,7 +20,7 @@ var httpFaults = []AgentFault{
 	of(withTask, "stream-method-answered-json",
 		"A streaming call is answered with a message, as one JSON object.",
 		onReply(messageAlone)),
-	of(anyAgeTask, "nonstream-method-answered-sse", "A task that is asked for comes as an event.",
+	of(anyAgeTask, "nonstream-method-answered-sse", "A requested task is sent as an event.",
 		onAnswer(both(isResult, calls(model.GetTask)), asEvent)),
 	of(anyAge, "json-utf8", "Results begin with a byte order mark.",
 		onAnswer(isResult, func(_ *wire.Call, out *wire.Answer) {
@@ -45,7 +45,7 @@ func both(a, b func(*wire.Call) bool) func(*wire.Call) bool {
 	return func(c *wire.Call) bool { return a(c) && b(c) }
 }
 
-// messageAlone takes a message out of the stream that would hold nothing else.
+// messageAlone returns a message directly instead of in a stream of one event.
 func messageAlone(_ *wire.Call, r *model.Reply) {
 	if r.Stream != nil && r.Stream.First.Message != nil {
 		r.Message, r.Stream = r.Stream.First.Message, nil

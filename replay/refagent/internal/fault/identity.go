@@ -7,12 +7,12 @@ import (
 
 // Faults of whose task and context an answer is about.
 var identityFaults = []AgentFault{
-	of(before02, "id-task-echo-v01", "A message is answered with a task under an id of the agent's own.",
+	of(before02, "id-task-echo-v01", "A message is answered with a task under another id than the client's.",
 		onTask(model.SendMessage, func(_ *wire.Call, t *model.Task) { renameTask(t, t.ID+"-b") }),
 		"state-unknown-task-known"),
-	of(before02, "id-event-echo-v01", "The events of a stream name the task by an id of the agent's own.",
+	of(before02, "id-event-echo-v01", "The events of a stream name the task by another id than the client's.",
 		onUpdate(model.StreamMessage, func(u *model.StatusUpdate) { u.TaskID += "-b" }), "state-unknown-task-known"),
-	of(everyAgeTask, "id-get-echo", "Reading a task gives another one.",
+	of(everyAgeTask, "id-get-echo", "Reading a task returns another one.",
 		onTask(model.GetTask, func(_ *wire.Call, t *model.Task) { renameTask(t, t.ID+"-b") })),
 	of(everyTask, "id-task-continued", "A message that continues a task is answered with a new one.",
 		onTask(model.SendMessage, func(c *wire.Call, t *model.Task) {
@@ -20,7 +20,7 @@ var identityFaults = []AgentFault{
 				renameTask(t, t.ID+"-b")
 			}
 		})),
-	of(everyTask, "id-stream-task-consistent", "Streams hold updates of another task.",
+	of(everyTask, "id-stream-task-consistent", "Streams contain updates of another task.",
 		onUpdate(model.StreamMessage, func(u *model.StatusUpdate) { u.TaskID += "-b" }), "state-unknown-task-known"),
 	of(everyTask, "id-subscribe-match", "A subscription begins with another task.",
 		onEvent(func(c *wire.Call, n int, f *wire.Frame) []*wire.Frame {
@@ -39,9 +39,9 @@ var identityFaults = []AgentFault{
 			f.Body = c.FrameBody(e)
 			return []*wire.Frame{f}
 		})),
-	of(only10, "id-context-preserved", "A message that begins a task in a known context is answered in a new one.",
+	of(only10, "id-context-preserved", "A message that starts a task in a known context is answered in a new one.",
 		onAdmit(forgetContext)),
-	of(only03, "id-context-preserved-0x", "A message that begins a task in a known context is answered in a new one.",
+	of(only03, "id-context-preserved-0x", "A message that starts a task in a known context is answered in a new one.",
 		onAdmit(forgetContext)),
 	of(only10, "id-context-inferred", "A message that names a task, and no context, is answered in a new context.",
 		onTask(model.SendMessage, func(c *wire.Call, t *model.Task) {
@@ -69,9 +69,9 @@ var identityFaults = []AgentFault{
 				},
 			}
 		}),
-	of(everyTask, "id-stream-context-consistent", "Streams hold updates in another context.",
+	of(everyTask, "id-stream-context-consistent", "Streams contain updates in another context.",
 		onUpdate(model.StreamMessage, func(u *model.StatusUpdate) { u.ContextID += "-b" })),
-	of(withTask, "id-status-message-task", "The message of a status says that it belongs to another task.",
+	of(withTask, "id-status-message-task", "The message of a status names another task.",
 		onTask(model.GetTask, func(_ *wire.Call, t *model.Task) {
 			t.Status.Message = &model.Message{
 				ID: "b", TaskID: t.ID + "-b", ContextID: t.ContextID, Role: model.RoleAgent,
@@ -89,7 +89,7 @@ func onTask(op model.Operation, edit func(c *wire.Call, t *model.Task)) func() w
 	})
 }
 
-// onUpdate makes hooks that edit the status updates of streams, but for the one that ends them.
+// onUpdate makes hooks that edit the status updates of streams, except the last one.
 func onUpdate(op model.Operation, edit func(u *model.StatusUpdate)) func() wire.Hooks {
 	return onStatus(func(c *wire.Call, f *wire.Frame) bool { return c.Op == op && !f.Last }, func(u *model.StatusUpdate) {
 		u.Status.Message = nil

@@ -16,9 +16,9 @@ var legacyFaults = []AgentFault{
 		onCard(editCard(without("description")))),
 	of(onlyLegacy, "skill-description", "The first skill of the card is not described.",
 		onCards(onFirstSkill(without("description")))),
-	of(onlyLegacy, "skill-input-modes", "The first skill of the card takes nothing.",
+	of(onlyLegacy, "skill-input-modes", "The first skill of the card has no input modes.",
 		onCards(onFirstSkill(with("inputModes", []any{})))),
-	of(onlyLegacy, "card-capability-flags", "The card says \"true\" of streaming, as a text.",
+	of(onlyLegacy, "card-capability-flags", "The streaming flag of the card is the string \"true\".",
 		onCard(offer("streaming", "true"))),
 	of(onlyLegacy, "task-completes", "A task that has completed is working when it is read.",
 		onTask(model.GetTask, func(_ *wire.Call, t *model.Task) {
@@ -38,24 +38,24 @@ var legacyFaults = []AgentFault{
 				renameTask(t, t.ID+"-b")
 			}
 		})),
-	of(onlyLegacy, "task-history", "The history of a task has its last status alone.",
+	of(onlyLegacy, "task-history", "The history of a task has only its last status.",
 		onTask(model.GetTask, func(_ *wire.Call, t *model.Task) { t.Statuses = t.Statuses[max(0, len(t.Statuses)-1):] })),
 	of(onlyLegacy, "stream-content-type", "Streams are sent as application/json.",
 		onStream(func(out *wire.Answer) { out.Header.Set("Content-Type", "application/json") })),
-	of(onlyLegacy, "stream-first-event", "Streams begin when something has been made.",
+	of(onlyLegacy, "stream-first-event", "Streams begin only with the first result.",
 		onEvent(func(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
 			if f.Event.Artifact != nil || f.Event.Terminal() {
 				return []*wire.Frame{f}
 			}
 			return nil
 		})),
-	of(onlyLegacy, "stream-middle-events", "Events about artifacts are called progress.",
+	of(onlyLegacy, "stream-middle-events", "Events about artifacts are named progress.",
 		onFrame(func(_ *wire.Call, f *wire.Frame) {
 			if f.Event.Artifact != nil {
 				f.Name = "progress"
 			}
 		})),
-	of(onlyLegacy, "act-stream-order", "A task that was working in a stream is submitted once more.",
+	of(onlyLegacy, "act-stream-order", "A task that was working in a stream becomes submitted again.",
 		onEvent(func(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
 			u := f.Event.Status
 			if u == nil || u.Status.State != model.Working {
@@ -77,8 +77,8 @@ var legacyFaults = []AgentFault{
 			f.Last = f.Event.Artifact != nil
 			return []*wire.Frame{f}
 		})),
-	of(onlyLegacy, "sse-final-event", "The event that ends the task does not say final.", onFrame(takeFinalBack)),
-	of(onlyLegacy, "stream-nothing-after-end", "The task is working once more after the event that ends it.",
+	of(onlyLegacy, "sse-final-event", "The event that ends the task is not marked as final.", onFrame(takeFinalBack)),
+	of(onlyLegacy, "stream-nothing-after-end", "The task is working again after the event that ends it.",
 		onEvent(func(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
 			if f.Event.Status == nil || !f.Event.Terminal() {
 				return []*wire.Frame{f}
@@ -91,16 +91,16 @@ var legacyFaults = []AgentFault{
 		})),
 	of(onlyLegacy, "error-unknown-method", "A method that does not exist is refused as an invalid request.",
 		onAnswer(failsWith(model.CodeMethodNotFound), setCode(model.CodeInvalidRequest))),
-	of(onlyLegacy, "not-json-rpc", "JSON that is not a request is refused as one with wrong parameters.",
+	of(onlyLegacy, "not-json-rpc", "JSON that is not a request is refused for wrong parameters.",
 		onAnswer(failsWith(model.CodeInvalidRequest), setCode(model.CodeInvalidParams))),
-	of(onlyLegacy, "error-task-not-found", "A task that nobody made is an internal error.",
+	of(onlyLegacy, "error-task-not-found", "A request for an unknown task fails with an internal error.",
 		onAnswer(failsWith(model.CodeTaskNotFound), setCode(model.CodeInternal))),
-	of(onlyLegacy, "cancel-completed-task", "The cancellation of a task that has ended gives the task as it is.",
+	of(onlyLegacy, "cancel-completed-task", "The cancellation of a task that has ended returns the unchanged task.",
 		acceptEnded(model.CodeTaskNotCancelable, func(*model.Task) {}, model.CancelTask)),
-	of(onlyLegacy, "concurrent-tasks", "Tasks are answered in one session.",
+	of(onlyLegacy, "concurrent-tasks", "All tasks are in one session.",
 		onTask(model.SendMessage, func(_ *wire.Call, t *model.Task) { t.ContextID = "session" })),
-	of(onlyLegacy, "push-config", "The webhook of a task is shown as another one.",
+	of(onlyLegacy, "push-config", "The webhook of a task is returned with another URL.",
 		onConfig(model.GetPushConfig, func(c *model.PushConfig) { c.URL += "/elsewhere" })),
-	of(onlyLegacy, "push-https", "Webhooks without TLS are refused as wrong parameters.",
+	of(onlyLegacy, "push-https", "Webhooks without TLS are refused for wrong parameters.",
 		onAnswer(failsWith(model.CodeWebhookScheme), setCode(model.CodeInvalidParams))),
 }

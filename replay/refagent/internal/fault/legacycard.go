@@ -22,9 +22,9 @@ var legacyCardFaults = []AgentFault{
 		onCards(onFirstSkill(with("id", "")))),
 	of(onlyLegacy, "skill-output-modes", "The first skill of the card has no output modes.",
 		onCards(onFirstSkill(without("outputModes")))),
-	of(onlyLegacy, "card-oauth2-token-url", "The card asks for OAuth 2.0 and has no token URL.",
+	of(onlyLegacy, "card-oauth2-token-url", "The card requires OAuth 2.0 and has no token URL.",
 		onCard(editCard(authenticate("oauth2")))),
-	of(onlyLegacy, "card-api-key-name", "The card asks for an API key and names no header.",
+	of(onlyLegacy, "card-api-key-name", "The card requires an API key and names no header.",
 		onCard(editCard(authenticate("apiKey")))),
 	of(onlyLegacy, "card-public", "The card is refused with 401.", onCard(func(out *wire.Answer) {
 		out.Status, out.Body = http.StatusUnauthorized, jsonvalue.Object{{"error", "Unauthorized"}}
@@ -33,12 +33,12 @@ var legacyCardFaults = []AgentFault{
 	of(onlyLegacy, "card-cross-origin", "Web pages of other origins cannot read the card.",
 		onCard(func(out *wire.Answer) { out.Header["Access-Control-Allow-Origin"] = nil })),
 	of(onlyLegacy, "push-supported-but-refused",
-		"The card offers push notifications, and their methods are not found.", func() wire.Hooks {
+		"The card offers push notifications, but their methods are not found.", func() wire.Hooks {
 			h := admitNone(isPushOperation, model.CodeMethodNotFound, "Method not found")()
 			h.Card = offer("pushNotifications", true)
 			return h
 		}),
-	of(onlyLegacy, "cap-streaming-refused", "The card offers streams, and their method is not found.",
+	of(onlyLegacy, "cap-streaming-refused", "The card offers streaming, but its method is not found.",
 		admitNone(calls(model.StreamMessage), model.CodeMethodNotFound, "Method not found")),
 }
 
@@ -49,7 +49,7 @@ func authenticate(scheme string) editor {
 
 // Faults of credentials before 0.1. All but the first show in an agent that asks for some.
 var legacyAuthFaults = []AgentFault{
-	of(onlyLegacy, "auth-required", "The card asks for a bearer token, and the agent accepts every request.",
+	of(onlyLegacy, "auth-required", "The card requires a bearer token, but the agent accepts every request.",
 		onCard(editCard(authenticate("bearer")))),
 	of(onlyLegacy, "auth-401", "Requests without credentials are refused with status 200.",
 		onAnswer(failsWith(model.CodeUnauthenticated), func(_ *wire.Call, out *wire.Answer) { out.Status = http.StatusOK })),
@@ -102,7 +102,7 @@ var legacyPushFaults = []AgentFault{
 		})),
 }
 
-// wishFor makes every webhook hear of events of a name alone.
+// wishFor subscribes every webhook only to events of a name.
 func wishFor(event string) func(*wire.Call) *model.Failure {
 	return func(c *wire.Call) *model.Failure {
 		if c.Request.Push != nil {

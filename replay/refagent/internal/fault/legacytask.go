@@ -17,7 +17,7 @@ var legacyAnswerFaults = []AgentFault{
 		onAnswer(failsWith(model.CodeInvalidRequest), crash)),
 	of(onlyLegacy, "act-parse-error-crash", "Text that is not JSON is answered with HTTP 500.",
 		onAnswer(failsWith(model.CodeParse), crash)),
-	of(onlyLegacy, "act-id-types", "Ids come back as texts.", onAnswer(isRPC,
+	of(onlyLegacy, "act-id-types", "Request ids are returned as strings.", onAnswer(isRPC,
 		editObject(func(o jsonvalue.Object) jsonvalue.Object {
 			id, _ := o.Get("id")
 			if _, text := id.(string); text || id == nil {
@@ -25,7 +25,7 @@ var legacyAnswerFaults = []AgentFault{
 			}
 			return o.With("id", string(jsonvalue.Append(nil, id)))
 		}))),
-	of(onlyLegacy, "error-task-not-found-accepted", "Every task that is asked for exists.",
+	of(onlyLegacy, "error-task-not-found-accepted", "Every requested task exists.",
 		findAll(model.GetTask, model.Completed)),
 	of(onlyLegacy, "act-task-not-found-canceled", "A task that does not exist can be canceled.",
 		findAll(model.CancelTask, model.Canceled)),
@@ -60,7 +60,7 @@ func findAll(op model.Operation, state model.State) func() wire.Hooks {
 
 // Faults of how tasks go before 0.1.
 var legacyTaskFaults = []AgentFault{
-	of(onlyLegacy, "task-cancel-without-effect", "The cancellation of a task at work gives the task as it was.",
+	of(onlyLegacy, "task-cancel-without-effect", "The cancellation of an active task returns the unchanged task.",
 		showAgain(func(c *wire.Call, shown model.Task) bool {
 			return c.Op == model.CancelTask && !shown.Status.State.Terminal()
 		}, func(*model.Task) {})),
@@ -80,12 +80,12 @@ var legacyTaskFaults = []AgentFault{
 		showAgain(sentToEnded, func(t *model.Task) { t.Status.State, t.Status.Message = model.Working, nil })),
 	of(onlyLegacy, "legacy-send-ended-code", "A message to a task that has ended is refused as an internal error.",
 		refuseAs(calls(model.SendMessage), model.CodeUnsupported, model.CodeInternal)),
-	of(onlyLegacy, "legacy-history-length", "A task is shown with its whole history, however much was asked for.",
+	of(onlyLegacy, "legacy-history-length", "A task is returned with its whole history, whatever length was requested.",
 		onAdmit(func(c *wire.Call) *model.Failure {
 			c.Request.History = nil
 			return nil
 		})),
-	of(onlyLegacy, "task-history-none", "Tasks are shown without their history.",
+	of(onlyLegacy, "task-history-none", "Tasks are returned without their history.",
 		onTask(model.GetTask, func(_ *wire.Call, t *model.Task) { t.Statuses = nil })),
 	of(onlyLegacy, "task-completes-never", "Tasks fail instead of completing.", func() wire.Hooks {
 		h := onStatus(inState(model.Completed), func(u *model.StatusUpdate) { u.Status.State = model.Failed })()
@@ -102,8 +102,8 @@ func sentToEnded(c *wire.Call, shown model.Task) bool {
 	return c.Op == model.SendMessage && shown.Status.State.Terminal()
 }
 
-// showAgain makes hooks under which calls that fit do nothing, and show the task as it was shown last, but for what edit
-// changes.
+// showAgain makes hooks that keep matching calls from having an effect; they return the task as last shown, except for
+// the changes by edit.
 func showAgain(fits func(c *wire.Call, shown model.Task) bool, edit func(*model.Task)) func() wire.Hooks {
 	return func() wire.Hooks {
 		var tasks sync.Map // by their ids
@@ -156,25 +156,25 @@ var legacyStreamFaults = []AgentFault{
 		onFrame(func(_ *wire.Call, f *wire.Frame) { f.Name = "" })),
 	of(onlyLegacy, "legacy-stream-envelope", "Events are not marked as JSON-RPC 2.0.",
 		onFrame(func(_ *wire.Call, f *wire.Frame) { f.Body = f.Body.(jsonvalue.Object).Without("jsonrpc") })),
-	of(onlyLegacy, "legacy-stream-moves", "A task completes in a stream without having been at work.",
+	of(onlyLegacy, "legacy-stream-moves", "A task completes in a stream without having been working.",
 		onEvent(func(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
 			if u := f.Event.Status; u != nil && u.Status.State == model.Working {
 				return nil
 			}
 			return []*wire.Frame{f}
 		})),
-	of(onlyLegacy, "legacy-stream-artifacts", "Streams do not tell of artifacts.",
+	of(onlyLegacy, "legacy-stream-artifacts", "Streams have no events for artifacts.",
 		onEvent(func(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
 			if f.Event.Artifact != nil {
 				return nil
 			}
 			return []*wire.Frame{f}
 		})),
-	of(onlyLegacy, "stream-closes", "Streams stay open when their task has ended.",
+	of(onlyLegacy, "stream-closes", "Streams stay open after their task has ended.",
 		onFrame(func(_ *wire.Call, f *wire.Frame) { f.Last = false })),
-	of(onlyLegacy, "legacy-stream-cache", "Streams may be cached.",
+	of(onlyLegacy, "legacy-stream-cache", "Streams have headers that allow caching.",
 		onStream(func(out *wire.Answer) { out.Header.Set("Cache-Control", "public, max-age=60") })),
-	of(onlyLegacy, "legacy-stream-input", "Streams do not tell that their task waits for input.",
+	of(onlyLegacy, "legacy-stream-input", "Streams have no event when their task waits for input.",
 		onEvent(func(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
 			if u := f.Event.Status; u != nil && u.Status.State == model.InputRequired {
 				return nil

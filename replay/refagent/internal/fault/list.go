@@ -12,38 +12,38 @@ import (
 
 // Faults of histories and of lists of tasks.
 var listFaults = []AgentFault{
-	of(only10, "history-max", "Tasks come with one message of history more than was asked for.",
+	of(only10, "history-max", "Tasks have one more history message than requested.",
 		onReply(tellMore)),
-	of(only03, "history-max-0x", "Tasks come with one message of history more than was asked for.",
+	of(only03, "history-max-0x", "Tasks have one more history message than requested.",
 		onReply(tellMore)),
-	of(only10, "history-zero-omitted", "Lists for which no history is wanted say that there is none.",
+	of(only10, "history-zero-omitted", "Lists without history have an empty history in each task.",
 		onPageText(func(c *wire.Call, page jsonvalue.Object) jsonvalue.Object {
 			if n := c.Request.List.History; n == nil || *n != 0 {
 				return page
 			}
 			return editTasks(page, with("history", []any{}))
 		})),
-	of(only10, "list-next-token-present", "Pages do not say where the next one begins.",
+	of(only10, "list-next-token-present", "Pages have no nextPageToken.",
 		onPageText(func(_ *wire.Call, page jsonvalue.Object) jsonvalue.Object { return page.Without("nextPageToken") })),
-	of(only10, "list-last-page-token", "The last page has a token for another one.",
+	of(only10, "list-last-page-token", "The last page has a nextPageToken.",
 		onPage(func(_ *wire.Call, p *model.Page) {
 			if p.Next == "" && len(p.Tasks) == p.Total {
 				p.Next = model.Position{At: 1}.Token()
 			}
 		})),
-	of(only10, "list-page-token-ignored", "A token leads to the page that gave it.", repeatPages, "list-sorted"),
-	of(only10, "list-required-fields", "Pages do not say how many tasks there are.",
+	of(only10, "list-page-token-ignored", "A page token leads to the same page again.", repeatPages, "list-sorted"),
+	of(only10, "list-required-fields", "Pages have no totalSize.",
 		onPageText(func(_ *wire.Call, page jsonvalue.Object) jsonvalue.Object { return page.Without("totalSize") })),
-	of(only10, "list-page-limit", "Small pages hold two tasks too many.", onPage(func(_ *wire.Call, p *model.Page) {
+	of(only10, "list-page-limit", "Small pages have two tasks too many.", onPage(func(_ *wire.Call, p *model.Page) {
 		if n := len(p.Tasks); n > 0 && n == p.Size && p.Size <= 2 {
 			for _, suffix := range []string{"-b", "-c"} {
 				addLast(p, func(t *model.Task) { renameTask(t, t.ID+suffix) })
 			}
 		}
 	})),
-	of(only10, "list-page-size-echo", "Pages say that they are larger than was asked for.",
+	of(only10, "list-page-size-echo", "The pageSize of pages is larger than requested.",
 		onPage(func(_ *wire.Call, p *model.Page) { p.Size++ })),
-	of(only10, "list-total-size", "Pages say that there are no tasks in all.",
+	of(only10, "list-total-size", "The totalSize of pages is 0.",
 		onPage(func(_ *wire.Call, p *model.Page) { p.Total = 0 })),
 	of(only10, "list-sorted", "Lists begin with the oldest task.",
 		onPage(func(_ *wire.Call, p *model.Page) { slices.Reverse(p.Tasks) })),
@@ -63,13 +63,13 @@ var listFaults = []AgentFault{
 				})
 			}
 		})),
-	of(only10, "list-filter-time", "The list of what is new ends with a task of an hour before.",
+	of(only10, "list-filter-time", "Lists filtered by time end with a task that is an hour too old.",
 		onPage(func(c *wire.Call, p *model.Page) {
 			if since := c.Request.List.Since; !since.IsZero() {
 				replaceLast(p, func(t *model.Task) { t.Status.At = since.Add(-time.Hour) })
 			}
 		})),
-	of(only10, "list-artifacts-omitted", "Lists for which no artifacts are wanted say that there are none.",
+	of(only10, "list-artifacts-omitted", "Lists without artifacts have empty artifacts in each task.",
 		onPageText(func(c *wire.Call, page jsonvalue.Object) jsonvalue.Object {
 			if c.Request.List.Artifacts {
 				return page
@@ -82,7 +82,7 @@ var listFaults = []AgentFault{
 				addLast(p, func(*model.Task) {})
 			}
 		})),
-	of(only10, "list-scope", "A client without the right credentials cannot read a task, and lists all of them.",
+	of(only10, "list-scope", "A client without the right credentials cannot read a task, but can list all tasks.",
 		onAdmit(func(c *wire.Call) *model.Failure {
 			if c.Op == model.GetTask && c.Request.Authorization != "Bearer "+wire.ExtendedCardToken {
 				return model.Fail(model.CodeTaskNotFound, "Task not found: "+c.Request.TaskID)
@@ -142,7 +142,7 @@ func addLast(p *model.Page, edit func(t *model.Task)) {
 	}
 }
 
-// replaceLast puts another task in the place of the last one of a page, which is like it but for the edit.
+// replaceLast replaces the last task of a page with an edited copy.
 func replaceLast(p *model.Page, edit func(t *model.Task)) {
 	if n := len(p.Tasks); n > 0 {
 		last := p.Tasks[n-1]

@@ -12,32 +12,32 @@ import (
 var pushFaults = []AgentFault{
 	{
 		Slug: "push-unsupported-error", agents: only10,
-		Doc:   "The card offers no push notifications, and every operation on their configs succeeds.",
+		Doc:   "The card offers no push notifications, but every operation on their configs succeeds.",
 		Also:  []string{"req-capability-push"}, // of a client that asks all the same
 		hooks: denyPushEverywhere,
 	},
 	{
 		Slug: "push-unsupported-error-0x", agents: only03,
-		Doc:   "The card offers no push notifications, and every operation on their configs succeeds.",
+		Doc:   "The card offers no push notifications, but every operation on their configs succeeds.",
 		Also:  []string{"req-capability-push"}, // of a client that asks all the same
 		hooks: denyPushEverywhere,
 	},
-	of(anyAgeTask, "push-create-echo", "A config that is created is confirmed for another URL.",
+	of(anyAgeTask, "push-create-echo", "A created config is returned with another URL.",
 		onConfig(model.CreatePushConfig, func(c *model.PushConfig) { c.URL += "/elsewhere" })),
 	{
 		Slug: "push-create-id", agents: only10,
-		Doc:   "A config that is created is confirmed without its id.",
+		Doc:   "A created config is returned without its id.",
 		Also:  []string{"req-push-get-id", "req-push-delete-id", "rest-route-known"}, // of a client that has no id to send
 		hooks: onResult(model.CreatePushConfig, func(v any) any { return v.(jsonvalue.Object).Without("id") }),
 	},
-	of(anyAgeTask, "result-object", "A config that is created is confirmed with a text.",
+	of(anyAgeTask, "result-object", "The creation of a config is answered with a string.",
 		onResult(model.CreatePushConfig, func(any) any { return "done" })),
-	of(only03, "push-create-id-kept", "A config that is created is confirmed under another id than the client chose.",
+	of(only03, "push-create-id-kept", "A created config is returned with another id than the client's.",
 		onConfig(model.CreatePushConfig, func(c *model.PushConfig) { c.ID += "-ours" })),
-	of(only10, "push-get-details", "A config that is read comes without its URL.",
+	of(only10, "push-get-details", "A config that is read has no URL.",
 		onResult(model.GetPushConfig, func(v any) any { return v.(jsonvalue.Object).Without("url") })),
 	of(only10, "push-get-missing", "A config that was deleted can still be read.", keepDeleted(model.GetPushConfig)),
-	of(withTask, "push-get-id-match", "A config that is read has another id than was asked for.",
+	of(withTask, "push-get-id-match", "A config that is read has another id than requested.",
 		onConfig(model.GetPushConfig, func(c *model.PushConfig) { c.ID += "-other" })),
 	of(only03, "push-list-shape", "The configs of a task are listed as an object of 1.0.",
 		onResult(model.ListPushConfigs, func(v any) any { return jsonvalue.Object{{"configs", v}} })),
@@ -53,12 +53,12 @@ var pushFaults = []AgentFault{
 			}
 		})),
 	of(only10, "push-list-no-deleted", "A config that was deleted is still listed.", keepDeleted(model.ListPushConfigs)),
-	of(only03, "push-delete-result", "The deletion of a config is confirmed with true.",
+	of(only03, "push-delete-result", "The deletion of a config is answered with true.",
 		onResult(model.DeletePushConfig, func(any) any { return true })),
-	of(only10, "push-delete-idempotent", "A config that is gone cannot be deleted again.", refuseSecondDelete),
+	of(only10, "push-delete-idempotent", "Deleting a config a second time fails.", refuseSecondDelete),
 }
 
-// denyPushEverywhere says in both cards that there are no push notifications.
+// denyPushEverywhere makes both cards deny push notifications.
 var denyPushEverywhere = onCards(capability("pushNotifications", false))
 
 // onConfig makes hooks that edit the config with which an operation is answered.
@@ -70,7 +70,7 @@ func onConfig(op model.Operation, edit func(c *model.PushConfig)) func() wire.Ho
 	})
 }
 
-// onResult makes hooks that edit the JSON with which an operation is answered, whatever is around it.
+// onResult makes hooks that edit an operation's JSON result, regardless of its envelope.
 func onResult(op model.Operation, edit func(v any) any) func() wire.Hooks {
 	return onEachResult(op, func(_ *wire.Call, v any) any { return edit(v) })
 }

@@ -24,7 +24,7 @@ func onShape(fits func(o jsonvalue.Object) bool, edit editor,
 	return always(h)
 }
 
-// reshape edits the fitting objects in a JSON tree, inner ones first, and leaves free what the protocol leaves free.
+// reshape edits the fitting objects in a JSON tree, inner ones first, and skips free-form values such as metadata.
 func reshape(v any, fits func(o jsonvalue.Object) bool, edit editor) any {
 	switch v := v.(type) {
 	case []any:
@@ -52,7 +52,7 @@ func without(name string) editor {
 	return func(o jsonvalue.Object) jsonvalue.Object { return o.Without(name) }
 }
 
-// What an object of the protocol is, by its members.
+// The types of the protocol's objects, by their members.
 
 func is(o jsonvalue.Object, name, value string) bool {
 	v, _ := o.Get(name)
@@ -81,7 +81,7 @@ func isStatusUpdate(o jsonvalue.Object) bool {
 }
 func isArtifactUpdate(o jsonvalue.Object) bool { return o.Has("artifact") }
 
-// isWrapper reports whether an object stands around one that a message is answered with.
+// isWrapper reports whether an object wraps the result of a send.
 func isWrapper(o jsonvalue.Object) bool {
 	return o.Has("task") || o.Has("message") && !o.Has("state") && !o.Has("code") || o.Has("statusUpdate") ||
 		o.Has("artifactUpdate")
@@ -145,7 +145,7 @@ func resultAsMessage(o jsonvalue.Object) jsonvalue.Object {
 	return o.Without("artifacts").With("status", value.(jsonvalue.Object).With("message", message))
 }
 
-// stateless takes the state out of a status that says that the task is working.
+// stateless removes the state from a status whose state is working.
 func stateless(o jsonvalue.Object) jsonvalue.Object {
 	if is(o, "state", "TASK_STATE_WORKING") || is(o, "state", "working") {
 		return o.Without("state")

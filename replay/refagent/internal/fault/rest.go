@@ -13,11 +13,11 @@ var restFaults = []AgentFault{
 	of(rest03, "rest-response-content-type", "HTTP+JSON answers are sent as text/plain.",
 		onAnswer(isREST, asPlainText)),
 	of(with10, "rest-content-type-v1", "HTTP+JSON answers are sent as text/plain.", onAnswer(isREST, asPlainText)),
-	of(only10, "rest-success-status", "A task that is asked for over HTTP+JSON comes with status 202.",
+	of(only10, "rest-success-status", "A task that is requested over HTTP+JSON is returned with status 202.",
 		onAnswer(both(isRESTResult, calls(model.GetTask)),
 			func(_ *wire.Call, out *wire.Answer) { out.Status = http.StatusAccepted })),
 	of([]string{"spec", "spec03-rest", "spec03-proto"}, "rest-answer-missing",
-		"A task that is asked for over HTTP+JSON does not come, under status 200.",
+		"The answer to a request for a task over HTTP+JSON has no body, with status 200.",
 		onAnswer(both(isRESTResult, calls(model.GetTask)),
 			func(_ *wire.Call, out *wire.Answer) { out.Text = []byte{} })),
 	of(with10, "rest-error-body", "HTTP+JSON errors of status 400 have no body.",
@@ -26,7 +26,7 @@ var restFaults = []AgentFault{
 				out.Text = []byte{}
 			}
 		})),
-	of(with10, "rest-error-code-equals-status", "The code of HTTP+JSON errors is that of JSON-RPC.",
+	of(with10, "rest-error-code-equals-status", "The code of HTTP+JSON errors is the JSON-RPC code.",
 		onAnswer(isRESTFailure,
 			editFailure(func(c *wire.Call, e jsonvalue.Object) jsonvalue.Object { return e.With("code", c.Failure.Code) }))),
 	of(with10, "rest-error-message", "HTTP+JSON errors have no message.",
@@ -35,13 +35,13 @@ var restFaults = []AgentFault{
 		onAnswer(isRESTFailure, editFailure(func(c *wire.Call, e jsonvalue.Object) jsonvalue.Object {
 			return e.With("status", http.StatusText(c.Failure.HttpStatus()))
 		}))),
-	of(with10, "rest-error-details-array", "The details of HTTP+JSON errors are the first of them alone.",
+	of(with10, "rest-error-details-array", "The details of HTTP+JSON errors are a single object.",
 		onAnswer(isRESTFailure, editDetails("details", func(details []any) any { return details[0] }))),
-	of(with10, "rest-error-details-type", "The details of HTTP+JSON errors do not say of which type they are.",
+	of(with10, "rest-error-details-type", "The details of HTTP+JSON errors have no @type.",
 		onAnswer(isRESTFailure, editDetails("details", untyped))),
 	of(with10, "rest-errorinfo-present", "HTTP+JSON errors have no details.",
 		onAnswer(isRESTFailure, editError(without("details")))),
-	of(with10, "rest-error-status-map", "A task that is not found is an internal error over HTTP+JSON, by its status.",
+	of(with10, "rest-error-status-map", "An unknown task is refused over HTTP+JSON with the status of an internal error.",
 		onAnswer(isRESTFailure, func(c *wire.Call, out *wire.Answer) {
 			if c.Failure.Code == model.CodeTaskNotFound {
 				out.Status = http.StatusInternalServerError
@@ -50,10 +50,10 @@ var restFaults = []AgentFault{
 				})(c, out)
 			}
 		})),
-	of(only10, "equiv-error-same", "A task that is not found cannot be canceled, as JSON-RPC has it.",
+	of(only10, "equiv-error-same", "Over JSON-RPC, the cancellation of an unknown task is refused as not cancelable.",
 		refuseAs(both(isRPC, calls(model.CancelTask)), model.CodeTaskNotFound, model.CodeTaskNotCancelable),
 		"error-not-found-code"),
-	of(only10, "equiv-result-same", "HTTP+JSON tells the artifacts of a task under names that nobody gave them.",
+	of(only10, "equiv-result-same", "Over HTTP+JSON, the artifacts of a task have other names.",
 		onReply(func(c *wire.Call, r *model.Reply) {
 			if c.Op != model.GetTask || c.Binding != wire.HTTPJSON {
 				return

@@ -9,7 +9,7 @@ import (
 	"a2atap/replay/refagent/internal/wire"
 )
 
-// Faults of JSON-RPC: ids, outcomes, codes, what stands beside a code, and batches.
+// Faults of JSON-RPC: ids, outcomes, codes, error members other than the code, and batches.
 var rpcFaults = slices.Concat(rpcEnvelopeFaults, rpcErrorFaults, rpcBatchFaults)
 
 var rpcEnvelopeFaults = []AgentFault{
@@ -28,10 +28,10 @@ var rpcEnvelopeFaults = []AgentFault{
 		}, editObject(with("id", nil)))),
 	of(before02, "rpc-result-xor-error-v01", "Results come with an error.",
 		onAnswer(isRPCResult, addInternalError)),
-	of(anyAgeTask, "rpc-result-null", "JSON-RPC answers the request for a task with null.",
+	of(anyAgeTask, "rpc-result-null", "A request for a task over JSON-RPC is answered with null.",
 		onAnswer(both(isRPCResult, calls(model.GetTask)), editObject(with("result", nil)))),
 	of(anyAge, "rpc-notification-answered",
-		"A request without id is answered, as if there were no task, with a null id.", onAnswer(func(c *wire.Call) bool {
+		"A request without id is answered with TaskNotFoundError and a null id.", onAnswer(func(c *wire.Call) bool {
 			return failsWith(model.CodeInvalidRequest)(c) && strings.HasSuffix(c.Failure.Message, "id is missing")
 		}, func(c *wire.Call, out *wire.Answer) {
 			out.Body = out.Body.(jsonvalue.Object).With("error",
@@ -43,7 +43,7 @@ var rpcEnvelopeFaults = []AgentFault{
 var withoutGet = admitNone(both(isRPC, calls(model.GetTask)), model.CodeMethodNotFound, "Method not found")
 
 var rpcErrorFaults = []AgentFault{
-	of(anyAge, "rpc-error-object", "JSON-RPC errors are a text.",
+	of(anyAge, "rpc-error-object", "JSON-RPC errors are a string.",
 		onAnswer(isRPCFailure, func(c *wire.Call, out *wire.Answer) {
 			out.Body = out.Body.(jsonvalue.Object).With("error", c.Failure.Message)
 		})),
@@ -68,15 +68,15 @@ var rpcErrorFaults = []AgentFault{
 		onAnswer(failsWith(model.CodeInvalidParams), setCode(model.CodeInvalidRequest))),
 	of(with10, "rpc-a2a-errorinfo", "JSON-RPC errors of A2A have no data.",
 		onAnswer(isA2AFailure, editError(without("data")))),
-	of(with10, "rpc-errorinfo-domain", "The domain of JSON-RPC errors is the agent's own.",
+	of(with10, "rpc-errorinfo-domain", "The domain of JSON-RPC errors is not A2A's.",
 		onAnswer(isA2AFailure, editInfo("domain", func(string) string { return "agentbin.example" }))),
 	of(with10, "rpc-errorinfo-reason", "The reason of JSON-RPC errors ends in ERROR.",
 		onAnswer(isA2AFailure, editInfo("reason", func(reason string) string { return reason + "_ERROR" }))),
-	of(with10, "rpc-errorinfo-code-match", "An unknown task is refused with the reason of one that cannot be canceled.",
+	of(with10, "rpc-errorinfo-code-match", "An unknown task is refused with the reason TASK_NOT_CANCELABLE.",
 		onAnswer(failsWith(model.CodeTaskNotFound), editInfo("reason", func(string) string {
 			return model.ErrorKinds[model.CodeTaskNotCancelable].Reason
 		}))),
-	of(with10, "rpc-validation-detail", "Invalid parameters are refused without words which.",
+	of(with10, "rpc-validation-detail", "Invalid parameters are refused without naming them.",
 		onAnswer(failsWith(model.CodeInvalidParams), editError(func(o jsonvalue.Object) jsonvalue.Object {
 			return o.With("message", "Invalid parameters").Without("data")
 		}))),
@@ -96,7 +96,7 @@ var rpcBatchFaults = []AgentFault{
 					{"error", jsonvalue.Object{{"code", model.CodeInternal}, {"message", "batches are not supported"}}},
 				}
 			})
-		}), "error-internal-for-named-case"), // of a call whose task is not there
+		}), "error-internal-for-named-case"), // of a call whose task does not exist
 	of(anyAge, "rpc-batch-response-empty-array", "Batches are answered with an empty array.",
 		onBatch(func([]any) any { return []any{} })),
 }
@@ -112,12 +112,12 @@ func onBatch(answerTo func(ids []any) any) func() wire.Hooks {
 	})
 }
 
-// failsWith says that a JSON-RPC call fails with the code.
+// failsWith matches JSON-RPC calls that fail with the code.
 func failsWith(code int) func(*wire.Call) bool {
 	return func(c *wire.Call) bool { return isRPCFailure(c) && c.Failure.Code == code }
 }
 
-// isA2AFailure says that a JSON-RPC call fails with an error of A2A.
+// isA2AFailure reports whether a JSON-RPC call fails with an A2A error.
 func isA2AFailure(c *wire.Call) bool {
 	return isRPCFailure(c) && model.ErrorKinds[c.Failure.Code].Reason != ""
 }
@@ -127,7 +127,7 @@ func setCode(code int) func(*wire.Call, *wire.Answer) {
 	return editError(with("code", code))
 }
 
-// editDetails replaces the details of an error that has some, which stand in a member of the binding's own.
+// editDetails replaces the details of an error that has some. Their member depends on the binding.
 func editDetails(member string, edit func(details []any) any) func(*wire.Call, *wire.Answer) {
 	return editError(func(o jsonvalue.Object) jsonvalue.Object {
 		details, found := o.Get(member)
@@ -138,7 +138,7 @@ func editDetails(member string, edit func(details []any) any) func(*wire.Call, *
 	})
 }
 
-// untyped takes the types out of details.
+// untyped removes the types from details.
 func untyped(details []any) any {
 	return jsonvalue.Values(details, func(d any) any { return d.(jsonvalue.Object).Without("@type") })
 }

@@ -6,11 +6,11 @@ import (
 	"a2atap/replay/refagent/internal/jsonvalue"
 )
 
-// Faults of what a card says of skills, security and OAuth.
+// Faults in a card's skills, security and OAuth.
 var schemeFaults = []AgentFault{
 	of(with10, "card-arrays-nonempty", "The first skill of the card has no tags.",
 		onCards(onFirstSkill(with("tags", []any{})))),
-	of(anyAgent, "card-mode-syntax", "An input mode of the card is text, which is not a media type.",
+	of(anyAgent, "card-mode-syntax", "An input mode of the card is \"text\", which is not a media type.",
 		onCards(with("defaultInputModes", jsonvalue.Texts("text/plain", "text")))),
 	of(anyAgent, "card-skill-id-unique", "The card has its first skill twice.",
 		onCards(func(o jsonvalue.Object) jsonvalue.Object {
@@ -18,21 +18,21 @@ var schemeFaults = []AgentFault{
 			list := skills.([]any)
 			return o.With("skills", append(slices.Clip(list), list[0]))
 		})),
-	of(anyAgent, "card-extension-uri", "The card declares an extension by a word.",
+	of(anyAgent, "card-extension-uri", "The card declares an extension whose URI is a plain word.",
 		onCards(capability("extensions", extensions("seats/v1", false)))),
-	of(with10, "card-security-refs", "The card requires nothing, or a scheme that it does not describe.",
+	of(with10, "card-security-refs", "The card accepts requests without credentials, or with a scheme that it does not describe.",
 		onCards(with("securityRequirements", []any{
 			jsonvalue.Object{{"schemes", jsonvalue.Object{}}},
 			jsonvalue.Object{{"schemes", jsonvalue.Object{{"house", jsonvalue.Object{{"list", []any{}}}}}}},
 		}))),
-	of(only03, "card-security-refs", "The card requires nothing, or a scheme that it does not describe.",
+	of(only03, "card-security-refs", "The card accepts requests without credentials, or with a scheme that it does not describe.",
 		onCards(with("security", []any{jsonvalue.Object{}, jsonvalue.Object{{"house", []any{}}}}))),
 	of(only10, "card-security-shape", "The card has its requirements in the form of 0.3.",
 		onCards(func(o jsonvalue.Object) jsonvalue.Object {
 			return addScheme(o, "key", keyScheme("header")).With("securityRequirements",
 				[]any{jsonvalue.Object{}, jsonvalue.Object{{"key", []any{}}}})
 		})),
-	of(only03, "card-scheme-discriminator", "A scheme of the card is of a type that nobody knows.",
+	of(only03, "card-scheme-discriminator", "A scheme of the card has an unknown type.",
 		onCards(func(o jsonvalue.Object) jsonvalue.Object {
 			return addScheme(o, "house", jsonvalue.Object{{"type", "bearer"}})
 		}), "auth-extended-card-client"),
@@ -40,9 +40,9 @@ var schemeFaults = []AgentFault{
 		onCards(func(o jsonvalue.Object) jsonvalue.Object {
 			return addScheme(o, "house", jsonvalue.Object{{"type", "http"}, {"scheme", "bearer"}})
 		})),
-	of(only10, "card-apikey-location", "The card wants an API key in the body.",
+	of(only10, "card-apikey-location", "The card declares an API key in the body.",
 		onCards(func(o jsonvalue.Object) jsonvalue.Object { return addScheme(o, "key", keyScheme("body")) })),
-	of(only03, "card-apikey-location", "The card wants an API key in the body.",
+	of(only03, "card-apikey-location", "The card declares an API key in the body.",
 		onCards(func(o jsonvalue.Object) jsonvalue.Object {
 			return addScheme(o, "key", jsonvalue.Object{{"type", "apiKey"}, {"in", "body"}, {"name", "key"}})
 		}), "auth-scheme-undeclared", "auth-extended-card-client"),
@@ -50,7 +50,7 @@ var schemeFaults = []AgentFault{
 		addFlows(jsonvalue.Member{"clientCredentials", tokenFlow(tokenURL)},
 			jsonvalue.Member{"deviceCode", tokenFlow(tokenURL).With("deviceAuthorizationUrl", tokenURL)}),
 	)),
-	of(only10, "card-oauth-flow-deprecated", "An OAuth scheme of the card wants the password of its user.",
+	of(only10, "card-oauth-flow-deprecated", "An OAuth scheme of the card uses the password flow.",
 		onCards(addFlows(jsonvalue.Member{"password", tokenFlow(tokenURL)}))),
 	of(only10, "card-oauth-url", "The token URL of an OAuth scheme of the card is a path.",
 		onCards(addFlows(jsonvalue.Member{"clientCredentials", tokenFlow("/oauth/token")}))),
@@ -59,7 +59,7 @@ var schemeFaults = []AgentFault{
 			return addScheme(o, "oauth",
 				jsonvalue.Object{{"type", "oauth2"}, {"flows", jsonvalue.Object{{"clientCredentials", tokenFlow("/oauth/token")}}}})
 		}), "auth-extended-card-client"),
-	of(anyAgent, "card-secret-leak", "The documentation that the card names is reached with a password, which is there.",
+	of(anyAgent, "card-secret-leak", "The documentation URL in the card contains a password.",
 		onCards(with("documentationUrl", "https://reader:secret@docs.a2atap.example/"))),
 }
 

@@ -13,13 +13,13 @@ import (
 var streamFaults = []AgentFault{
 	of(only10, "stream-first-event", "The stream of a send begins with the first update; the task itself is never sent.",
 		onEvent(skipFirstTask)),
-	of(only10, "stream-message-only", "A stream that holds a message goes on with a second one.", onEvent(repeatMessage)),
+	of(only10, "stream-message-only", "A stream that begins with a message continues with a second one.", onEvent(repeatMessage)),
 	of(only10, "stream-closed-on-terminal",
-		"After the event that ends the task, the stream goes on with one that says it is working.", onEvent(workOn)),
+		"After the event that ends the task, the stream continues with an event in which the task is working.", onEvent(workOn)),
 	of(only03, "stream-nothing-after-final",
-		"After the event marked final, the stream goes on with one that says the task is working.", onEvent(workOn)),
+		"After the event marked final, the stream continues with an event in which the task is working.", onEvent(workOn)),
 	of(anyAgeTask, "stream-truncated", "The stream ends as soon as the task is working.", onFrame(endEarly)),
-	of(anyAgeTask, "stream-rpc-id", "Events carry a JSON-RPC id that is not the request's.", onFrame(changeEventID)),
+	of(anyAgeTask, "stream-rpc-id", "Events have another JSON-RPC id than the request.", onFrame(changeEventID)),
 	of(anyAgeTask, "sse-unterminated-event",
 		"Streams repeat their last event without the blank line that would dispatch it.", onEvent(leaveOpen)),
 }
@@ -70,19 +70,19 @@ func leaveOpen(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
 
 // Faults of the framing of events.
 var eventFaults = []AgentFault{
-	of(anyAgeTask, "sse-utf8", "A comment in front of each event is in Latin-1.",
+	of(anyAgeTask, "sse-utf8", "Each event is preceded by a comment in Latin-1.",
 		onText(func(text []byte) []byte { return append([]byte(": caf\xe9\n"), text...) })),
 	of(withTask, "sse-cr-line", "The lines of each event end in CR alone.",
 		onText(func(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\n"), []byte("\r")) })),
-	of(anyAgeTask, "sse-stray-line", "The JSON of each event is on two lines, after a single data field.",
+	of(anyAgeTask, "sse-stray-line", "The JSON of each event is on two lines, of which only the first is a data field.",
 		onText(func(text []byte) []byte { return bytes.Replace(text, []byte("data: {"), []byte("data: {\n"), 1) })),
-	of(withTask, "sse-retry-digits", "Events bring a reconnection time with a unit.",
+	of(withTask, "sse-retry-digits", "Events have a reconnection time with a unit.",
 		onText(func(text []byte) []byte { return append([]byte("retry: 3s\n"), text...) })),
-	of(withTask, "sse-id-nul", "Events bring an id that holds U+0000.",
+	of(withTask, "sse-id-nul", "Events have an id that contains U+0000.",
 		onText(func(text []byte) []byte { return append([]byte("id: 1\x00\n"), text...) })),
-	of(anyAgeTask, "sse-empty-data", "An event with blank data comes before each event.",
+	of(anyAgeTask, "sse-empty-data", "Each event is preceded by an event with blank data.",
 		onText(func(text []byte) []byte { return append([]byte("data: \n\n"), text...) })),
-	of(anyAgeTask, "sse-one-json", "Each event holds its JSON twice.",
+	of(anyAgeTask, "sse-one-json", "Each event contains its JSON twice.",
 		onText(func(text []byte) []byte { return slices.Concat(text[:len(text)-1], text) })),
 }
 

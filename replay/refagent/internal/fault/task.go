@@ -11,11 +11,11 @@ import (
 // Faults of identity and of the life of tasks.
 var taskFaults = []AgentFault{
 	of(anyAgeTask, "id-task-unique",
-		"Every message that begins a conversation is answered with the first task that was ever made.",
+		"Every message that starts a conversation is answered with the first task that the agent created.",
 		always(wire.Hooks{Join: oldestTask})),
-	of(withTask, "id-context-stable", "Reading a task shows it in another context.",
+	of(withTask, "id-context-stable", "A task that is read is in another context.",
 		onReply(moveContext)),
-	of(withTask, "state-terminal-immutable", "A task that was shown as ended is working again when it is read later.",
+	of(withTask, "state-terminal-immutable", "A task that had ended is working again when it is read later.",
 		func() wire.Hooks { return wire.Hooks{Reply: restartEnded()} }),
 	of(only10, "state-send-terminal-code", "A message to a task that has ended is refused as TaskNotCancelable.",
 		refuseAs(calls(model.SendMessage, model.StreamMessage), model.CodeUnsupported, model.CodeTaskNotCancelable)),
@@ -24,7 +24,7 @@ var taskFaults = []AgentFault{
 		refuseAs(calls(model.SubscribeTask), model.CodeUnsupported, model.CodeTaskNotCancelable)),
 }
 
-// oldestTask is what a new message joins under id-task-unique.
+// oldestTask returns the task that a new message joins under id-task-unique.
 func oldestTask(e *engine.Engine) (engine.Turn, bool) {
 	e.Mu.Lock()
 	defer e.Mu.Unlock()

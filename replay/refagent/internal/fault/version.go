@@ -9,20 +9,20 @@ import (
 
 // Faults of the version that an agent answers in, and of those that it knows.
 var versionFaults = []AgentFault{
-	of(with10, "ver-unsupported-error", "A version that nobody knows is refused as an internal error.",
+	of(with10, "ver-unsupported-error", "An unknown version is refused with an internal error.",
 		onAnswer(func(c *wire.Call) bool { return isRPCFailure(c) && c.Failure.Code == model.CodeVersion },
 			editError(func(o jsonvalue.Object) jsonvalue.Object {
 				return o.With("code", model.CodeInternal).Without("data")
 			}))),
 	of(with10, "ver-supported-refused",
-		"Lists of tasks are refused, since the version that the card declares is not supported.",
+		"Lists of tasks are refused with an error that the card's version is not supported.",
 		admitNone(calls(model.ListTasks), model.CodeVersion, "A2A version 1.0 is not supported")),
 	of(only10, "ver-semantics", "Messages of 1.0 over JSON-RPC are answered in 0.3.",
 		onReply(answerIn(dialect.V03{}, model.SendMessage))),
 	of(only03, "ver-empty-means-03", "Messages of 0.3 are answered in 1.0.",
 		onReply(answerIn(dialect.V10{}, model.SendMessage)), "rpc-method-known"),
 	of([]string{"spec01"}, "version-semantics-mixed",
-		"Parts in answers of 0.1 say kind, as later versions have it, for type.",
+		"Parts in 0.1 answers have the member kind of later versions instead of type.",
 		onAnswer(isRPCResult, func(_ *wire.Call, out *wire.Answer) { out.Body = sayKind(out.Body) }), "unknown-field"),
 }
 

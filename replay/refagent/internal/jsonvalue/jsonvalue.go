@@ -113,8 +113,8 @@ func Values[T any](in []T, encode func(T) any) []any {
 // Texts turns strings into a JSON array.
 func Texts(in ...string) []any { return Values(in, func(s string) any { return s }) }
 
-// Parse reads exactly one JSON value. Numbers keep their spelling, objects their order and repeated names.
-// It refuses what RFC 8259 §8.1 refuses: text that is not UTF-8, and a byte order mark.
+// Parse reads exactly one JSON value. Numbers keep their spelling, objects their order and repeated names. As in RFC
+// 8259 §8.1, it rejects text that is not UTF-8, and a byte order mark.
 func Parse(data []byte) (any, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("the text is not UTF-8")

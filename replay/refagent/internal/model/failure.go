@@ -23,12 +23,12 @@ const (
 // Failures for which A2A has no code: each dialect has its own, or none.
 const (
 	CodeUnauthenticated = -1 - iota // no credentials, or wrong ones
-	CodeStoreFull                   // there are as many tasks as the agent takes
+	CodeStoreFull                   // the agent has its maximum number of tasks
 	CodeWebhookScheme               // a webhook is not on https
 	CodeNoTenant                    // the agent does not serve that tenant
 )
 
-// PublicCode returns the code of a failure in a dialect that has none of its own for it.
+// PublicCode returns the code of a failure in a dialect that has no specific code for it.
 //
 // Source: JSON-RPC 2.0 §5.1, which leaves −32000 to −32099 to servers.
 func PublicCode(f *Failure) int {
@@ -48,12 +48,12 @@ type Failure struct {
 	Code       int
 	Message    string
 	Violations []Violation // for invalid parameters
-	HTTP       int         // HTTP status in both bindings; 0 means what the code maps to
+	HTTP       int         // HTTP status in both bindings; 0 means the code's default
 	Challenge  string      // value of WWW-Authenticate
 	Allow      string      // value of Allow
 }
 
-// A Violation names a parameter and says what is wrong with it (google.rpc.BadRequest).
+// A Violation names a parameter and describes the problem (google.rpc.BadRequest).
 type Violation struct{ Field, Description string }
 
 // An errorKind is a row of A2A 1.0 §5.4, as of 1.0.1.
@@ -83,7 +83,7 @@ var ErrorKinds = map[int]errorKind{
 	CodeVersion:              {"VERSION_NOT_SUPPORTED", "FAILED_PRECONDITION", http.StatusBadRequest},
 }
 
-// statusNames are the gRPC names of failures whose HTTP status is not that of their code.
+// statusNames are the gRPC names of failures whose HTTP status differs from their code's.
 var statusNames = map[int]string{
 	http.StatusUnauthorized:          "UNAUTHENTICATED",
 	http.StatusForbidden:             "PERMISSION_DENIED",
@@ -111,7 +111,7 @@ func (f *Failure) StatusName() string {
 // Fail returns a failure of a code.
 func Fail(code int, message string) *Failure { return &Failure{Code: code, Message: message} }
 
-// TaskNotFound is the failure of whatever names a task that there is not.
+// TaskNotFound is the failure of operations on a task that does not exist.
 func TaskNotFound(id string) *Failure {
 	return Fail(CodeTaskNotFound, "Task not found: "+id)
 }
@@ -139,7 +139,7 @@ func Unauthenticated(realm string) *Failure {
 	}
 }
 
-// PushNotSupported is the failure of operations on configs where there are no push notifications.
+// PushNotSupported is the failure of operations on configs for an agent without push notifications.
 func PushNotSupported() *Failure {
 	return Fail(codePushNotSupported, "Push notifications are not supported")
 }

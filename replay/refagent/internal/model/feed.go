@@ -4,8 +4,8 @@ import "context"
 
 // A Feed is the open end of a task's events: a list that one writer extends and any number of readers follow.
 //
-// Every reader that starts at the same end sees the same events in the same order (A2A 1.0 §3.5.2), at its own pace.
-// A reader that leaves disturbs nobody, a slow one holds nobody up, and what all have read is garbage.
+// Every reader that starts at the same end sees the same events in the same order (A2A 1.0 §3.5.2), at its own pace. A
+// reader that leaves or is slow does not affect others, and events that all have read are garbage-collected.
 type Feed struct {
 	filled chan struct{} // closed when event and next are set
 	event  Event

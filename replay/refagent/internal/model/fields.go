@@ -14,8 +14,8 @@ import (
 	"a2atap/replay/refagent/internal/jsonvalue"
 )
 
-// Fields reads the members of a JSON object as ProtoJSON parsers do: null is absent, unknown members are ignored,
-// and a field may be spelled in camelCase or in snake_case. What does not fit is noted, once, with its path.
+// Fields reads the members of a JSON object as ProtoJSON parsers do: null is absent, unknown members are ignored, and a
+// field may be spelled in camelCase or in snake_case. Invalid members are noted, once, with their paths.
 type Fields struct {
 	Object jsonvalue.Object
 	Path   string       // of the object, empty at the top
@@ -26,7 +26,7 @@ type Fields struct {
 // ReadFields returns the fields of an object.
 func ReadFields(o jsonvalue.Object) Fields { return Fields{Object: o, Bad: new([]Violation)} }
 
-// Failure returns what was wrong, or nil.
+// Failure returns the noted problems, or nil.
 func (f Fields) Failure() *Failure {
 	if len(*f.Bad) == 0 {
 		return nil
@@ -47,10 +47,10 @@ func (f Fields) at(o jsonvalue.Object, name string) Fields {
 	return f
 }
 
-// Reject notes what is wrong with the object itself.
+// Reject notes a problem of the object itself.
 func (f Fields) Reject(description string) { *f.Bad = append(*f.Bad, Violation{f.Path, description}) }
 
-// Complain notes what is wrong with a member.
+// Complain notes a problem of a member.
 func (f Fields) Complain(name, description string) {
 	*f.Bad = append(*f.Bad, Violation{f.join(name), description})
 }
@@ -64,7 +64,7 @@ func (f Fields) Value(name string) any {
 	return v
 }
 
-// Has says whether the member is there, null included: a data part may hold null.
+// Has reports whether the member exists, even if null: a data part may be null.
 func (f Fields) Has(name string) bool {
 	_, found := f.Object.Get(name)
 	return found
@@ -82,7 +82,7 @@ func snakeCase(name string) string {
 	return b.String()
 }
 
-// As returns the member if it has the Go type T that stands for a JSON type, and complains if it has another.
+// As returns the member if it has the Go type T, which represents a JSON type, and complains if it has another type.
 func As[T any](f Fields, name, want string) (T, bool) {
 	v := f.Value(name)
 	t, ok := v.(T)
@@ -174,7 +174,7 @@ func (f Fields) Free(name string) jsonvalue.Object {
 	return o
 }
 
-// Nested returns the fields of an object member and whether it is there.
+// Nested returns the fields of an object member and whether it exists.
 func (f Fields) Nested(name string) (Fields, bool) {
 	o, ok := As[jsonvalue.Object](f, name, "an object")
 	return f.at(o, name), ok

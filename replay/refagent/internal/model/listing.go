@@ -55,7 +55,7 @@ func ParsePosition(token string) (Position, error) {
 	return p, nil
 }
 
-// Matches says whether a task passes the filter. Status times are compared in milliseconds, the finest that the
+// Matches reports whether a task passes the filter. Status times are compared in milliseconds, the finest that the
 // agent ever writes.
 func (l Listing) Matches(t *Task) bool {
 	return (l.ContextID == "" || l.ContextID == t.ContextID) &&
@@ -63,7 +63,8 @@ func (l Listing) Matches(t *Task) bool {
 		!t.Status.At.Before(l.Since.Truncate(time.Millisecond))
 }
 
-// Trim leaves out what was not asked for. Without a wish for history the list shows none: that is the agent's choice.
+// Trim removes the parts that were not requested. Without a requested history length, it removes the history: that is
+// the agent's choice.
 func (l Listing) Trim(t Task) Task {
 	if !l.Artifacts {
 		t.Artifacts = nil

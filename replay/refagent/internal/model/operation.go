@@ -38,7 +38,7 @@ type Request struct {
 	Base          string // URL under which the client reached the agent
 }
 
-// A Reply is what an operation gives: exactly one of its fields is set, or none where there is nothing to say.
+// A Reply is the result of an operation: exactly one of its fields is set, or none for an empty result.
 type Reply struct {
 	Task    *Task
 	Message *Message
@@ -57,7 +57,7 @@ type Stream struct {
 
 // A Dialect turns the JSON of one protocol version into requests, and replies into JSON. It has no state.
 type Dialect interface {
-	// Operation returns what a JSON-RPC method asks for.
+	// Operation returns the operation of a JSON-RPC method.
 	Operation(method string) (Operation, bool)
 	// Decode reads the parameters of an operation: the params of JSON-RPC, or path, query and body of HTTP+JSON.
 	Decode(op Operation, params jsonvalue.Object) (*Request, *Failure)
@@ -67,16 +67,16 @@ type Dialect interface {
 	Event(e Event) any
 	// Code returns the JSON-RPC code of a failure.
 	Code(f *Failure) int
-	// Details returns what an error says beyond code and message, or nil.
+	// Details returns an error's details in addition to code and message, or nil.
 	Details(f *Failure) []any
-	// Notification returns the body of a push notification, its media type, or ok false if none is due.
-	// The task is as it stood after the event.
+	// Notification returns the body of a push notification, its media type, or ok false if none is due. The task is in
+	// its state after the event.
 	Notification(e Event, t Task) (body any, mediaType string, ok bool)
 	// Authorization returns the value of the Authorization header of a push notification, or nothing.
 	Authorization(c PushConfig) string
 }
 
-// IsPush says whether an operation is one on push notification configs.
+// IsPush reports whether an operation is one on push notification configs.
 func (op Operation) IsPush() bool {
 	return op == CreatePushConfig || op == GetPushConfig || op == ListPushConfigs || op == DeletePushConfig
 }

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// A PushConfig says where a client wants to hear of a task (A2A 1.0 §4.3.1, 0.3 §6.8).
+// A PushConfig is a client's webhook for notifications about a task (A2A 1.0 §4.3.1, 0.3 §6.8).
 type PushConfig struct {
 	ID, TaskID  string
 	Tenant      string
 	URL, Token  string
 	Schemes     []string // HTTP authentication schemes; 1.0 has one
 	Credentials string
-	Dialect     Dialect // that of the request which made it, and so of the notifications
+	Dialect     Dialect // of the request that created it, and so of the notifications
 
-	Events        []string // that it is to hear of, by their names before A2A 0.1; all if empty
+	Events        []string // that it subscribes to, by their names before A2A 0.1; all if empty
 	Retries       int      // of a delivery that fails; 0 means two
 	EndsByFailure bool     // the config is removed when a delivery has failed for good
-	Alone         bool     // a task has one config, as up to A2A 0.1: this one takes the place of any other
+	Alone         bool     // a task has one config, as up to A2A 0.1: this one replaces any other
 }
 
 // ReadWebhookURL returns the url member, which must be absolute.
@@ -60,7 +60,7 @@ func LegacyName(e Event) string {
 	return LegacyStatus
 }
 
-// Wants reports whether a webhook is to hear of an event; one that names none hears of all.
+// Wants reports whether a webhook subscribes to an event; one that names no events gets all.
 func (c *PushConfig) Wants(e Event) bool {
 	return len(c.Events) == 0 || slices.Contains(c.Events, LegacyName(e))
 }

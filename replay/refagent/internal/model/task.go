@@ -27,12 +27,12 @@ const (
 // States are all of them.
 var States = []State{Submitted, Working, Completed, Failed, Canceled, InputRequired, Rejected, AuthRequired}
 
-// Terminal says whether a task in this state has ended for good (A2A 1.0 §4.1.3).
+// Terminal reports whether a task in this state has ended for good (A2A 1.0 §4.1.3).
 func (s State) Terminal() bool {
 	return s == Completed || s == Failed || s == Canceled || s == Rejected
 }
 
-// Interrupted says whether the agent waits for the client.
+// Interrupted reports whether the agent waits for the client.
 func (s State) Interrupted() bool { return s == InputRequired || s == AuthRequired }
 
 // TerminalOrInterrupted reports whether a blocking send may answer and a stream may close.
@@ -46,7 +46,7 @@ const (
 	RoleAgent Role = "agent"
 )
 
-// A partKind says which content a part holds.
+// A partKind is the kind of a part's content.
 type partKind int
 
 const (
@@ -71,7 +71,7 @@ type Part struct {
 // Text returns the parts of a text.
 func Text(s string) []Part { return []Part{{Kind: TextPart, Text: s}} }
 
-// A Message is what a client or the agent says (A2A 1.0 §4.1.4).
+// A Message is a message of a client or the agent (A2A 1.0 §4.1.4).
 type Message struct {
 	ID, ContextID, TaskID string
 	Role                  Role
@@ -101,7 +101,7 @@ type Artifact struct {
 // A Status is the state of a task at a time (A2A 1.0 §4.1.2).
 type Status struct {
 	State   State
-	Message *Message // nil if the agent says nothing
+	Message *Message // nil if the agent sent no message
 	At      time.Time
 }
 
@@ -126,7 +126,7 @@ func (t Task) Tail(n *int) Task {
 	return t
 }
 
-// Add puts a chunk into the artifacts of t, or a new artifact beside them, without touching earlier snapshots.
+// Add puts a chunk into the artifacts of t, or adds an artifact, without touching earlier snapshots.
 func (t *Task) Add(u ArtifactUpdate) {
 	t.Artifacts = slices.Clone(t.Artifacts)
 	i := slices.IndexFunc(t.Artifacts, func(a Artifact) bool { return a.ID == u.Artifact.ID })
@@ -140,7 +140,7 @@ func (t *Task) Add(u ArtifactUpdate) {
 	}
 }
 
-// An Event is what a stream carries: exactly one of the four is set (A2A 1.0 §3.2.3).
+// An Event is an event of a stream: exactly one of the four is set (A2A 1.0 §3.2.3).
 type Event struct {
 	Task     *Task
 	Message  *Message
@@ -148,13 +148,13 @@ type Event struct {
 	Artifact *ArtifactUpdate
 }
 
-// A StatusUpdate says that a task has another status.
+// A StatusUpdate reports a task's new status.
 type StatusUpdate struct {
 	TaskID, ContextID string
 	Status            Status
 }
 
-// An ArtifactUpdate brings an artifact, or a piece of one.
+// An ArtifactUpdate has an artifact, or a piece of one.
 type ArtifactUpdate struct {
 	TaskID, ContextID string
 	Artifact          Artifact
@@ -180,7 +180,7 @@ func (e Event) EndsStream() bool {
 	return e.Status != nil && e.Status.Status.State.TerminalOrInterrupted()
 }
 
-// Terminal says whether this event ends its task.
+// Terminal reports whether this event ends its task.
 func (e Event) Terminal() bool { return e.Status != nil && e.Status.Status.State.Terminal() }
 
 // Apply folds an event into t as the engine folded it, without touching earlier snapshots.

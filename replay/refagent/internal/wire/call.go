@@ -30,14 +30,14 @@ type Call struct {
 	Dialect   model.Dialect
 	MediaType string          // of complete answers
 	Op        model.Operation // empty if the request could not be read that far
-	Request   *model.Request  // nil as long as it is not decoded
+	Request   *model.Request  // nil until decoded
 	ID        any             // the JSON-RPC id; nil in the other bindings
 	Batch     []any           // the calls of a JSON-RPC batch
-	Failure   *model.Failure  // what the answer will say, if it is an error
+	Failure   *model.Failure  // the error that the answer will have, if any
 	Envelope  func(result any) any
 
-	// Named and UntilEnd are for streams before A2A 0.1: events have names, and go on while the agent waits for the
-	// client.
+	// Named and UntilEnd are for streams before A2A 0.1: events have names, and the stream continues while the agent
+	// waits for the client.
 	Named, UntilEnd bool
 }
 
@@ -46,11 +46,11 @@ type Answer struct {
 	Status   int
 	Header   http.Header
 	Body     any    // a JSON tree; over gRPC of the message, or as HTTP+JSON has errors
-	Text     []byte // written in place of body if it is not nil
+	Text     []byte // written instead of body if not nil
 	Stream   bool   // events follow; there is no body
 	Bodyless bool   // 304
 
-	Trailerless bool   // of gRPC: nothing says how the call came out
+	Trailerless bool   // of gRPC: the call ends without a status
 	Ends        int    // of gRPC: the status of a result or a stream, by its number
 	More        []byte // of gRPC: is written behind the message, and is a part of it
 }
@@ -86,7 +86,7 @@ type Frame struct {
 	Event model.Event
 	Name  string // of the event; none if it is empty
 	Body  any
-	Text  []byte // written in place of the framed body if it is not nil
+	Text  []byte // written instead of the framed body if not nil
 	Last  bool   // the stream ends after it
 }
 
@@ -98,7 +98,7 @@ func (c *Call) Ends(e model.Event) bool {
 	return e.EndsStream()
 }
 
-// FrameBody returns what an event looks like in this call's dialect and binding.
+// FrameBody returns an event in this call's dialect and binding.
 func (c *Call) FrameBody(e model.Event) any { return c.Envelope(c.Dialect.Event(e)) }
 
 // RPCError returns the error object of a failure.
@@ -110,7 +110,7 @@ func (c *Call) RPCError(f *model.Failure) jsonvalue.Object {
 	return e
 }
 
-// Hooks are the named points at which a fault may change what a faithful agent does. A nil hook changes nothing.
+// Hooks are the named points at which a fault may change a correct agent's behavior. A nil hook changes nothing.
 //
 // Hooks of different requests run at the same time: those with a memory guard it themselves.
 type Hooks struct {
@@ -122,13 +122,13 @@ type Hooks struct {
 	Join func(e *engine.Engine) (t engine.Turn, ok bool)
 	// Refuse replaces an error; if it gives nil, reply supplies the success in its place.
 	Refuse func(c *Call, f *model.Failure) *model.Failure
-	// Reply edits what a success gives, before it is put into JSON.
+	// Reply edits a successful result before it is encoded as JSON.
 	Reply func(c *Call, r *model.Reply)
 	// Answer edits a complete answer, or the head of a stream, before it is written.
 	Answer func(c *Call, out *Answer)
-	// Events is called once for each stream; what it returns turns each event into the events to write in its place.
+	// Events is called once for each stream; the returned function maps each event to the events to write instead.
 	Events func(c *Call) func(f *Frame) []*Frame
-	// Left is told that the client of a stream has left it; first is what the stream began with.
+	// Left is called when the client of a stream has left; first is the stream's first event.
 	Left func(e *engine.Engine, first model.Event)
 	// Deliver edits a push notification.
 	Deliver func(d *engine.Delivery)

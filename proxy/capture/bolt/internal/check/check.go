@@ -22,7 +22,7 @@ func (c *Checker) Check(set segments.Set) {
 	for i, s := range set {
 		if s.Meta.Arrivals != c.state.Arrival && !c.unsure {
 			c.Problem(Problem{s.Path, string(layout.BucketMeta), string(layout.MetaSegment), fmt.Sprintf(
-				"it begins after arrival %d, the segment before it ends with %d", s.Meta.Arrivals, c.state.Arrival)})
+				"it begins after arrival %d, but the segment before it ends with %d", s.Meta.Arrivals, c.state.Arrival)})
 		}
 		c.state.Arrival, c.unsure = s.Meta.Arrivals, false
 		c.file(s)
@@ -49,15 +49,15 @@ func (c *Checker) Check(set segments.Set) {
 	case traffic == 0 && st.Totals != c.state:
 		c.Problem(Problem{
 			name, string(layout.BucketMeta), string(layout.MetaState),
-			fmt.Sprintf("the state says %v, the steps say %v", st.Totals, c.state),
+			fmt.Sprintf("the state has %v, but the steps have %v", st.Totals, c.state),
 		})
 	}
 }
 
-// MadeAnew is what is said of damage to what can be worked out again.
-const MadeAnew = "what judging came to is damaged there; it is made anew, and no traffic is missing for that"
+// MadeAnew is the message for damage to values that can be computed again.
+const MadeAnew = "the stored check result is damaged; it will be computed again, and no traffic is missing"
 
-// reading looks at what is kept beside the steps of a segment.
+// reading checks what a segment stores alongside its steps.
 func (c *Checker) reading(s *segments.Segment) {
 	if c.shallow {
 		return
@@ -90,7 +90,7 @@ func (c *Checker) keys(s *segments.Segment) {
 	}
 }
 
-// SizeOf returns the size of a file, 0 if there is none.
+// SizeOf returns the size of a file, 0 if it does not exist.
 func SizeOf(path string) int64 {
 	if info, err := os.Stat(path); err == nil {
 		return info.Size()
@@ -103,7 +103,7 @@ func (c *Checker) file(s *segments.Segment) {
 	before := c.found
 	sc := segmentCheck{Checker: c, name: s.Path}
 	sc.here.Name = s.Path
-	// bbolt checks in a goroutine of its own, where a fault would end the process: our own walk goes first.
+	// bbolt checks in a separate goroutine, where a fault would crash the process, so our own walk runs first.
 	if err := s.View(sc.walk); err != nil && c.Ctx.Err() == nil {
 		c.Problem(Problem{File: s.Path, What: err.Error()})
 	}
@@ -142,7 +142,7 @@ func (c *Checker) database(s *segments.Segment) error {
 		for err := range tx.Check() {
 			text, panicked := strings.CutPrefix(err.Error(), "panic: ")
 			if panicked {
-				text = "its pages make no sense: " + strings.TrimPrefix(text, "assertion failed: ")
+				text = "its pages are inconsistent: " + strings.TrimPrefix(text, "assertion failed: ")
 			}
 			c.Problem(Problem{File: s.Path, What: "database: " + text})
 		}

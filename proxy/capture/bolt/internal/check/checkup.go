@@ -15,7 +15,7 @@ type Checkup struct {
 	Files     []File        // the segments, in order
 	Exchanges int           // of the whole capture
 	Steps     uint64        // of the whole capture
-	Ended     bool          // the last recorder came to its end; otherwise it was killed, which is not a problem
+	Ended     bool          // the last recorder ended normally; otherwise it was killed, which is not a problem
 	Crash     capture.Crash // if it was
 	Keys      []string      // fingerprints of the keys with which secrets were hidden
 	KeyInside bool          // a file has the key itself, as captures of format 1 have until more is recorded into them
@@ -26,7 +26,7 @@ type Checkup struct {
 // Sound reports whether nothing is wrong.
 func (c *Checkup) Sound() bool { return len(c.Problems) == 0 }
 
-// A File says what was looked at in one file of a capture.
+// A File has what was checked in one file of a capture.
 type File struct {
 	Name      string
 	Bytes     int64
@@ -41,7 +41,7 @@ type File struct {
 type Problem struct {
 	File   string
 	Bucket string // of the database; empty if it is about the file
-	Key    string // in the bucket, in words of docs/capture-format.md; empty if it is about all of the bucket
+	Key    string // in the bucket, in the terms of docs/capture-format.md; empty for the whole bucket
 	What   string
 }
 

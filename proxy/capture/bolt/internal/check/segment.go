@@ -51,10 +51,10 @@ func (c *segmentCheck) walk(tx *bbolt.Tx) error {
 		return nil // the counts would only repeat it
 	}
 	if n := Count(c.exchanges); n != c.rows {
-		c.wrong(layout.BucketExchanges, "", "%d rows of exchanges, the blocks have %d", n, c.rows)
+		c.wrong(layout.BucketExchanges, "", "%d rows of exchanges, but the blocks have %d", n, c.rows)
 	}
 	if n := c.countParts(); n != c.partKeys {
-		c.wrong(layout.BucketParts, "", "%d parts of exchanges, the blocks have %d", n, c.partKeys)
+		c.wrong(layout.BucketParts, "", "%d parts of exchanges, but the blocks have %d", n, c.partKeys)
 	}
 	c.open(tx.Bucket(layout.BucketOpen))
 	return c.index(tx.Bucket(layout.BucketIndex))
@@ -162,7 +162,7 @@ func (c *segmentCheck) pair(s *capture.Step, first uint64, here map[uint64]bool)
 	v := c.exchanges.Get(layout.Number64(s.Seq))
 	if v == nil {
 		if !here[s.Seq] {
-			c.wrong(layout.BucketExchanges, key, "exchange %d has steps and no row", s.Seq)
+			c.wrong(layout.BucketExchanges, key, "exchange %d has steps, but no row", s.Seq)
 		}
 		here[s.Seq] = true
 		return
@@ -173,7 +173,7 @@ func (c *segmentCheck) pair(s *capture.Step, first uint64, here map[uint64]bool)
 		return
 	}
 	if _, ok := s.What.(capture.Closed); ok && r.Flags&layout.RowClosed == 0 {
-		c.wrong(layout.BucketExchanges, key, "exchange %d was closed, its row says open", s.Seq)
+		c.wrong(layout.BucketExchanges, key, "exchange %d was closed, but its row says open", s.Seq)
 	}
 	if here[s.Seq] {
 		return
@@ -186,7 +186,7 @@ func (c *segmentCheck) pair(s *capture.Step, first uint64, here map[uint64]bool)
 		c.partKeys++
 	default:
 		c.wrong(layout.BucketParts, fmt.Sprintf("%d %d", s.Seq, first),
-			"exchange %d has steps in the block at arrival %d, which neither its row nor its parts name", s.Seq, first)
+			"exchange %d has steps in the block at arrival %d, but neither its row nor its parts list that block", s.Seq, first)
 	}
 }
 
@@ -216,7 +216,7 @@ func (c *segmentCheck) index(index *bbolt.Bucket) error {
 	})
 }
 
-// runName says which run of the index a key is: its level and the arrival number with which it was made.
+// runName names the index run of a key: its level and the arrival number at its creation.
 func runName(k []byte) string {
 	if len(k) != 9 {
 		return fmt.Sprintf("%x", k)

@@ -52,7 +52,7 @@ func Sound(ctx context.Context, files func(look func(segments.Set) error) error,
 	return nil
 }
 
-// A soundness is how far Sound has come in the files.
+// A soundness is Sound's progress through the files.
 type soundness struct {
 	next, last uint64   // the next arrival number to look for, and the last
 	firsts     []uint64 // of the blocks that were found, in order
@@ -105,7 +105,7 @@ func (w *soundness) blocks(set segments.Set) error {
 				spans = append(spans, span{first, at, int64(len(v))})
 				continue
 			}
-			// It is a copy: of what stands in a small bucket.
+			// It is a copy, as from a small bucket.
 			if _, err := (layout.Block{First: first, Value: v}).Packed(); err != nil {
 				return fmt.Errorf("read the block at arrival %d: %w", first, err)
 			}
@@ -138,14 +138,14 @@ func (w *soundness) blocks(set segments.Set) error {
 		return layout.ErrNoBlock(last + 1)
 	}
 	if last > upTo {
-		return fmt.Errorf("the block at arrival %d has steps up to %d, and %d is the last: %w", tail.First, last, upTo,
+		return fmt.Errorf("the block at arrival %d has steps up to %d, but the last step is %d: %w", tail.First, last, upTo,
 			layout.ErrDamaged)
 	}
 	w.next = upTo + 1
 	return nil
 }
 
-// verifySpans compares blocks with their checksums, on two processors. The error is that of the first that is damaged.
+// verifySpans compares blocks with their checksums, on two processors. It returns the first damaged block's error.
 func verifySpans(f io.ReaderAt, spans []span) error {
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.at, b.at) })
 	var mu sync.Mutex

@@ -24,8 +24,8 @@ const (
 	packedS2
 )
 
-// BlockHeader is the size of what stands before the packed steps: the way of packing, and a CRC-32C of the packed
-// bytes, little endian. The database has no checksums of its own below its meta pages.
+// BlockHeader is the size of the header before the packed steps: the packing method, and a CRC-32C of the packed bytes,
+// little endian. The database has no checksums below its meta pages.
 const BlockHeader = 1 + 4
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -49,8 +49,8 @@ func (b Block) Weight() int {
 	return n
 }
 
-// Seal packs the encoded steps of a block, which must not be empty. The value stands behind what is in room, as long as
-// there is space; seal returns room with it. It does not share memory with raw.
+// Seal packs the encoded steps of a block, which must not be empty. It appends the value to room if there is space, and
+// returns the extended room. The block does not share memory with raw.
 func Seal(room []byte, first uint64, raw []byte) (b Block, after []byte) {
 	need := BlockHeader + s2.MaxEncodedLen(len(raw))
 	if cap(room)-len(room) < need {
@@ -92,7 +92,7 @@ func (b Block) Packed() ([]byte, error) {
 		return nil, fmt.Errorf("checksum is %08x, recorded as %08x: %w", got, want, ErrDamaged)
 	}
 	if way := b.Value[0]; way > packedS2 {
-		return nil, fmt.Errorf("format %d has no way %d of packing", Format, way)
+		return nil, fmt.Errorf("format %d has no compression %d", Format, way)
 	}
 	return packed, nil
 }
@@ -130,8 +130,8 @@ func Split(raw []byte) (step, rest []byte, err error) {
 	return raw[:n:n], raw[n:], nil
 }
 
-// Cut yields the step, or the pieces of it when it carries a body over PieceSize. The pieces share the step's bytes;
-// what was dropped after them stands in the last, the keys in the first.
+// Cut yields the step, or the pieces of it when it carries a body over PieceSize. The pieces share the step's bytes.
+// The last piece has the count of dropped bytes, the first has the keys.
 func Cut(s capture.Step, yield func(capture.Step)) {
 	switch what := s.What.(type) {
 	case capture.RequestBody:

@@ -90,6 +90,10 @@ func (e *Encoder) step(s *capture.Step) error {
 		e.Signed(what.Exchanges)
 		e.Signed(what.Bytes)
 		e.Text(what.Reason)
+		if what.Crash != nil {
+			e.Instant(what.Crash.After)
+			e.Signed(int64(what.Crash.Within))
+		}
 	default:
 		return fmt.Errorf("format %d has no kind of step for %T", Format, s.What)
 	}

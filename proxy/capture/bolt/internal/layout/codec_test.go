@@ -53,6 +53,8 @@ func everyStep() []capture.Step {
 		}},
 		{Seq: 1, What: capture.Closed{}},
 		{Seq: 0, What: capture.Lost{Exchanges: 3, Bytes: 4, Reason: "r"}},
+		{Seq: 0, What: capture.Crash{}.Lost()},
+		{Seq: 0, What: capture.Crash{After: time.Unix(1_772_359_200, 5).UTC(), Within: time.Second}.Lost()},
 	}
 	return steps
 }
@@ -87,7 +89,7 @@ func TestDecodeNamesWhatItDoesNotKnow(t *testing.T) {
 		"unknown tag":     {[]byte{99, 1, 0}, "tag 99: format 4 has no such kind of step"},
 		"empty":           {nil, "damaged"},
 		"short":           {[]byte{tagRequestBody, 1, 0, 200}, "damaged"},
-		"too long":        {[]byte{tagInformational, 1, 0, 0, 7}, "1 bytes too many"},
+		"too long":        {[]byte{tagInformational, 1, 0, 0, 7}, "1 extra bytes"},
 		"rewrites":        {append([]byte{tagFact, 1, 0, 0, 0, 0, 0}, 0xff, 0xff, 0xff, 0xff, 0x0f), "damaged"},
 		"impossible flag": {[]byte{tagResponseHead, 1, 0, 0, 2}, "damaged"},
 	} {

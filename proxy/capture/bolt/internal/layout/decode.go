@@ -12,7 +12,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// ErrDamaged is what a decoder says of bytes that end too early or hold impossible values.
+// ErrDamaged is a decoder's error for bytes that end too early or have impossible values.
 var ErrDamaged = errors.New("the bytes are damaged")
 
 // A Decoder takes values from the front of b, in the order in which an encoder appended them. After its first error it
@@ -22,7 +22,7 @@ type Decoder struct {
 	own bool // byte slices are copies; otherwise they point into b
 	Err error
 
-	Names Names // nil if each text is to be a string of its own
+	Names Names // nil if each text should be a separate string
 }
 
 // Names are texts that occur in step after step, such as names of clients: each is one string for all steps.
@@ -61,7 +61,7 @@ func (d *Decoder) Step() (capture.Step, error) {
 	s := capture.Step{Seq: d.Number(), Offset: time.Duration(d.Signed())}
 	s.What = d.what(tag, s.Offset)
 	if d.Err == nil && len(d.B) != 0 {
-		d.Err = fmt.Errorf("%d bytes too many after the content: %w", len(d.B), ErrDamaged)
+		d.Err = fmt.Errorf("%d extra bytes after the content: %w", len(d.B), ErrDamaged)
 	}
 	if d.Err != nil {
 		return capture.Step{}, fmt.Errorf("decode a step with tag %d: %w", tag, d.Err)
@@ -105,13 +105,21 @@ func (d *Decoder) what(tag byte, at time.Duration) capture.What {
 	case tagClosed:
 		return d.closed()
 	case tagLost:
-		return capture.Lost{Exchanges: d.Signed(), Bytes: d.Signed(), Reason: d.Text()}
+		return capture.Lost{Exchanges: d.Signed(), Bytes: d.Signed(), Reason: d.Text(), Crash: d.crash()}
 	}
 	d.Fail(fmt.Errorf("format %d has no such kind of step", Format))
 	return nil
 }
 
-// stream takes the number of a stream, which stands at the end of what is of HTTP/2.
+// crash reads the killed recorder of a loss, which is at the end of the step if it is the reason.
+func (d *Decoder) crash() *capture.Crash {
+	if d.Err != nil || len(d.B) == 0 {
+		return nil
+	}
+	return &capture.Crash{After: d.Instant(), Within: time.Duration(d.Signed())}
+}
+
+// stream reads the number of an HTTP/2 stream, which is the last of the HTTP/2 fields.
 func (d *Decoder) stream() uint32 {
 	if d.Err != nil || len(d.B) == 0 {
 		return 0
@@ -168,7 +176,7 @@ func (d *Decoder) peer() capture.Peer {
 	return capture.Peer{Name: d.name(), Addr: d.Text(), URL: d.name(), How: d.name()}
 }
 
-// Fail makes an error that of the decoder, unless it has one.
+// Fail sets the decoder's error unless it has one.
 func (d *Decoder) Fail(err error) {
 	if d.Err == nil {
 		d.Err, d.B = err, nil

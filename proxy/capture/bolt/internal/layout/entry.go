@@ -11,7 +11,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Sizes of what is kept beside the steps.
+// Sizes of stored entries.
 const (
 	MaxEntryKey   = 64
 	MaxEntryValue = 16 << 20
@@ -20,8 +20,8 @@ const (
 // PackedGone is the way in which the value of an entry is packed that was removed: it hides one of an earlier segment.
 const PackedGone byte = 2
 
-// SealEntry returns the value of an entry as it is stored: a block's header, then the value as it is. The checksum is
-// that of the key and the value, so that a value under another key is noticed. A nil value is one that was removed.
+// SealEntry returns the stored form of an entry: a block's header, then the value. The checksum covers key and value,
+// so a value under the wrong key is noticed. A nil value marks a removed entry.
 func SealEntry(key, value []byte) []byte {
 	sealed := make([]byte, BlockHeader, BlockHeader+len(value))
 	sealed[0] = packedPlain
@@ -34,8 +34,7 @@ func SealEntry(key, value []byte) []byte {
 
 func entryCRC(key, value []byte) uint32 { return crc32.Update(CRC(key), castagnoli, value) }
 
-// UnsealEntry returns the value of an entry, in memory of its own; nil for one that was removed. Bytes of any content
-// are safe.
+// UnsealEntry returns a new copy of an entry's value; nil for a removed entry. Any bytes are safe.
 func UnsealEntry(key, sealed []byte) ([]byte, error) {
 	if len(key) == 0 || len(key) > MaxEntryKey {
 		return nil, fmt.Errorf("an entry has a key of %d bytes: %w", len(key), capture.ErrDamagedEntry)
@@ -54,11 +53,11 @@ func UnsealEntry(key, sealed []byte) ([]byte, error) {
 	case sealed[0] == PackedGone && len(value) == 0:
 		return nil, nil
 	}
-	return nil, fmt.Errorf("entry %x: format %d has no way %d of packing: %w", key, Format, sealed[0],
+	return nil, fmt.Errorf("entry %x: format %d has no compression %d: %w", key, Format, sealed[0],
 		capture.ErrDamagedEntry)
 }
 
-// Gone reports whether a stored value is that of an entry that was removed.
+// Gone reports whether a stored value marks a removed entry.
 func Gone(sealed []byte) bool { return len(sealed) == BlockHeader && sealed[0] == PackedGone }
 
 // A KeptEntry is an entry as stored.
@@ -69,10 +68,10 @@ func SealAll(entries []capture.Entry) (sealed []KeptEntry, size int, err error) 
 	sealed = make([]KeptEntry, 0, len(entries))
 	for _, e := range entries {
 		if len(e.Key) == 0 || len(e.Key) > MaxEntryKey {
-			return nil, 0, fmt.Errorf("an entry has a key of %d bytes; it must be of 1 to %d", len(e.Key), MaxEntryKey)
+			return nil, 0, fmt.Errorf("an entry has a key of %d bytes; it must have 1 to %d", len(e.Key), MaxEntryKey)
 		}
 		if len(e.Value) > MaxEntryValue {
-			return nil, 0, fmt.Errorf("entry %x has %d bytes, the limit is %d; divide it", e.Key, len(e.Value),
+			return nil, 0, fmt.Errorf("entry %x has %d bytes, and the limit is %d; split it", e.Key, len(e.Value),
 				MaxEntryValue)
 		}
 		k := KeptEntry{bytes.Clone(e.Key), SealEntry(e.Key, e.Value)}
@@ -96,7 +95,7 @@ func PutEntries(b *bbolt.Bucket, entries []KeptEntry, hide bool) error {
 			err = b.Put(e.Key, e.Sealed)
 		}
 		if err != nil {
-			return fmt.Errorf("store entry %x of the reading: %w", e.Key, err)
+			return fmt.Errorf("store entry %x of the check result: %w", e.Key, err)
 		}
 	}
 	return nil
@@ -139,9 +138,9 @@ func ListEntries(b *bbolt.Bucket, from, to []byte, limit int) (list []KeptEntry,
 	return list, false
 }
 
-// NewestEntries puts together what segments, the oldest first, have of a range, of which more says that a segment has
-// more behind its list. Of entries with the same key that of the newest segment counts. It also reports whether there
-// is more behind what it returns.
+// NewestEntries merges the entries that segments, oldest first, have in a range; more marks segments with further
+// entries after their list. For equal keys the newest segment's entry wins. It also reports whether there are further
+// entries after the result.
 func NewestEntries(lists [][]KeptEntry, more []bool) (merged []KeptEntry, rest bool) {
 	var end []byte // up to here all lists are complete
 	for i, list := range lists {

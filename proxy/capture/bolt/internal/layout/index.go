@@ -13,8 +13,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// The index is written as it grows, never in its middle: an entry of its own per key, in the order of the keys, would
-// rewrite a page somewhere in the tree for each task, which costs more than storing the exchange.
+// The index is append-only: separate entries in key order would rewrite a page in the middle of the tree for each task,
+// which costs more than storing the exchange.
 //
 // Each commit adds a young run, its entries in order. When there are enough of them, one commit replaces them by one
 // merged run. To find a key is to look into each run that can have it, by halves; there is one run for about a thousand
@@ -35,11 +35,12 @@ const (
 	RunMerged
 )
 
-// An Entry says that an exchange has a key: a hash of the key, then the sequence number, big endian. So the entries of
-// a key are neighbours, in order.
+// An Entry records that an exchange has a key: a hash of the key, then the sequence number, big endian. The entries of
+// a key are thus adjacent and in order.
 type Entry [entrySize]byte
 
-// A KeyHash stands for a kind and a value. With 80 bits of a good hash two keys of a capture never meet.
+// A KeyHash is a hash of a key's kind and value. With 80 bits of a good hash, collisions within a capture do not occur
+// in practice.
 type KeyHash [HashSize]byte
 
 // HashKey returns the hash of a key.
@@ -53,7 +54,7 @@ func HashKey(k capture.Key) (h KeyHash) {
 	return h
 }
 
-// Entry returns the entry that says that an exchange has the key.
+// Entry returns the entry for an exchange with the key.
 func (h KeyHash) Entry(seq uint64) (e Entry) {
 	copy(e[:], h[:])
 	// An exchange a nanosecond fills six bytes in three days.

@@ -19,7 +19,7 @@ const FormatReading = 3
 
 // The Buckets of a segment.
 var (
-	BucketMeta      = []byte("meta")      // what the capture is, and how far it has come
+	BucketMeta      = []byte("meta")      // the capture's description and progress
 	BucketBlocks    = []byte("blocks")    // first arrival → block
 	BucketExchanges = []byte("exchanges") // sequence number → row
 	BucketParts     = []byte("parts")     // sequence number, first arrival of a block → nothing; and young lists of those
@@ -59,8 +59,7 @@ const (
 	unfinished = "unfinished"
 )
 
-// A Meta is what a segment says of the capture it belongs to. But for what it says of secrets and of trust in agents,
-// nothing in it changes.
+// A Meta is a segment's description of its capture. Only the flags about secrets and unverified agents ever change.
 type Meta struct {
 	Capture     uuid.UUID
 	Created     time.Time
@@ -142,7 +141,7 @@ func ReadFormat(tx *bbolt.Tx) (uint64, error) {
 		return 0, fmt.Errorf("a database of another program: %w", capture.ErrFormat)
 	}
 	if format > Format {
-		return 0, fmt.Errorf("its format is %d, this program reads up to %d; use a newer a2atap: %w", format, Format,
+		return 0, fmt.Errorf("format %d, this build reads up to %d; update a2atap: %w", format, Format,
 			capture.ErrFuture)
 	}
 	for _, name := range Buckets {
@@ -156,7 +155,7 @@ func ReadFormat(tx *bbolt.Tx) (uint64, error) {
 	return format, nil
 }
 
-// ReadMeta reads what a segment says of its capture.
+// ReadMeta reads a segment's Meta.
 func ReadMeta(tx *bbolt.Tx) (Meta, error) { return ParseMeta(tx.Bucket(BucketMeta).Get) }
 
 // ParseMeta reads the entries that get returns.

@@ -11,15 +11,15 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// The parts of exchanges say in which blocks an exchange has steps beside its first. Those of a commit are one young
-// list, whose key has the last block that it names, and when there are many lists one commit replaces them by an entry for
-// each part. An entry for each part in each commit costs as much as the event: of 1,000 streams each has a page of entries
-// of its own, and an event in each commit.
+// The parts of an exchange name the blocks that hold its steps after the first one. The parts of one commit form one
+// young list, whose key contains the last block that it names. When there are many lists, one commit replaces them with
+// an entry for each part. Writing an entry for each part in each commit would cost as much as the event itself: with
+// 1,000 streams, each stream has its own page of entries, and an event in each commit.
 
-// A Part says that an exchange has steps in the block that begins at an arrival number.
+// A Part records that an exchange has steps in the block that begins at an arrival number.
 type Part struct{ Seq, Block uint64 }
 
-// Compare orders parts by exchange, and those of one in the order of the record.
+// Compare orders parts by exchange, and then by block.
 func (p Part) Compare(q Part) int {
 	return cmp.Or(cmp.Compare(p.Seq, q.Seq), cmp.Compare(p.Block, q.Block))
 }
@@ -34,13 +34,13 @@ const (
 	mostLists  = 16 * mergeLists
 )
 
-// A Merge says which lists of parts become entries with a commit.
+// A Merge selects the lists of parts that a commit converts to entries.
 type Merge int
 
 // Whether lists are merged.
 const (
 	MergeMany  Merge = iota // when there are many
-	MergeAll                // so that there are none
+	MergeAll                // leaving no lists
 	MergeCrowd              // when there are more than readers should have to look through
 )
 
@@ -68,7 +68,7 @@ func PartKey(p Part) []byte {
 // A PartList is the value of a young list: parts in order.
 type PartList []byte
 
-// Check reports an error if it is none, or has another key.
+// Check returns an error if the list is invalid, or has another key.
 func (l PartList) Check(key []byte) error {
 	if len(l) == 0 || len(l)%partSize != 0 {
 		return fmt.Errorf("a list of parts has %d bytes: %w", len(l), ErrDamaged)
@@ -101,7 +101,7 @@ func (l PartList) At(i int) Part {
 	return Part{binary.BigEndian.Uint64(l[i*partSize:]), binary.BigEndian.Uint64(l[i*partSize+8:])}
 }
 
-// FirstPartList is behind the keys of all entries, and before those of all lists.
+// FirstPartList sorts after the keys of all entries, and before those of all lists.
 var FirstPartList = []byte{youngParts}
 
 // IsPartList reports whether the value of a key in the bucket of parts is a young list.
@@ -177,7 +177,7 @@ func (y YoungParts) Store(tx *bbolt.Tx, parts []Part, st *State, how Merge, rest
 			list = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(list, p.Seq), p.Block)
 		}
 		key := list.key()
-		// What is behind the receiver's own is that of a commit that failed.
+		// Elements beyond the receiver's length belong to a failed commit.
 		return YoungParts{append(y.keys, key), append(y.parts, parts...)}, b.Put(key, list)
 	}
 	for _, key := range y.keys {

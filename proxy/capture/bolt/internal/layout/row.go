@@ -11,12 +11,12 @@ import (
 // Flags of a row.
 const (
 	RowClosed      byte = 1 << iota // its Closed is in the capture
-	rowInterrupted                  // its Closed says so
+	rowInterrupted                  // according to its Closed
 	rowFault                        // its Closed has a fault
 	RowContinued                    // steps of it are in earlier segments
 )
 
-// A Row is what is known of an exchange without reading its blocks.
+// A Row has the facts about an exchange that are available without reading its blocks.
 type Row struct {
 	Flags   byte
 	First   uint64        // the first block in this segment that has steps of it
@@ -56,7 +56,7 @@ func DecodeRow(b []byte) (Row, error) {
 
 // Learn reports whether a key is new. Every event of a stream names its task again.
 //
-// Copies of a row may share the memory of their keys, so only one of them may go on to learn.
+// Copies of a row may share the memory of their keys, so only one copy may continue to learn keys.
 func (r *Row) Learn(h KeyHash) bool {
 	if slices.Contains(r.Keys, h) {
 		return false

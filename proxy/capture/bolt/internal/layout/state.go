@@ -11,7 +11,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A State says how far a capture has come, and what its segment holds. It is rewritten by each commit.
+// A State has a capture's progress, and the contents of its segment. Each commit rewrites it.
 type State struct {
 	Ended bool // the recorder ended as it should
 	Totals
@@ -111,8 +111,8 @@ func DecodeState(b []byte) (State, error) {
 	return s, nil
 }
 
-// Crash returns how often a recorder of the capture was killed, and what is to be said of the last time. ended says
-// that the one that wrote the state was not.
+// Crash returns how often a recorder of the capture was killed, and the last such crash. ended reports that the
+// recorder that wrote the state was not killed.
 func (s *State) Crash(ended bool) (times uint64, last capture.Crash) {
 	times, b := s.Kills, s.Killed
 	if !ended {
@@ -132,7 +132,7 @@ func BeatOf(c capture.Crash) Beat {
 	return Beat{Whole: c.After.UnixNano(), Within: c.Within}
 }
 
-// Resumed returns the state for a recorder that goes on.
+// Resumed returns the state for a recorder that continues.
 func (s State) Resumed() State {
 	if !s.Ended {
 		s.Kills, s.Killed = s.Kills+1, s.Beat
@@ -141,7 +141,7 @@ func (s State) Resumed() State {
 	return s
 }
 
-// String says the totals in words.
+// String formats the totals.
 func (s Totals) String() string {
 	return fmt.Sprintf("%d steps, last exchange %d, last connection %d, %d exchanges and %d bytes lost",
 		s.Arrival, s.Seq, s.Conn, s.LostExchanges, s.LostBytes)

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// The buckets beside the blocks say where things are, and the database has no checksums for them. So each commit notes
-// how many entries a bucket has and the sum of their checksums: what is missing, too many or changed shows, without
-// reading the blocks.
+// The buckets other than the blocks locate things, and the database has no checksums for them. Each commit therefore
+// notes the number of entries of a bucket and the sum of their checksums, which reveals missing, additional and changed
+// entries without reading the blocks.
 
 // A Table is what a bucket of a segment holds.
 type Table struct {
@@ -16,7 +16,7 @@ type Table struct {
 	Sum uint64 // of their entrySums
 }
 
-// Tables are those of a segment.
+// Tables has the tables of a segment.
 type Tables struct{ Meta, Rows, Parts, Open, Index Table }
 
 // Add notes an entry with a checksum, and Remove one that is gone.
@@ -48,7 +48,7 @@ func (t *Tables) All() [5]*Table {
 	return [...]*Table{&t.Meta, &t.Rows, &t.Parts, &t.Open, &t.Index}
 }
 
-// Differ says which buckets are not as they were left.
+// Differ names the buckets that differ.
 func (t *Tables) Differ(found *Tables) string {
 	var words []string
 	for i, name := range [...]string{"meta", "exchanges", "parts", "open", "index"} {
@@ -56,7 +56,7 @@ func (t *Tables) Differ(found *Tables) string {
 		switch {
 		case *was == *is:
 		case was.N != is.N:
-			words = append(words, fmt.Sprintf("bucket %s has %d entries, and had %d", name, is.N, was.N))
+			words = append(words, fmt.Sprintf("bucket %s has %d entries instead of %d", name, is.N, was.N))
 		default:
 			words = append(words, fmt.Sprintf("an entry of bucket %s was changed", name))
 		}

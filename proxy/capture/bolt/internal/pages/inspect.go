@@ -33,14 +33,14 @@ const (
 	metaSumAt      = 56
 	minPageSize    = 1 << 10
 	maxPageSize    = 1 << 24
-	noFreelist     = math.MaxUint64 // in place of a page's number: the list was not written
+	noFreelist     = math.MaxUint64 // instead of a page's number: the list was not written
 )
 
-// ErrEmpty says that a file has no bytes at all. Such a file may become a capture, but is not one yet.
+// ErrEmpty means that a file has no bytes. Such a file may become a capture, but is not one yet.
 var ErrEmpty = fmt.Errorf("the file is empty: %w", capture.ErrFormat)
 
-// Inspect looks at a file before bbolt maps it into memory, where a file that is too short for what it claims would
-// fault. It changes nothing and takes no lock: a file only grows before a meta page speaks of the growth.
+// Inspect checks a file before bbolt maps it into memory: a file shorter than it claims would fault there. Inspect
+// changes nothing and takes no lock, because a file always grows before a meta page mentions the growth.
 func Inspect(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -70,13 +70,13 @@ func Inspect(path string) error {
 		return fmt.Errorf("%w; name a file that a2atap recorded, or a new one to record into", capture.ErrFormat)
 	}
 	if info.Size() < need {
-		return fmt.Errorf("the file is cut short: it has %d bytes and claims %d; copy it again from its source: %w",
+		return fmt.Errorf("the file is truncated: it has %d of %d bytes; copy it again from its source: %w",
 			info.Size(), need, layout.ErrDamaged)
 	}
 	return nil
 }
 
-// A metaPage is what a bbolt file says of itself. All is zero for any other file.
+// A metaPage is a bbolt file's description of itself. It is zero for any other file.
 type metaPage struct {
 	PageSize uint64 // in bytes
 	Pages    uint64 // that it claims to have
@@ -135,7 +135,7 @@ func InspectFreelist(path string) error {
 		return err
 	}
 	if m.freelist >= m.Pages {
-		return fmt.Errorf("the list of free pages is said to be page %d of %d: %w", m.freelist, m.Pages, layout.ErrDamaged)
+		return fmt.Errorf("the list of free pages should be page %d of %d: %w", m.freelist, m.Pages, layout.ErrDamaged)
 	}
 	var page [PageHeader + 8]byte
 	if _, err := f.ReadAt(page[:], Product(m.PageSize, m.freelist)); err != nil {
@@ -149,14 +149,14 @@ func InspectFreelist(path string) error {
 	case count >= m.Pages:
 		return fmt.Errorf("the list of free pages has %d of %d: %w", count, m.Pages, layout.ErrDamaged)
 	case !m.freelistWithin(page[:]):
-		return fmt.Errorf("the list of free pages, from page %d of %d on, is not as long as it says: %w", m.freelist,
+		return fmt.Errorf("the list of free pages, from page %d of %d on, is shorter than it says: %w", m.freelist,
 			m.Pages, layout.ErrDamaged)
 	}
 	return nil
 }
 
-// Freelist returns where the list of free pages begins, in bytes; 0 if there is none. It fits if it lies within the
-// file, as a commit takes for granted: that frees the pages of the list, as many as the list says it has.
+// Freelist returns the position of the freelist in bytes; 0 without one. fits reports whether the list lies within the
+// file, which a commit assumes when it frees the list's pages.
 func Freelist(f io.ReaderAt) (at int64, fits bool) {
 	m, err := NewestMeta(f)
 	if err != nil || m.freelist == noFreelist {
@@ -186,7 +186,7 @@ func Product(a, b uint64) int64 {
 func kindOf(m fs.FileMode) string {
 	switch {
 	case m.IsDir():
-		return "a folder"
+		return "a directory"
 	case m&fs.ModeNamedPipe != 0:
 		return "a pipe"
 	case m&fs.ModeSocket != 0:
@@ -200,7 +200,7 @@ func Explain(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
 	}
-	// What the database says of a file that cannot grow is a text.
+	// The database reports a file that cannot grow only as text.
 	for _, cause := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EROFS} {
 		if strings.HasSuffix(err.Error(), ": "+cause.Error()) {
 			err = cause
@@ -208,13 +208,13 @@ func Explain(err error) error {
 	}
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%w; choose a place that you may read and write", err)
+		return fmt.Errorf("%w; choose a file that you can read and write", err)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w; check the name, and that its folder exists", err)
+		return fmt.Errorf("%w; check the name, and that its directory exists", err)
 	case errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("%w; choose a place that you may write", err)
+		return fmt.Errorf("%w; choose a file that you can write", err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
-		return fmt.Errorf("%w; make room there, or record to another place", err)
+		return fmt.Errorf("%w; free some space, or record elsewhere", err)
 	}
 	return err
 }

@@ -13,8 +13,8 @@ import (
 	"a2atap/proxy/capture/bolt/internal/layout"
 )
 
-// The database believes what stands in its pages: of a damaged one it panics, or walks in a circle forever, or finds
-// nothing where there is something. So a file is looked through here before it is given to the database.
+// The database trusts its pages: on a damaged page it panics, loops forever, or finds nothing where something exists. A
+// file is therefore checked here before the database opens it.
 //
 // A page has a header: its own number, its kind, how many elements it has, and by how many pages it is longer than one.
 // Elements of 16 bytes follow. That of a branch: position of the key, its length, and the page that begins with it; of
@@ -31,8 +31,8 @@ const (
 	maxDepth       = 64
 )
 
-// ErrPages says that the pages of a file make no sense.
-var ErrPages = fmt.Errorf("its pages make no sense: %w", layout.ErrDamaged)
+// ErrPages means that the pages of a file are invalid.
+var ErrPages = fmt.Errorf("its pages are inconsistent: %w", layout.ErrDamaged)
 
 // A pager reads the pages of one file, each once.
 type pager struct {
@@ -91,7 +91,7 @@ func (p *pager) wrong(id uint64, format string, args ...any) error {
 // claim notes that n pages are used from id on. None is used twice.
 func (p *pager) claim(id, n uint64) error {
 	if id < 2 || n > p.meta.Pages || id > p.meta.Pages-n {
-		return p.wrong(id, "there are %d pages", p.meta.Pages)
+		return p.wrong(id, "the file has %d pages", p.meta.Pages)
 	}
 	for end := id + n; id < end; {
 		upTo := min(end, (id/64+1)*64)
@@ -105,8 +105,8 @@ func (p *pager) claim(id, n uint64) error {
 	return nil
 }
 
-// page reads a page; all of it if whole is true, and else what its first page has. It stays in room, where that is
-// large enough, and else in memory of its own.
+// page reads a page: all of it if whole is true, else only the part in its first page. It uses room if that is large
+// enough, else new memory.
 func (p *pager) page(id uint64, whole bool, room []byte) (page, error) {
 	if err := p.claim(id, 1); err != nil {
 		return page{}, err
@@ -119,7 +119,7 @@ func (p *pager) page(id uint64, whole bool, room []byte) (page, error) {
 		return page{}, fmt.Errorf("read page %d: %w", id, err)
 	}
 	if own := binary.NativeEndian.Uint64(data); own != id {
-		return page{}, p.wrong(id, "it says that it is page %d", own)
+		return page{}, p.wrong(id, "it identifies itself as page %d", own)
 	}
 	pg := parsePage(id, data)
 	more := uint64(binary.NativeEndian.Uint32(data[PageOverflowAt:]))
@@ -156,9 +156,9 @@ func (p *pager) sane(pg *page) error {
 	case pg.kind != kindBranch && pg.kind != kindLeaf:
 		return p.wrong(pg.id, "it is of kind %#x", pg.kind)
 	case pg.kind == kindBranch && pg.count == 0:
-		return p.wrong(pg.id, "a branch of nothing")
+		return p.wrong(pg.id, "a branch without elements")
 	case pg.tableEnd() > int64(len(pg.data)):
-		return p.wrong(pg.id, "%d elements have no room", pg.count)
+		return p.wrong(pg.id, "%d elements do not fit", pg.count)
 	}
 	return nil
 }
@@ -184,7 +184,7 @@ func (p *pager) element(pg *page, i int) (e element, err error) {
 	}
 	e.value = start + length
 	if start < pg.tableEnd() || length == 0 || e.value+e.length > pg.size || length > math.MaxUint16 {
-		return e, p.wrong(pg.id, "element %d is outside", i)
+		return e, p.wrong(pg.id, "element %d is outside the page", i)
 	}
 	e.key, err = p.bytes(pg, start, length)
 	return e, err
@@ -202,7 +202,7 @@ func (p *pager) bytes(pg *page, at, n int64) ([]byte, error) {
 	return b, nil
 }
 
-// A look says what to do with the entries of a tree, in order.
+// A look has callbacks for the entries of a tree, in order.
 type look struct {
 	values bool          // they are needed
 	each   visit         // is called for each, or
@@ -275,7 +275,7 @@ func (p *pager) count(pg *page, low, high []byte, l look) error {
 		length := int64(binary.NativeEndian.Uint32(b[8:]))
 		end := start + length + int64(binary.NativeEndian.Uint32(b[12:]))
 		if start < first || length == 0 || end > pg.size || length > math.MaxUint16 {
-			return p.wrong(pg.id, "element %d is outside", i)
+			return p.wrong(pg.id, "element %d is outside the page", i)
 		}
 		if flags != 0 {
 			return p.wrong(pg.id, "an entry has flags %#x", flags)
@@ -350,7 +350,7 @@ func (p *pager) buckets() (map[string][]byte, error) {
 	found := make(map[string][]byte)
 	each := func(flags uint32, key, value []byte) error {
 		if flags != leafBucket {
-			return fmt.Errorf("an entry beside the buckets has flags %#x: %w", flags, ErrPages)
+			return fmt.Errorf("an entry next to the buckets has flags %#x: %w", flags, ErrPages)
 		}
 		found[string(key)] = bytes.Clone(value)
 		return nil
@@ -396,7 +396,7 @@ func (p *pager) freelist() error {
 	return nil
 }
 
-// InspectMeta looks at the pages that lead to what a file says of itself.
+// InspectMeta checks the pages that lead to a file's description.
 func InspectMeta(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -421,11 +421,11 @@ func InspectMeta(path string) error {
 type inventory struct {
 	Tables  layout.Tables
 	State   []byte // nil if the segment has none yet
-	Reading error  // what is wrong with the pages of the reading, which can be made anew
+	Reading error  // what is wrong with the pages of the reading, which can be computed again
 }
 
-// TakeInventory looks through a file that nobody writes. free says that the list of free pages is needed too, and that
-// all must be in order: the file is to be written.
+// TakeInventory checks a file that is not being written. free means that the file will be written, so the freelist is
+// needed, too, and everything must be in order.
 func TakeInventory(file io.ReaderAt, free bool) (inventory, error) {
 	p, err := newPager(file)
 	if err != nil {
@@ -485,5 +485,5 @@ func TakeInventory(file io.ReaderAt, free bool) (inventory, error) {
 
 // Unsound adds the next step.
 func Unsound(err error) error {
-	return fmt.Errorf("%w; run a2atap doctor, which says more and can repair it", err)
+	return fmt.Errorf("%w; run a2atap doctor for details and a repair", err)
 }

@@ -22,7 +22,7 @@ type BlockPlace struct {
 	file   *os.File
 	at     int64
 	length int
-	value  []byte // instead, of a bucket that is so small that it has no page of its own
+	value  []byte // instead, for a bucket so small that it is stored inline
 }
 
 // Read returns the block.
@@ -48,7 +48,7 @@ func OpenSalvage(path string) (*Salvage, error) {
 	m, err := NewestMeta(f)
 	if err != nil || m.Pages == 0 {
 		f.Close()
-		return nil, fmt.Errorf("%s: nothing in it says what it is: %w", path, ErrPages)
+		return nil, fmt.Errorf("%s: nothing in it identifies it as a capture: %w", path, ErrPages)
 	}
 	info, err := f.Stat()
 	if err != nil {

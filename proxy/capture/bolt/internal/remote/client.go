@@ -14,8 +14,8 @@ import (
 	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
-// errOtherVersion says that a recorder speaks another version of the protocol.
-var errOtherVersion = errors.New("the recorder is of another version")
+// errOtherVersion means that a recorder uses another version of the protocol.
+var errOtherVersion = errors.New("the recorder has another version")
 
 // A client is a reader's connection to a recorder, for one call at a time.
 type client struct {
@@ -29,7 +29,7 @@ type client struct {
 func dial(ctx context.Context, path string) (*client, error) {
 	var errs []error
 	for _, address := range socketPaths(path) {
-		if err := Trusted(address); err != nil {
+		if err := trustedSocket(path, address); err != nil {
 			errs = append(errs, err)
 			continue
 		}
@@ -71,7 +71,7 @@ func AskHolder(path string) (Holder, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
 	defer cancel()
 	for _, address := range socketPaths(path) {
-		if Trusted(address) != nil {
+		if trustedSocket(path, address) != nil {
 			continue
 		}
 		d := net.Dialer{Timeout: dialTimeout}
@@ -202,8 +202,8 @@ func (c *client) keptRange(ctx context.Context, from, to []byte, limit int) ([]l
 	return found, next, c.check(d)
 }
 
-// mark asks for what identifies the steps. That of a recorder of an earlier version is made of what it can say, and is
-// that of no file.
+// mark requests the mark of the steps. For a recorder of an earlier version it derives a mark from the available data,
+// which matches no file.
 func (c *client) mark(ctx context.Context) ([]byte, error) {
 	if c.holder.asks >= askMark {
 		d, err := c.call(ctx, Request{Ask: askMark})

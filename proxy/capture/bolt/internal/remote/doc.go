@@ -1,8 +1,8 @@
 // Package remote reads a capture from outside its recorder, whether anybody records into it or not.
 //
-// A [Capture] uses the way that is open: the files while nobody records, and while a recorder holds them its socket, on
-// which a [Server] answers with the same pages. It changes over by itself in the middle of a call. What is kept beside
-// the steps of a capture that nobody records can be replaced here, and old formats are upgraded ([UpgradeSegment]).
+// A [Capture] uses the available access: the files if no recorder holds them, else the recorder's socket, on which a
+// [Server] answers with the same pages. It switches automatically, even in the middle of a call. The stored entries of
+// a capture that is not being recorded can be replaced here, and old formats are upgraded ([UpgradeSegment]).
 //
 // # What it promises
 //
@@ -10,6 +10,6 @@
 // many readers of one process let go of them together for a moment. A reader that is slow or stuck holds up nothing but
 // its own page. A file that was written or replaced since is noticed and opened again.
 //
-// A socket is made with mode 0600, beside the file or in a private folder of the user. An answer of any content is
-// safe. Whoever speaks another version of the protocol is named, and not understood.
+// A socket has mode 0600 and is next to the file or in a private directory of the user. A client can handle any
+// content in an answer. A peer with another protocol version is reported with its version.
 package remote

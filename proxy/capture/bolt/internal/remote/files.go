@@ -32,7 +32,7 @@ type openFiles struct {
 	idle     sync.Cond                    // there are no users
 	segments map[string]*segments.Segment // by path
 	Set      segments.Set                 // the capture; nil if it must be looked for
-	next     fs.FileInfo                  // of a segment after the last, in which nothing was written yet; nil if there is none
+	next     fs.FileInfo                  // of a segment after the last, to which nothing was written yet; may be nil
 	users    int                          // calls under way
 	calls    int                          // since pages were given up
 	read     int                          // bytes of blocks, likewise
@@ -120,7 +120,7 @@ func (f *openFiles) release(err error) error {
 	f.users--
 	f.spoiled = f.spoiled || errors.Is(err, segments.ErrPanicked)
 	much := f.read > mostRead || f.calls > mostCalls
-	if much && segments.CanDrop && !f.spoiled { // also under calls that go on: they read them again
+	if much && segments.CanDrop && !f.spoiled { // also during calls in progress: they read them again
 		for _, s := range f.Set {
 			if err := segments.DropPages(s.DB); err != nil {
 				f.spoiled = true
@@ -144,7 +144,8 @@ func (f *openFiles) release(err error) error {
 	return nil
 }
 
-// letGo unlocks a file. Where that is to close it, those in the middle of the capture stay locked: nobody writes them.
+// letGo unlocks a file. If unlocking means closing, files in the middle of the capture stay locked, since they are
+// never written.
 func (f *openFiles) letGo(s *segments.Segment, middle bool) error {
 	if segments.CanUnlock {
 		s.Locked = false
@@ -218,7 +219,7 @@ func (o *Capture) Open() (segments.Set, error) {
 			break
 		}
 		if err == nil && s == nil {
-			err = fmt.Errorf("nothing was recorded into it before its recorder was killed: %w", capture.ErrFormat)
+			err = fmt.Errorf("its recorder was killed before anything was recorded: %w", capture.ErrFormat)
 		}
 		if err == nil {
 			f.segments[p] = s

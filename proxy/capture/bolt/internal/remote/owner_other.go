@@ -4,8 +4,10 @@ package remote
 
 import "io/fs"
 
-// NoFileModes says that file modes mean nothing on this system: the user's folders are guarded by access lists that
-// they inherit.
+// NoFileModes reports that file modes have no meaning on this system: inherited access lists protect the user's
+// folders.
 const NoFileModes = true
 
 func ownedByUser(fs.FileInfo) bool { return true }
+
+func owner(fs.FileInfo) int { return 0 }

@@ -8,10 +8,15 @@ import (
 	"syscall"
 )
 
-// NoFileModes says that file modes mean nothing on this system.
+// NoFileModes reports that file modes have a meaning on this system.
 const NoFileModes = false
 
-func ownedByUser(info fs.FileInfo) bool {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(stat.Uid) == os.Geteuid()
+func ownedByUser(info fs.FileInfo) bool { return owner(info) == os.Geteuid() }
+
+// owner returns the user to whom a file belongs, -1 if that is not known.
+func owner(info fs.FileInfo) int {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(stat.Uid)
+	}
+	return -1
 }

@@ -17,8 +17,8 @@ import (
 	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
-// Times for which a process goes on trying when a capture is held and nobody answers for it: a recorder that is just
-// starting or ending, or a reader that is in the middle of a page.
+// How long a process retries if a capture is locked and no recorder answers: a recorder may be starting or ending, or a
+// reader may be in the middle of a page.
 const (
 	HeldTimeout = 3 * time.Second
 	heldPause   = 10 * time.Millisecond
@@ -278,7 +278,7 @@ func (o *Capture) Wait(ctx context.Context, from uint64) error {
 func HeldBy(path string, cause error) error {
 	if h, err := AskHolder(path); err == nil {
 		if errors.Is(cause, errOtherVersion) {
-			return fmt.Errorf("%w: %s; read it with the same version, or when that has ended", segments.ErrLocked, h)
+			return fmt.Errorf("%w: %s; read it with the same version, or after the recording has ended", segments.ErrLocked, h)
 		}
 		return fmt.Errorf("%w: %s; stop it, or use another file", segments.ErrLocked, h)
 	}
@@ -300,7 +300,7 @@ type Access interface {
 	// fetch returns the blocks with the given first arrival numbers, or as many of them, from the front, as fit.
 	Fetch(ctx context.Context, firsts []uint64, limit int) ([]layout.Block, error)
 
-	// locate says where the exchanges from seq on are stored, in order, up to limit exchanges.
+	// Locate returns the places of the exchanges from seq on, in order, up to limit exchanges.
 	Locate(ctx context.Context, seq uint64, limit int) (segments.Places, error)
 
 	// find returns sequence numbers from seq on that the index has for a key, in order, up to limit.
@@ -309,14 +309,14 @@ type Access interface {
 	// kept returns what is stored of keys, nil where there is nothing, or of as many of them, from the front, as fit.
 	Kept(ctx context.Context, keys [][]byte, limit int) ([][]byte, error)
 
-	// keptRange returns the stored entries from a key on and below another, nil for none, in order; not those that were
-	// removed. It reports the key to go on from, nil if there is no more.
+	// KeptRange returns the stored entries from one key up to, but not including, another, in order; a nil bound is no
+	// limit. It omits removed entries. It returns the key to continue from, nil if there are no more entries.
 	KeptRange(ctx context.Context, from, to []byte, limit int) (found []layout.KeptEntry, next []byte, err error)
 
-	// mark is what Reader.Mark returns.
+	// Mark implements Reader.Mark.
 	Mark(ctx context.Context) ([]byte, error)
 
-	// replace is what Reader.Replace does.
+	// Replace implements Reader.Replace.
 	Replace(ctx context.Context, amend bool, write func(put func(...capture.Entry) error) error) error
 
 	// wait is capture.Source's Wait.

@@ -14,8 +14,8 @@ import (
 	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
-// errMeanwhile says that a capture was written between two transactions of Replace.
-var errMeanwhile = fmt.Errorf("%w: something was recorded into it meanwhile", segments.ErrLocked)
+// errMeanwhile means that a capture was written between two transactions of Replace.
+var errMeanwhile = fmt.Errorf("%w: something was recorded into it in the meantime", segments.ErrLocked)
 
 // ReplaceBytes is how much one transaction of Replace stores.
 const ReplaceBytes = 4 << 20
@@ -65,7 +65,7 @@ func (r *replacement) patiently(fn func() error) error {
 			return fmt.Errorf("%w: %s records into %s", segments.ErrLocked, h, r.access.path)
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("%s: %w, which goes on reading or does not answer", r.access.path, segments.ErrLocked)
+			return fmt.Errorf("%s: %w, which is still reading or does not answer", r.access.path, segments.ErrLocked)
 		}
 		select {
 		case <-time.After(heldPause):
@@ -159,7 +159,7 @@ func openToChange(f foundFile) (*segments.Segment, error) {
 		return nil, err
 	}
 	if s.Looked, _, err = s.LookAt(); err == nil && s.Looked.Metas != f.metas {
-		err = segments.ErrLocked // somebody wrote it just now
+		err = segments.ErrLocked // another process has just written it
 	}
 	if err == nil {
 		err = s.Verify(true)
@@ -189,8 +189,7 @@ func emptyReading(tx *bbolt.Tx) error {
 	return err
 }
 
-// emptyEarlier throws away the entries of all segments but the last. Those of one that cannot be written are to be
-// hidden.
+// emptyEarlier removes the entries of all segments but the last. Entries of a read-only segment must be hidden instead.
 func (r *replacement) emptyEarlier(all []foundFile) error {
 	for i, f := range all[:len(all)-1] {
 		if !f.kept {

@@ -36,7 +36,7 @@ type Server struct {
 func Serve(path string, a Access) (*Server, error) {
 	l, address, err := listen(path)
 	if err != nil {
-		return nil, fmt.Errorf("open a socket for other readers of %s: %w; they can read when the recording has ended",
+		return nil, fmt.Errorf("open a socket for other readers of %s: %w; they can read after the recording has ended",
 			path, err)
 	}
 	removeStale(path, address)

@@ -21,9 +21,9 @@ const maxSocketPath = 100
 // SocketHash is how many bytes of a hash name a socket in a private folder.
 const SocketHash = 12
 
-// socketPaths returns the places at which a capture's recorder may listen, best first: beside the file; and, where that
-// name is too long or the folder has no sockets, in folders of the user under a hash of the file's name. Recorder and
-// reader come to the same list by themselves.
+// socketPaths returns the possible addresses of a capture's recorder, best first: next to the file; and, if that name
+// is too long or the folder does not support sockets, in the user's folders under a hash of the file's name. Recorder
+// and reader compute the same list.
 func socketPaths(path string) []string {
 	path = absolute(path)
 	var paths []string
@@ -55,7 +55,7 @@ func absolute(path string) string {
 	return path
 }
 
-// PrivateFolders are where sockets go that have no room beside their file.
+// PrivateFolders returns the folders for sockets that cannot be next to their file.
 func PrivateFolders() []string {
 	var folders []string
 	if cache, err := os.UserCacheDir(); err == nil {
@@ -76,13 +76,39 @@ func Trusted(address string) error {
 	return nil
 }
 
+// trustedSocket refuses a socket of another user. Anyone who may read a capture can lock it, and anyone who may write
+// to its folder can listen there instead of its recorder.
+func trustedSocket(path, address string) error {
+	if err := Trusted(address); err != nil {
+		return err
+	}
+	socket, err := os.Lstat(address)
+	if err != nil {
+		return err
+	}
+	capture, err := os.Stat(path)
+	if err != nil {
+		capture = nil
+	}
+	if !isOfRecorder(capture, socket) {
+		return fmt.Errorf("%s belongs to another user; remove it", address)
+	}
+	return nil
+}
+
+// isOfRecorder reports whether a socket can be that of the recorder of a capture: it belongs to the user, or to the owner of
+// the capture.
+func isOfRecorder(capture, socket fs.FileInfo) bool {
+	return socket.Mode()&fs.ModeSocket != 0 && (ownedByUser(socket) || capture != nil && owner(capture) == owner(socket))
+}
+
 func checkPrivate(folder string) error {
 	info, err := os.Lstat(folder)
 	if err != nil {
 		return err
 	}
 	if !info.IsDir() || info.Mode().Perm()&0o077 != 0 && !NoFileModes || !ownedByUser(info) {
-		return fmt.Errorf("%s is not a folder that only you may use; remove it", folder)
+		return fmt.Errorf("%s is not a directory that only you can use; remove it", folder)
 	}
 	return nil
 }
@@ -99,13 +125,12 @@ func listen(path string) (*net.UnixListener, string, error) {
 		errs = append(errs, err)
 	}
 	if len(errs) == 0 {
-		errs = append(errs, errors.New("every place for it has too long a name"))
+		errs = append(errs, errors.New("every possible path for it is too long"))
 	}
 	return nil, "", errors.Join(errs...)
 }
 
-// ListenAt makes the socket in a folder that nobody else may enter and then moves it into place, so that there is no
-// moment in which its mode is not 0600.
+// ListenAt creates the socket in a private folder and then moves it into place, so that its mode is 0600 at all times.
 func ListenAt(address string) (*net.UnixListener, error) {
 	folder := filepath.Dir(address)
 	if Trusted(address) != nil {
@@ -142,7 +167,7 @@ func ListenAt(address string) (*net.UnixListener, error) {
 // to have the name stays.
 func replaceSocket(temporary, address string) error {
 	if info, err := os.Lstat(address); err == nil && info.Mode()&fs.ModeSocket == 0 {
-		return fmt.Errorf("%s is in the way; it is not a socket of a recorder", address)
+		return fmt.Errorf("%s exists, and is not a recorder's socket; move it", address)
 	}
 	return os.Rename(temporary, address)
 }

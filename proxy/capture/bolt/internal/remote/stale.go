@@ -14,9 +14,9 @@ import (
 	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
-// removeStale removes the sockets that killed recorders left: those of the capture at path, those beside it that belong
-// to other captures, and those in private folders. One that a recorder answers on stays, and so does every socket that
-// may be another program's. It does what it can; what is left does no harm.
+// removeStale removes the sockets that killed recorders left: those of the capture at path, of other captures next to
+// it, and in private folders. Sockets with a running recorder stay, and so do all that may belong to other programs. It
+// is best effort; leftover sockets do no harm.
 func removeStale(path, mine string) {
 	folder := filepath.Dir(absolute(path))
 	if names, err := segments.NamesIn(folder); err == nil {
@@ -53,15 +53,15 @@ func isCaptureFile(path string) bool {
 	return err == nil || errors.Is(err, fs.ErrNotExist) && strings.HasSuffix(path, ".a2atap")
 }
 
-// removeDead removes a socket on which nobody listens, unless it is mine.
+// removeDead removes a socket without a listener, unless it is mine.
 func removeDead(address, mine string) {
 	if address != mine && dead(address) {
 		TakeAside(address)
 	}
 }
 
-// TakeAside takes a socket away and removes it if nobody listens on it then, which it reports. A recorder may have put
-// its own there since somebody looked: that is put back.
+// TakeAside moves a socket away, and removes it and reports true if it has no listener. Otherwise a recorder has
+// created it since the last look, and TakeAside moves it back.
 func TakeAside(address string) (removed bool) {
 	private, err := os.MkdirTemp(filepath.Dir(address), segments.TemporaryPattern)
 	if err != nil {
@@ -79,8 +79,8 @@ func TakeAside(address string) (removed bool) {
 	return os.Remove(aside) == nil
 }
 
-// dead reports whether a socket of this user is there on which nobody listens. A listener that is busy is not dead:
-// only a refusal says so.
+// dead reports whether a socket of this user exists without a listener. Only a refused connection proves that; a busy
+// listener is not dead.
 func dead(address string) bool {
 	info, err := os.Lstat(address)
 	if err != nil || info.Mode()&fs.ModeSocket == 0 || !ownedByUser(info) {

@@ -97,10 +97,10 @@ func OpenExclusive(s *segments.Segment, path string, segmentSize int64) error {
 			return err
 		}
 		if h, askErr := AskHolder(path); askErr == nil {
-			return fmt.Errorf("%w: %s records into it; stop that, or record into another file", segments.ErrLocked, h)
+			return fmt.Errorf("%w: %s records into it; stop that recorder, or record into another file", segments.ErrLocked, h)
 		}
 		if looks == startLooks {
-			return HeldBy(path, errors.New("nobody listens there"))
+			return HeldBy(path, errors.New("nothing listens there"))
 		}
 		time.Sleep(heldPause)
 	}

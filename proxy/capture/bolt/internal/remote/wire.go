@@ -54,10 +54,10 @@ const (
 	answerDamaged      // the text of a capture.ErrDamagedEntry follows
 )
 
-// errBroken says that a connection ended or makes no sense; the recorder may have ended.
+// errBroken means that a connection ended or has invalid data; the recorder may have ended.
 var errBroken = errors.New("the connection to the recorder broke")
 
-// An Encoder and a decoder are those of what travels: the values of the file, and lists of them.
+// The encoder and decoder of messages: values of the file, and lists of them.
 type (
 	Encoder struct{ layout.Encoder }
 	decoder struct{ layout.Decoder }
@@ -72,7 +72,7 @@ type Request struct {
 	key    layout.KeyHash // to find
 
 	Keys     [][]byte // to AskKept
-	Low, End []byte   // to AskKeptRange; a nil end is none
+	Low, End []byte   // for AskKeptRange; a nil End means no end
 }
 
 // Encode returns the body of a request.
@@ -138,7 +138,7 @@ func (d *decoder) holder() Holder {
 	return h
 }
 
-// Info writes what a capture says of itself.
+// Info writes a capture's Info.
 func (e *Encoder) Info(i *capture.Info) {
 	e.B = append(e.B, i.ID[:]...)
 	e.Instant(i.Created)

@@ -2,5 +2,5 @@
 
 package segments
 
-// takeAway leaves the page where it is: who reads there goes on.
+// takeAway does nothing: readers of the page continue.
 func takeAway(uintptr) {}

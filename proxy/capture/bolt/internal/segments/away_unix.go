@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// takeAway makes whoever reads the mapped page at an address fault.
+// takeAway makes reads of the mapped page at an address fault.
 func takeAway(page uintptr) {
 	size := uintptr(os.Getpagesize())
 	syscall.Syscall(syscall.SYS_MPROTECT, page&^(size-1), size, syscall.PROT_NONE)

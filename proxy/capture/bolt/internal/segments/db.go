@@ -17,9 +17,9 @@ import (
 	"a2atap/proxy/capture/bolt/internal/pages"
 )
 
-// A DB is a database that is left alone from the moment on in which it panicked or faulted: it may hold locks then that
-// nobody will let go. Calls that wait for such a lock return soon after that. Each call to a DB that faulted returns
-// the same error, which wraps ErrPanicked.
+// A DB is a database that is no longer used after it panicked or faulted, since it may then hold locks forever. Calls
+// that wait for such a lock return soon afterwards. Each call to a faulted DB returns the same error, which wraps
+// ErrPanicked.
 type DB struct {
 	bolt    *bbolt.DB
 	file    *os.File
@@ -29,7 +29,7 @@ type DB struct {
 	last    int // the number of the last transaction that was committed; 0 if that is not known
 }
 
-// ErrPanicked says that bbolt panicked or faulted.
+// ErrPanicked means that bbolt panicked or faulted.
 var ErrPanicked = errors.New("the file is damaged")
 
 // OpenDB opens a database that inspect found to be sound, or creates it.
@@ -92,8 +92,8 @@ func (db *DB) Update(fn func(tx *bbolt.Tx) error) error {
 	return err
 }
 
-// untouched looks whether the file still says what the last commit made of it, and whether there is as much of it as it
-// says: the next commit would build on what somebody else has written. It returns where the list of free pages is.
+// untouched checks that the file is still as the last commit left it, and has its stated size, since the next commit
+// would build on foreign changes. It returns the position of the freelist.
 func (db *DB) untouched(tx *bbolt.Tx) (freelist int64, err error) {
 	info, err := db.file.Stat()
 	if err != nil {
@@ -106,7 +106,7 @@ func (db *DB) untouched(tx *bbolt.Tx) (freelist int64, err error) {
 	return freelist, nil
 }
 
-// overwritten notes that somebody else has written into the file.
+// overwritten notes that another program has written into the file.
 func (db *DB) overwritten() error {
 	return db.guarded(func() error { panic("it was overwritten") })
 }
@@ -114,8 +114,8 @@ func (db *DB) overwritten() error {
 // commitLook is how often it is looked what becomes of a commit that takes long.
 const commitLook = 100 * time.Millisecond
 
-// commit commits a transaction. Where the list of free pages is overwritten meanwhile, bbolt may free four billion of
-// them, which takes minutes and all memory there is; the page that says so is then taken away from it.
+// commit commits a transaction. If the freelist is overwritten meanwhile, bbolt may free four billion pages, which
+// takes minutes and all memory; commit then unmaps that page.
 func (db *DB) commit(tx *bbolt.Tx, freelist int64) error {
 	stop := make(chan struct{})
 	var watching sync.WaitGroup
@@ -156,8 +156,8 @@ func (db *DB) begin(write bool) (*bbolt.Tx, error) {
 	return <-begun, nil
 }
 
-// Close closes the database. Of one that faulted only the file is closed, and its lock let go: as long as the file is
-// mapped, which it stays, closing it is not enough.
+// Close closes the database. For a faulted one it only closes the file and releases its lock explicitly, since the file
+// stays mapped and closing alone does not release it.
 func (db *DB) Close() error {
 	if err := db.apart(db.bolt.Close); !errors.Is(err, ErrPanicked) {
 		return err
@@ -188,7 +188,7 @@ func (db *DB) IsReadOnly() bool { return db.bolt.IsReadOnly() }
 // Info returns where the file is mapped, and the size of its pages.
 func (db *DB) Info() *bbolt.Info { return db.bolt.Info() }
 
-// faultPatience is how long a call goes on that is under way when the database faults elsewhere.
+// faultPatience is how long a running call may continue after the database faulted elsewhere.
 const faultPatience = 100 * time.Millisecond
 
 // apart runs fn, which may wait for locks of the database, in a goroutine, which is given up when another call has
@@ -236,10 +236,10 @@ func guard(fn func() error) (err error) {
 	return fn()
 }
 
-// inWords says what bbolt panicked for, without how.
+// inWords returns the reason of a bbolt panic without the stack.
 func inWords(p any) string {
 	if _, fault := p.(runtime.Error); fault {
-		return "its pages make no sense"
+		return "its pages are inconsistent"
 	}
 	return strings.TrimPrefix(fmt.Sprint(p), "assertion failed: ")
 }

@@ -6,7 +6,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// CanDrop says that DropPages does what it says.
+// CanDrop reports that DropPages works.
 const CanDrop = true
 
 // DropPages unmaps the pages that reading has mapped. They stay in the system's cache, and come back when they are read

@@ -4,7 +4,7 @@ package segments
 
 import "go.etcd.io/bbolt"
 
-// CanDrop says that DropPages does what it says.
+// CanDrop reports that DropPages does not work.
 const CanDrop = false
 
 // DropPages leaves the pages that reading has mapped to the system.

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// CanUnlock says that the lock of a file that is open can be let go and taken again: it is the one that the database
-// takes.
+// CanUnlock reports that the lock of an open file can be released and taken again: it is the same lock that the
+// database takes.
 const CanUnlock = true
 
 func lockShared(f *os.File) error { return flock(f, syscall.LOCK_SH) }
@@ -30,7 +30,8 @@ func flock(f *os.File, how int) error {
 // Unlock lets go of the lock of a file.
 func Unlock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
 
-// Readers let go of a file many times a second, for moments. Whoever wants it alone looks often, for a while.
+// Readers release a file many times a second, for moments. A process that needs it exclusively retries often, for a
+// while.
 const (
 	lockPatience = 20 * time.Millisecond
 	lockPause    = ReadersPause / 4

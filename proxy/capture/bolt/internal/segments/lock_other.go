@@ -4,7 +4,7 @@ package segments
 
 import "os"
 
-// CanUnlock says that the lock of a file that is open can be let go and taken again. Here only closing the file does.
+// CanUnlock reports that the lock of an open file cannot be released without closing the file.
 const CanUnlock = false
 
 func lockShared(*os.File) error { return nil }

@@ -13,7 +13,7 @@ import (
 	"a2atap/proxy/capture/bolt/internal/layout"
 )
 
-// A Place says which blocks hold the steps of an exchange, by their first arrival numbers, in order.
+// A Place lists the blocks with steps of an exchange, by their first arrival numbers, in order.
 type Place struct {
 	Seq    uint64
 	Blocks []uint64
@@ -27,7 +27,7 @@ type Places struct {
 	Crashed bool   // the recorder did not come to its end: exchanges without an end were interrupted
 }
 
-// MaxPlaced bounds how many blocks one answer to locate names, beyond those of its first exchange.
+// MaxPlaced bounds the blocks in one result of Locate, beyond those of its first exchange.
 const MaxPlaced = 1 << 16
 
 // Info describes the capture. A recorder has it if live is true, which lost in addition what more says.
@@ -134,7 +134,7 @@ func (set Set) Fetch(firsts []uint64, limit int) (found []layout.Block, err erro
 	return found, nil
 }
 
-// Locate says where the exchanges from seq on are stored, in order, up to limit exchanges.
+// Locate returns the places of the exchanges from seq on, in order, up to limit exchanges.
 func (set Set) Locate(seq uint64, limit int) (Places, error) {
 	st, err := set.State()
 	if err != nil {
@@ -148,7 +148,7 @@ func (set Set) Locate(seq uint64, limit int) (Places, error) {
 		}
 	}
 	// Each segment gave its first rows from seq on, so the first of all of them are complete. The sort is stable: parts
-	// of one exchange stay in the order of the segments, which is that of arrival.
+	// of one exchange stay in the order of the segments, which is the order of arrival.
 	slices.SortStableFunc(rows, func(a, b rowPlace) int { return cmp.Compare(a.seq, b.seq) })
 	placed := 0
 	for _, r := range rows {
@@ -252,8 +252,8 @@ func (s *Segment) Shelf(fn func(b *bbolt.Bucket)) error {
 	})
 }
 
-// KeptRange returns the stored entries from a key on and below another, nil for none, in order, and the key to go on
-// from, nil if there is no more.
+// KeptRange returns the stored entries from one key up to, but not including, another, in order; a nil bound is no
+// limit. It also returns the key to continue from, nil if there are no more entries.
 func (set Set) KeptRange(from, to []byte, limit int) (found []layout.KeptEntry, next []byte, err error) {
 	lists, more := make([][]layout.KeptEntry, len(set)), make([]bool, len(set))
 	each := max(limit/len(set), 1)

@@ -29,7 +29,7 @@ type Segment struct {
 	DB     *DB
 	File   *os.File // of the database; nil if it is only read
 	Read   *os.File // of a database that is only read
-	Locked bool     // if so: nobody can write to it now
+	Locked bool     // if so: no other process can write to it now
 	Open   error    // why others than the user may open its file; nil if they may not
 	Looked FileState
 	Format uint64
@@ -56,8 +56,8 @@ func Name(path string, n uint64) string {
 	return fmt.Sprintf("%s.%04d", path, n)
 }
 
-// Paths returns the files that a capture has now, in order; none if there is none. It reports a gap, since what
-// comes after one cannot be distinguished from what is complete.
+// Paths returns the current files of a capture, in order. A gap between them is an error, since files after a gap would
+// otherwise pass as complete.
 func Paths(path string) ([]string, error) {
 	var numbers []uint64
 	if _, err := os.Stat(path); err == nil {
@@ -78,7 +78,7 @@ func Paths(path string) ([]string, error) {
 	paths := make([]string, len(numbers))
 	for i, n := range numbers {
 		if n != uint64(i)+1 {
-			return nil, fmt.Errorf("segment %s is missing, and %s is there; bring it back beside the others",
+			return nil, fmt.Errorf("segment %s is missing, but %s exists; put it back next to the others",
 				Name(path, uint64(i)+1), Name(path, n))
 		}
 		paths[i] = Name(path, n)
@@ -90,7 +90,7 @@ func Paths(path string) ([]string, error) {
 func NamesIn(folder string) ([]string, error) {
 	f, err := os.Open(folder)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("there is no folder %s; check the name, or create it first: %w", folder, os.ErrNotExist)
+		return nil, fmt.Errorf("there is no directory %s; check the name, or create it first: %w", folder, os.ErrNotExist)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look for segments in %s: %w", folder, pages.Explain(err))
@@ -99,7 +99,7 @@ func NamesIn(folder string) ([]string, error) {
 	return f.Readdirnames(-1)
 }
 
-// Load reads what a freshly opened segment is. blank says that nothing was written to it yet.
+// Load reads the description of a freshly opened segment. blank reports that nothing was written to it yet.
 func (s *Segment) Load() (blank bool, err error) {
 	err = s.DB.View(func(tx *bbolt.Tx) error {
 		if s.Format, err = layout.ReadFormat(tx); err != nil || s.Format == 0 {
@@ -116,10 +116,10 @@ func (s *Segment) Load() (blank bool, err error) {
 func (s *Segment) Belongs(first *Segment, n uint64) error {
 	if s.Meta.Segment != n {
 		if n == 1 {
-			return fmt.Errorf("it is segment %d of a capture; name the first one: %w", s.Meta.Segment,
+			return fmt.Errorf("it is segment %d of a capture; name the first segment: %w", s.Meta.Segment,
 				capture.ErrFormat)
 		}
-		return fmt.Errorf("%s says that it is segment %d; it was renamed: %w", s.Path, s.Meta.Segment,
+		return fmt.Errorf("%s identifies itself as segment %d; it was renamed: %w", s.Path, s.Meta.Segment,
 			capture.ErrFormat)
 	}
 	if s.Meta.Capture != first.Meta.Capture {
@@ -128,8 +128,8 @@ func (s *Segment) Belongs(first *Segment, n uint64) error {
 	return nil
 }
 
-// Create makes the buckets of a new segment and says what it is and where it begins. open are the exchanges that go on
-// in it.
+// Create makes the buckets of a new segment and writes its description and beginning. open are the exchanges that
+// continue in it.
 func (s *Segment) Create(m layout.Meta, st *layout.State, open []uint64) error {
 	err := s.DB.Update(func(tx *bbolt.Tx) error {
 		for _, name := range layout.Buckets {
@@ -235,7 +235,7 @@ func (s *Segment) pageSize() (n int, err error) {
 	return n, err
 }
 
-// Take locks a file that was let go, and reports whether nobody has written to it or replaced it since.
+// Take locks a released file again, and reports whether it was neither written to nor replaced meanwhile.
 func (s *Segment) Take() (same bool, err error) {
 	if !CanUnlock {
 		return true, nil
@@ -261,8 +261,8 @@ func (s *Segment) OpenExchanges() (open []uint64, err error) {
 	return open, err
 }
 
-// Verify looks through the file of an open segment before anything is read of it: whether its pages make sense, and
-// whether the buckets beside the blocks hold what the last commit left in them. The blocks have checksums of their own.
+// Verify checks the file of an open segment before anything is read from it: its pages must be valid, and the buckets
+// other than the blocks must be as the last commit left them. Blocks have their own checksums.
 func (s *Segment) Verify(free bool) error {
 	inv, err := pages.TakeInventory(s.handle(), free)
 	if err != nil {
@@ -293,7 +293,7 @@ func (s *Segment) Verify(free bool) error {
 func (set Set) Whole(path string) error {
 	st, err := set.State()
 	if err == nil && st.Continued {
-		err = fmt.Errorf("segment %s is missing; bring it back beside the others: %w",
+		err = fmt.Errorf("segment %s is missing; put it back next to the others: %w",
 			Name(path, uint64(len(set))+1), layout.ErrDamaged)
 	}
 	return err
@@ -397,7 +397,7 @@ func Change(s *Segment, fn func(tx *bbolt.Tx) error) error {
 	return nil
 }
 
-// ChangeDB runs a transaction in a database, and says what to do about an error.
+// ChangeDB runs a transaction in a database, and adds to an error what to do about it.
 func ChangeDB(db *DB, fn func(tx *bbolt.Tx) error) error {
 	if err := db.Update(fn); err != nil {
 		return pages.Explain(err)
@@ -418,7 +418,7 @@ func initialMap(segmentSize int64) int {
 	return most
 }
 
-// TryExclusive looks at what is there before it opens it for writing: what is not a capture of ours is not touched.
+// TryExclusive inspects a file before it opens it for writing: it does not touch files that are not captures.
 func (s *Segment) TryExclusive(segmentSize int64) error {
 	err := pages.Inspect(s.Path)
 	if err != nil && !errors.Is(err, pages.ErrEmpty) && !errors.Is(err, fs.ErrNotExist) {
@@ -456,25 +456,25 @@ func (s *Segment) TryExclusive(segmentSize int64) error {
 	return err
 }
 
-// makePrivate gives an empty file, which somebody else may have made, the mode of those that we make. The mode of one
-// that holds something was chosen, and stays. It returns why others may open the file nevertheless.
+// makePrivate gives an empty file, which another program may have created, the mode of new captures. It keeps the mode
+// of a file with contents. It returns an error if others can open the file nevertheless.
 func makePrivate(f *os.File) error {
 	info, err := f.Stat()
-	if err != nil || runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0 { // there, modes say nothing
+	if err != nil || runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0 { // where modes have no meaning
 		return nil
 	}
 	if info.Size() == 0 {
 		if err = f.Chmod(0o600); err == nil {
 			return nil
 		}
-		return fmt.Errorf("others may open %s, which was there with mode %04o, and that cannot be changed: %w; record into "+
-			"a file of your own", f.Name(), info.Mode().Perm(), pages.Explain(err))
+		return fmt.Errorf("other users can open %s, which already existed with mode %04o, and the mode cannot be changed: %w; record into "+
+			"your own file", f.Name(), info.Mode().Perm(), pages.Explain(err))
 	}
-	return fmt.Errorf("others may open %s, which was there with mode %04o; chmod 600 keeps it to you", f.Name(),
+	return fmt.Errorf("other users can open %s, which already existed with mode %04o; chmod 600 prevents that", f.Name(),
 		info.Mode().Perm())
 }
 
-// State returns how far the capture has come.
+// State returns the capture's progress.
 func (set Set) State() (st layout.State, err error) {
 	err = set.Last().View(func(tx *bbolt.Tx) (err error) {
 		st, err = layout.ReadState(tx)

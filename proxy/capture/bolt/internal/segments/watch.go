@@ -46,7 +46,7 @@ func (w *Watch) Look(set Set) error {
 func (w *Watch) lookAt(s *Segment) error {
 	own, err := s.File.Stat()
 	if err != nil {
-		return fmt.Errorf("look at %s, which is being recorded: %w", s.Path, pages.Explain(err))
+		return fmt.Errorf("examine %s, which is being recorded: %w", s.Path, pages.Explain(err))
 	}
 	there, err := os.Lstat(s.Path)
 	if err == nil && there.Mode()&fs.ModeSymlink != 0 {
@@ -57,12 +57,12 @@ func (w *Watch) lookAt(s *Segment) error {
 	case err == nil && os.SameFile(own, there):
 		return nil
 	case w.Deleted:
-		return fmt.Errorf("%s was deleted while it was recorded, and what was recorded with it; end the recording and "+
-			"begin another", s.Path)
+		return fmt.Errorf("%s was deleted while it was recorded, together with the recorded traffic; end the recording and "+
+			"start a new one", s.Path)
 	case err == nil:
-		return fmt.Errorf("%s was replaced by another file while it was recorded; move it back to go on", s.Path)
+		return fmt.Errorf("%s was replaced by another file while it was recorded; move it back to continue", s.Path)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s was moved away while it was recorded; move it back to go on", s.Path)
+		return fmt.Errorf("%s was moved away while it was recorded; move it back to continue", s.Path)
 	}
-	return fmt.Errorf("look at %s, which is being recorded: %w", s.Path, pages.Explain(err))
+	return fmt.Errorf("examine %s, which is being recorded: %w", s.Path, pages.Explain(err))
 }

@@ -1,8 +1,8 @@
-// Package acceptance is the acceptance suite: 27 tests, each over both bindings of 1.0, and four of 0.3 make 58 cells;
-// beside them stand tests that belong to no cell.
+// Package acceptance is the acceptance suite: 27 tests, each over both bindings of 1.0, and four of 0.3 make 58
+// cells. The package also has tests that belong to no cell.
 //
-// They are for three agents with known skills, so they look at what an agent says, and at its answers as they are on
-// the wire rather than at what a lenient client makes of them.
+// The tests are for three agents with known skills. They therefore check the agents' texts, and the answers on the
+// wire instead of those that a lenient client decodes.
 package acceptance
 
 import (
@@ -12,17 +12,17 @@ import (
 	"a2atap/replay/client"
 )
 
-// Scenarios are those of the suite, in reading order.
+// Scenarios are the scenarios of the suite, in reading order.
 var Scenarios = placed(slices.Concat(cards, echo, tasks, refusals, streams, turns, v03, extras, jsonRPC, wireFormat))
 
-// The agents that the suite is for, by their paths.
+// The agents of the suite, by their paths.
 const (
 	echoAgent   = "echo"
 	specAgent   = "spec"
 	spec03Agent = "spec03"
 )
 
-// The groups of the suite, which are tags too.
+// The groups of the suite, which are also tags.
 const (
 	groupDiscovery = "discovery"
 	groupEcho      = "echo-agent"

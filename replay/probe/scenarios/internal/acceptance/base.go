@@ -11,7 +11,7 @@ import (
 
 var cards = []*probe.Scenario{
 	{
-		ID: "agent-card-echo", Title: "the echo agent's card has what 1.0 asks for", CardOnly: true,
+		ID: "agent-card-echo", Title: "the echo agent's card has what 1.0 requires", CardOnly: true,
 		Sections: []string{"1.0 §4.4.1", "1.0 §8.2"},
 		Fix:      "Serve a card of 1.0 at /echo/.well-known/agent-card.json that lists JSONRPC first, and HTTP+JSON.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -22,7 +22,7 @@ var cards = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "agent-card-spec", Title: "the spec agent's card offers streams and eight skills", CardOnly: true,
+		ID: "agent-card-spec", Title: "the spec agent's card offers streaming and eight skills", CardOnly: true,
 		Sections: []string{"1.0 §4.4.1", "1.0 §8.2"},
 		Fix:      "Serve a card of 1.0 that declares streaming and each of the eight skills with id, name and description.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -32,7 +32,7 @@ var cards = []*probe.Scenario{
 	},
 }
 
-// card10 reads the public card of 1.0 and asserts what every one of the suite has, and more.
+// card10 reads the public card of 1.0 and checks what every card of the suite has, and more.
 func card10(ctx context.Context, s *probe.Session, wants ...want) error {
 	url := s.URL + "/.well-known/agent-card.json"
 	if _, err := s.Ask(ctx, http.MethodGet, url, http.Header{"A2A-Version": {"1.0"}}, nil); err != nil {
@@ -58,7 +58,7 @@ var echo = []*probe.Scenario{
 	{
 		ID: "echo-send-message", Title: "the echo agent answers with a message, not a task",
 		Sections: []string{"1.0 §3.1.1", "1.0 §4.1.4"},
-		Fix:      "Answer with a message of one text part that holds the text that was sent.",
+		Fix:      "Answer with a message whose one text part is the text that was sent.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := send(ctx, s, client.Text("hello world"), client.SendOptions{},
 				has("/message"), lacks("/task"), is("/message/role", wireAgentRole), word("/message/messageId"),
@@ -70,9 +70,9 @@ var echo = []*probe.Scenario{
 
 var tasks = []*probe.Scenario{
 	{
-		ID: "spec-message-only", Title: "a message that makes no task is answered with a message",
+		ID: "spec-message-only", Title: "a message that creates no task is answered with a message",
 		Sections: []string{"1.0 §3.1.1"},
-		Fix:      "Answer the skill message-only with a message, and make no task.",
+		Fix:      "Answer the skill message-only with a message, and create no task.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := send(ctx, s, client.Text("message-only hello world"), client.SendOptions{},
 				has("/message"), lacks("/task"), is("/message/role", wireAgentRole), atLeast("/message/parts", 1),
@@ -81,7 +81,7 @@ var tasks = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec-task-lifecycle", Title: "a task is completed when the answer comes, and is read back so",
+		ID: "spec-task-lifecycle", Title: "a task is completed when the answer arrives, and when it is read again",
 		Sections: []string{"1.0 §3.1.1", "1.0 §3.1.3", "1.0 §3.2.2"},
 		Fix:      "Answer when the task has ended, with its artifact, and keep both for GetTask.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -95,9 +95,9 @@ var tasks = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec-get-task", Title: "a task is kept, and comes without history if none is wanted",
+		ID: "spec-get-task", Title: "a task is kept, and is returned without history on request",
 		Sections: []string{"1.0 §3.1.3", "1.0 §3.2.4"},
-		Fix:      "Keep tasks for GetTask, and leave the history out where historyLength is 0.",
+		Fix:      "Keep tasks for GetTask, and leave out the history if historyLength is 0.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			id, err := completed(ctx, s, "task-lifecycle for history test")
 			if err != nil {
@@ -113,9 +113,9 @@ var tasks = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec-task-failure", Title: "a task that fails says so, and why",
+		ID: "spec-task-failure", Title: "a failed task has the state failed, and a message with the reason",
 		Sections: []string{"1.0 §4.1.2", "1.0 §4.1.3"},
-		Fix:      "End a task that fails in TASK_STATE_FAILED, with a status message of the agent.",
+		Fix:      "End a failed task in TASK_STATE_FAILED, with a status message of the agent.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := task(ctx, s, "task-failure trigger error", client.SendOptions{},
 				is("/task/status/state", wireFailed), has("/task/status/message"),
@@ -125,9 +125,9 @@ var tasks = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec-data-types", Title: "artifacts hold text, data and a file with its media type",
+		ID: "spec-data-types", Title: "artifacts contain text, data and a file with its media type",
 		Sections: []string{"1.0 §4.1.6", "1.0 §4.1.7"},
-		Fix:      "Give each kind of content an artifact of its own, and files a media type.",
+		Fix:      "Give each kind of content a separate artifact, and files a media type.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := task(ctx, s, "data-types show all", client.SendOptions{},
 				is("/task/status/state", wireCompleted), atLeast("/task/artifacts", 4),
@@ -142,9 +142,9 @@ var tasks = []*probe.Scenario{
 	},
 }
 
-// somePart wants a part, over all artifacts of a task, of which something is true.
+// somePart requires that a part, among all artifacts of a task, meets a condition.
 func somePart(expected string, ok func(a2a.Value) bool) want {
-	return anyOf("/task/artifacts", "a part that holds "+expected, func(artifact a2a.Value) bool {
+	return anyOf("/task/artifacts", "a part that contains "+expected, func(artifact a2a.Value) bool {
 		return some(artifact.Get("parts"), ok)
 	})
 }

@@ -21,16 +21,16 @@ var jsonRPC = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "error-invalid-json", Title: "what is not JSON is refused", Sections: []string{"1.0 §9.5", "JSON-RPC §5.1"},
+		ID: "error-invalid-json", Title: "a body that is not JSON is refused", Sections: []string{"1.0 §9.5", "JSON-RPC §5.1"},
 		Fix: "Answer with the error -32700.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			return posted(ctx, s, `{this is not valid json`, -32700)
 		},
 	},
 	{
-		ID: "spec-help", Title: "a message that fits no skill is answered with the skills",
+		ID: "spec-help", Title: "a message that matches no skill is answered with the skills",
 		Sections: []string{"1.0 §3.1.1"},
-		Fix:      "Answer what fits no skill with a message that names the skills.",
+		Fix:      "Answer a message that matches no skill with a message that names the skills.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := send(ctx, s, client.Text("what can you do?"), client.SendOptions{},
 				has("/message"), lacks("/task"), is("/message/role", wireAgentRole),
@@ -39,9 +39,9 @@ var jsonRPC = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec-long-running", Title: "a long task that nobody waits for is completed with its artifacts",
+		ID: "spec-long-running", Title: "a long task that no client waits for is completed with its artifacts",
 		Sections: []string{"1.0 §3.2.2", "1.0 §3.1.3"},
-		Fix:      "Work on after the answer, and show each state and artifact to GetTask.",
+		Fix:      "Continue the work after the answer, and return each state and artifact from GetTask.",
 		Run:      workedOn("long-running start process"),
 	},
 }
@@ -65,8 +65,8 @@ func posted(ctx context.Context, s *probe.Session, body string, code int64) erro
 
 var wireFormat = []*probe.Scenario{
 	{
-		ID: "wire-format-camelcase", Title: "the names of members are in camel case", Sections: []string{"1.0 §5.5"},
-		Fix: "Write the names of members as ProtoJSON does: contextId, not context_id.",
+		ID: "wire-format-camelcase", Title: "member names are in camelCase", Sections: []string{"1.0 §5.5"},
+		Fix: "Write member names as in ProtoJSON: contextId, not context_id.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			v, err := send(ctx, s, client.Text("task-lifecycle verify wire format"), client.SendOptions{},
 				word("/task/id"), has("/task/status"), isA("/task/artifacts", a2a.Array))
@@ -74,7 +74,7 @@ var wireFormat = []*probe.Scenario{
 				return err
 			}
 			if member := snakeCase(v); member.Exists() {
-				return probe.Fail("names in camel case", "%s", member.Pointer())
+				return probe.Fail("names in camelCase", "%s", member.Pointer())
 			}
 			return nil
 		},
@@ -82,7 +82,7 @@ var wireFormat = []*probe.Scenario{
 	{
 		ID: "wire-format-enum-values", Title: "roles and states are written by their full names",
 		Sections: []string{"1.0 §5.5"},
-		Fix:      "Write enums by the names of the proto: ROLE_AGENT, TASK_STATE_COMPLETED.",
+		Fix:      "Write enum values by their proto names: ROLE_AGENT, TASK_STATE_COMPLETED.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := send(ctx, s, client.Text("message-only verify enums"), client.SendOptions{},
 				is("/message/role", wireAgentRole))
@@ -96,7 +96,7 @@ var wireFormat = []*probe.Scenario{
 	{
 		ID: "wire-format-default-values-omitted", Title: "ids that are not set are left out",
 		Sections: []string{"1.0 §4.1.4", "1.0 §5.7"},
-		Fix:      "Leave out taskId and contextId of a message that has none; do not write an empty text.",
+		Fix:      "Leave taskId and contextId out of a message that has none; do not write an empty string.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := send(ctx, s, client.Text("default value test"), client.SendOptions{}, has("/message"),
 				notEmpty("/message/taskId"), notEmpty("/message/contextId"))
@@ -105,18 +105,18 @@ var wireFormat = []*probe.Scenario{
 	},
 }
 
-// notEmpty wants anything but an empty text.
+// notEmpty requires anything except an empty text.
 func notEmpty(pointer string) want {
 	return at(pointer, "nothing, or an id", func(v a2a.Value) bool { return !v.Is("") })
 }
 
-// snakeNames are members of 1.0 as the proto spells them, which is not how they are written.
+// snakeNames are members of 1.0 in the proto spelling, which JSON must not use.
 var snakeNames = map[string]bool{
 	"context_id": true, "message_id": true, "task_id": true, "artifact_id": true, "status_update": true,
 	"artifact_update": true, "protocol_version": true, "media_type": true,
 }
 
-// snakeCase returns the first member whose name is one of snakeNames, outside of what is the agent's own.
+// snakeCase returns the first member whose name is in snakeNames, outside the agent's own content.
 func snakeCase(v a2a.Value) (found a2a.Value) {
 	for name, member := range v.Members() {
 		switch {

@@ -12,7 +12,7 @@ import (
 
 var refusals = []*probe.Scenario{
 	{
-		ID: "error-task-not-found", Title: "a task that nobody made is not found",
+		ID: "error-task-not-found", Title: "an unknown task is not found",
 		Sections: []string{"1.0 §3.1.3", "1.0 §5.4"},
 		Fix:      "Answer GetTask for an unknown id with TaskNotFoundError: -32001, or HTTP 404 with reason TASK_NOT_FOUND.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -26,35 +26,35 @@ var refusals = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "error-cancel-not-found", Title: "a task that nobody made cannot be canceled",
+		ID: "error-cancel-not-found", Title: "an unknown task cannot be canceled",
 		Sections: []string{"1.0 §3.1.5", "1.0 §5.4"},
 		Fix:      "Answer CancelTask for an unknown id with TaskNotFoundError: -32001, or HTTP 404.",
 		Run:      ofNobody(cancelIt, with(-32001, http.StatusNotFound)),
 	},
 	{
-		// The strict form is error-cancel-terminal-code; so it is with error-send-terminal.
-		ID: "error-cancel-terminal", Title: "a task that has ended is not canceled any more", Level: analysis.Should,
+		// The strict form is error-cancel-terminal-code; the same applies to error-send-terminal.
+		ID: "error-cancel-terminal", Title: "an ended task cannot be canceled", Level: analysis.Should,
 		Sections: []string{"1.0 §3.1.5"},
-		Fix:      "Refuse to cancel a task that has ended.",
+		Fix:      "Refuse to cancel an ended task.",
 		Run:      afterEnd(cancelIt, somehow),
 	},
 	{
-		ID: "error-send-terminal", Title: "a task that has ended takes no message", Level: analysis.Should,
+		ID: "error-send-terminal", Title: "an ended task accepts no message", Level: analysis.Should,
 		Sections: []string{"1.0 §3.1.1"},
 		Fix:      "Refuse messages to a task that has ended.",
 		Run:      afterEnd(continueIt, somehow),
 	},
 	{
-		ID: "error-send-invalid-task", Title: "a message to a task that nobody made is refused",
+		ID: "error-send-invalid-task", Title: "a message to an unknown task is refused",
 		Sections: []string{"1.0 §3.4.2", "1.0 §5.4"},
 		Fix:      "Answer a message with an unknown taskId with TaskNotFoundError: -32001, or HTTP 404.",
 		Run: func(ctx context.Context, s *probe.Session) error {
-			_, err := s.Client.Send(ctx, followUp("to nobody's task", nobodysTask, ""), client.SendOptions{})
+			_, err := s.Client.Send(ctx, followUp("to an unknown task", nobodysTask, ""), client.SendOptions{})
 			return refused(s, err, -32001, http.StatusNotFound)
 		},
 	},
 	{
-		ID: "error-push-not-supported", Title: "push configs are refused if there are no push notifications",
+		ID: "error-push-not-supported", Title: "push configs are refused by an agent without push notifications",
 		Sections: []string{"1.0 §3.1.7", "1.0 §3.3.4"},
 		Fix:      "Answer with PushNotificationNotSupportedError: -32003, or HTTP 400.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -68,21 +68,21 @@ var refusals = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "error-subscribe-not-found", Title: "a task that nobody made cannot be subscribed to",
+		ID: "error-subscribe-not-found", Title: "subscribing to an unknown task fails",
 		Sections: []string{"1.0 §3.1.6", "1.0 §5.4"},
 		Fix:      "Answer with TaskNotFoundError, as JSON or as the first event: -32001, or HTTP 404.",
 		Run:      ofNobody(subscribeToIt, with(-32001, http.StatusNotFound)),
 	},
 }
 
-// ofNobody asks for something about a task that nobody made, and judges how that was refused.
+// ofNobody performs an operation on an unknown task, and checks the refusal.
 func ofNobody(
 	ask func(ctx context.Context, s *probe.Session, id string) error, judge func(*probe.Session, error) error,
 ) func(context.Context, *probe.Session) error {
 	return func(ctx context.Context, s *probe.Session) error { return judge(s, ask(ctx, s, nobodysTask)) }
 }
 
-// afterEnd completes a task, asks for something that it cannot do any more, and judges how that was refused.
+// afterEnd completes a task, performs an operation that is no longer possible, and checks the refusal.
 func afterEnd(
 	ask func(ctx context.Context, s *probe.Session, id string) error, judge func(*probe.Session, error) error,
 ) func(context.Context, *probe.Session) error {
@@ -110,7 +110,7 @@ func subscribeToIt(ctx context.Context, s *probe.Session, id string) error {
 	return err
 }
 
-// somehow accepts any refusal: an error of JSON-RPC, or a status that says that the request was at fault.
+// somehow accepts any refusal: a JSON-RPC error, or a status that blames the request.
 func somehow(s *probe.Session, err error) error {
 	if err := probe.Refused(err); err != nil {
 		return err

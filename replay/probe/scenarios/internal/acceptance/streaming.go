@@ -13,28 +13,28 @@ import (
 
 var streams = []*probe.Scenario{
 	{
-		ID: "spec-streaming", Title: "a stream delivers an artifact in pieces, and ends with the task",
+		ID: "spec-streaming", Title: "a stream delivers an artifact in chunks, and ends with the task",
 		Sections: []string{"1.0 §3.1.2", "1.0 §9.4.2", "1.0 §11.7"},
-		Fix:      "Stream an artifactUpdate for each piece, and end with the event that completes the task.",
+		Fix:      "Stream an artifactUpdate for each chunk, and end with the event that completes the task.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			events, err := stream(ctx, s, "streaming generate output")
 			if err != nil {
 				return err
 			}
 			if len(events) < 3 {
-				return probe.Fail("three events at least", "%d", len(events))
+				return probe.Fail("at least three events", "%d", len(events))
 			}
 			part := atLeast("/artifactUpdate/artifact/parts", 1)
 			if !slices.ContainsFunc(events, func(e a2a.Value) bool { return part(e) == nil }) {
-				return probe.Fail("an artifactUpdate with parts", "%d events, and none is one", len(events))
+				return probe.Fail("an artifactUpdate with parts", "%d events, none of that kind", len(events))
 			}
 			return endsIn(events, wireCompleted, wireFailed)
 		},
 	},
 	{
-		ID: "subscribe-to-task", Title: "who subscribes to a task at work first gets the task",
+		ID: "subscribe-to-task", Title: "a subscription to an active task begins with the task",
 		Sections: []string{"1.0 §3.1.6"},
-		Fix:      "Begin a subscription with the task as it is.",
+		Fix:      "Begin a subscription with the current task.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			id, err := started(ctx, s, "task-cancel start")
 			if err != nil {
@@ -48,7 +48,7 @@ var streams = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "stream-message-only", Title: "a message that makes no task is a stream of that one message",
+		ID: "stream-message-only", Title: "the stream for a message that creates no task has only the answering message",
 		Sections: []string{"1.0 §3.1.2"},
 		Fix:      "Send the message as the only event, and close the stream.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -63,7 +63,7 @@ var streams = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "stream-task-lifecycle", Title: "a stream goes from the task to its end, with an artifact",
+		ID: "stream-task-lifecycle", Title: "a stream contains the task, its updates with an artifact, and its end",
 		Sections: []string{"1.0 §3.1.2"},
 		Fix:      "Begin the stream with the task, send each update, and end with the one that completes the task.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -85,7 +85,7 @@ var streams = []*probe.Scenario{
 					return nil
 				}
 			}
-			return probe.Fail("an artifact", "%d events without one", len(events))
+			return probe.Fail("an artifact", "%d events without an artifact", len(events))
 		},
 	},
 }
@@ -93,17 +93,17 @@ var streams = []*probe.Scenario{
 // endsIn asserts that the last of some events shows one of the states.
 func endsIn(events []a2a.Value, states ...string) error {
 	if len(events) == 0 {
-		return probe.Fail("events", "a stream without one")
+		return probe.Fail("events", "a stream without events")
 	}
 	last := events[len(events)-1]
 	if slices.Contains(states, stateOf(last)) {
 		return nil
 	}
-	return probe.Fail(fmt.Sprintf("a last event in one of the states %v", states), "%s", probe.Excerpt(last.Raw()))
+	return probe.Fail(fmt.Sprintf("a last event with one of the states %v", states), "%s", probe.Excerpt(last.Raw()))
 }
 
-// first subscribes to a task, returns the first event as it was on the wire, and leaves the stream. A stream that
-// brings nothing is a failure.
+// first subscribes to a task, returns the first event as it was on the wire, and leaves the stream. A stream without
+// events is a failure.
 func first(
 	ctx context.Context, s *probe.Session, subscribe func(context.Context, string) iter.Seq2[client.Event, error],
 	id string,

@@ -10,16 +10,16 @@ import (
 	"a2atap/replay/probe"
 )
 
-// atOnce asks for an answer before the task has ended.
+// atOnce requests an answer before the task has ended.
 var atOnce = client.SendOptions{ReturnImmediately: true}
 
-// started makes a task that works on after the answer, and returns its id. That the state is not terminal shows that
-// the answer did not wait; a clock would only show how busy the machine is.
+// started creates a task that still works after the answer, and returns its id. A state that is not terminal shows
+// that the answer did not wait; a clock would only show how busy the machine is.
 func started(ctx context.Context, s *probe.Session, text string) (string, error) {
 	return task(ctx, s, text, atOnce, oneOf("/task/status/state", wireSubmitted, wireWorking))
 }
 
-// workedOn asserts that a task that a text starts goes on after the answer, to its end.
+// workedOn asserts that a task started by a text continues after the answer, to its end.
 func workedOn(text string) func(context.Context, *probe.Session) error {
 	return func(ctx context.Context, s *probe.Session) error {
 		id, err := started(ctx, s, text)
@@ -49,7 +49,7 @@ func polled(ctx context.Context, s *probe.Session, id string) error {
 
 var turns = []*probe.Scenario{
 	{
-		ID: "spec-multi-turn", Title: "a task asks for input, takes it, and is completed",
+		ID: "spec-multi-turn", Title: "a task asks for input, receives it, and is completed",
 		Sections: []string{"1.0 §3.4.2", "1.0 §4.1.3"},
 		Fix:      "Wait in TASK_STATE_INPUT_REQUIRED, and continue the task that a message names as taskId.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -71,9 +71,9 @@ var turns = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec-task-cancel", Title: "a task at work is canceled, and stays so",
+		ID: "spec-task-cancel", Title: "an active task is canceled, and stays canceled",
 		Sections: []string{"1.0 §3.1.5", "1.0 §3.2.2"},
-		Fix:      "Answer CancelTask with the task in TASK_STATE_CANCELED, and keep it so.",
+		Fix:      "Answer CancelTask with the task in TASK_STATE_CANCELED, and keep that state.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			id, err := started(ctx, s, "task-cancel start")
 			if err != nil {
@@ -86,10 +86,10 @@ var turns = []*probe.Scenario{
 		},
 	},
 	{
-		// No section asks for it: an agent that drops the metadata breaks nothing but this test.
-		ID: "spec-cancel-with-metadata", Title: "a canceled task shows the metadata of the request", Level: analysis.May,
+		// No section of A2A requires it, but the suite does.
+		ID: "spec-cancel-with-metadata", Title: "a canceled task has the metadata of the cancellation",
 		Sections: []string{"1.0 §3.1.5"},
-		Fix:      "Merge the metadata of CancelTask into that of the task.",
+		Fix:      "Merge the metadata of CancelTask into the task's metadata.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			id, err := started(ctx, s, "task-cancel start")
 			if err != nil {
@@ -105,7 +105,7 @@ var turns = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec-list-tasks", Title: "a task that was made is in the list", Sections: []string{"1.0 §3.1.4"},
+		ID: "spec-list-tasks", Title: "a created task is in the list", Sections: []string{"1.0 §3.1.4"},
 		Fix: "List all tasks of the client in pages, each with its id and its status.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			id, err := completed(ctx, s, "task-lifecycle for the list")
@@ -116,15 +116,15 @@ var turns = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec-return-immediately", Title: "a client that will not wait gets the task at work",
+		ID: "spec-return-immediately", Title: "a client that does not wait gets the active task",
 		Sections: []string{"1.0 §3.2.2"},
-		Fix:      "With returnImmediately answer as soon as there is a task, and work on.",
+		Fix:      "With returnImmediately, answer as soon as there is a task, and continue the work.",
 		Run:      workedOn("long-running test"),
 	},
 	{
 		ID: "multi-turn-context-preserved", Title: "a task keeps its id and its context from turn to turn",
 		Sections: []string{"1.0 §3.4.2", "1.0 §3.4.3"},
-		Fix:      "Answer a message that names a task with that task, in the context that it has.",
+		Fix:      "Answer a message that names a task with that task, in the task's context.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			v, err := send(ctx, s, client.Text("multi-turn start context test"), client.SendOptions{},
 				has("/task"), word("/task/id"))
@@ -132,7 +132,7 @@ var turns = []*probe.Scenario{
 				return err
 			}
 			id, context := v.At("/task/id").Text(), v.At("/task/contextId").Text()
-			// Only the task is named: an agent that makes a new context of what names none is seen too.
+			// Only the task is named: this also catches an agent that makes a new context for messages without one.
 			_, err = send(ctx, s, followUp("more of the context test", id, ""), client.SendOptions{},
 				is("/task/id", id), at("/task/contextId", "the context "+context, func(v a2a.Value) bool {
 					return v.Text() == context
@@ -141,8 +141,8 @@ var turns = []*probe.Scenario{
 		},
 	},
 	{
-		// Which messages are history is the agent's choice, so a task without any is a note.
-		ID: "get-task-with-history", Title: "a task that is read has its messages", Level: analysis.May,
+		// The agent chooses which messages are history, so a task without any is a note.
+		ID: "get-task-with-history", Title: "a task that is read contains its messages", Level: analysis.May,
 		Sections: []string{"1.0 §3.1.3", "1.0 §3.2.4"},
 		Fix:      "Keep the messages of a task, and return as many of them as historyLength allows.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -167,10 +167,10 @@ var turns = []*probe.Scenario{
 	},
 }
 
-// maxPages bounds how far a list is read: the newest tasks come first (A2A 1.0 §3.1.4).
+// maxPages bounds the pages read from a list: the newest tasks come first (A2A 1.0 §3.1.4).
 const maxPages = 50
 
-// listed asserts that a task is in the list, on whichever page.
+// listed asserts that a task is in the list, on any page.
 func listed(ctx context.Context, s *probe.Session, id string) error {
 	o := client.ListOptions{PageSize: 10}
 	for range maxPages {

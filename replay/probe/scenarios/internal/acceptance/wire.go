@@ -14,10 +14,10 @@ import (
 	"a2atap/replay/probe"
 )
 
-// A want is what must stand in a value.
+// A want is a condition on a value.
 type want func(a2a.Value) error
 
-// holds asserts what must stand in a value, and returns the first failure.
+// holds checks conditions on a value, and returns the first failure.
 func holds(v a2a.Value, wants ...want) error {
 	for _, w := range wants {
 		if err := w(v); err != nil {
@@ -27,7 +27,7 @@ func holds(v a2a.Value, wants ...want) error {
 	return nil
 }
 
-// at makes a want of what must be true of the value at a JSON Pointer below the one that is looked at.
+// at makes a condition on the value at a JSON Pointer below the given value.
 func at(pointer, expected string, ok func(a2a.Value) bool) want {
 	return func(v a2a.Value) error {
 		found, place := v.At(pointer), v.Pointer()+pointer
@@ -35,7 +35,7 @@ func at(pointer, expected string, ok func(a2a.Value) bool) want {
 			return nil
 		}
 		if !found.Exists() {
-			return probe.Fail(expected+" at "+place, "nothing there")
+			return probe.Fail(expected+" at "+place, "nothing")
 		}
 		return probe.Fail(expected+" at "+place, "%s", probe.Excerpt(found.Raw()))
 	}
@@ -70,19 +70,19 @@ func isA(pointer string, kind a2a.Kind) want {
 	return at(pointer, "a value of type "+kind.String(), func(v a2a.Value) bool { return v.Kind() == kind })
 }
 
-// word wants a text that is not empty.
+// word requires a non-empty text.
 func word(pointer string) want {
-	return at(pointer, "a text that is not empty", func(v a2a.Value) bool { return v.Text() != "" })
+	return at(pointer, "a non-empty string", func(v a2a.Value) bool { return v.Text() != "" })
 }
 
 func contains(pointer, part string) want {
-	return at(pointer, fmt.Sprintf("a text with %q", part), func(v a2a.Value) bool {
+	return at(pointer, fmt.Sprintf("a string that contains %q", part), func(v a2a.Value) bool {
 		return strings.Contains(v.Text(), part)
 	})
 }
 
 func atLeast(pointer string, n int) want {
-	return at(pointer, fmt.Sprintf("a list of %d at least", n), func(v a2a.Value) bool {
+	return at(pointer, fmt.Sprintf("a list of at least %d", n), func(v a2a.Value) bool {
 		return v.Kind() == a2a.Array && v.Len() >= n
 	})
 }
@@ -93,12 +93,12 @@ func exactly(pointer string, n int) want {
 	})
 }
 
-// anyOf wants an element of a list of which something is true.
+// anyOf requires an element of a list that meets a condition.
 func anyOf(pointer, expected string, ok func(a2a.Value) bool) want {
 	return at(pointer, "a list with "+expected, func(v a2a.Value) bool { return some(v, ok) })
 }
 
-// some reports whether something is true of an element of a list.
+// some reports whether an element of a list meets a condition.
 func some(list a2a.Value, ok func(a2a.Value) bool) bool {
 	for _, e := range list.Elems() {
 		if ok(e) {
@@ -108,7 +108,7 @@ func some(list a2a.Value, ok func(a2a.Value) bool) bool {
 	return false
 }
 
-// each wants the same of every element of a list.
+// each requires the same of every element of a list.
 func each(pointer string, wants ...want) want {
 	return func(v a2a.Value) error {
 		for _, e := range v.At(pointer).Elems() {
@@ -120,7 +120,7 @@ func each(pointer string, wants ...want) want {
 	}
 }
 
-// isJSON reports whether an answer says that it is JSON: both media types are in use (A2A 1.0 §11.1).
+// isJSON reports whether an answer is declared as JSON: both media types are in use (A2A 1.0 §11.1).
 func isJSON(a *probe.Answer) bool {
 	essence, _, err := mime.ParseMediaType(a.Header.Get("Content-Type"))
 	return err == nil && (essence == "application/json" || essence == "application/a2a+json")
@@ -141,7 +141,7 @@ func document(s *probe.Session) (a2a.Value, error) {
 	return a.JSON(), nil
 }
 
-// result returns what the newest answer holds, taken out of the envelope of JSON-RPC.
+// result returns the result in the newest answer, without the JSON-RPC envelope.
 func result(s *probe.Session) (a2a.Value, error) {
 	root, err := document(s)
 	if err != nil || !s.RPC() {
@@ -150,13 +150,13 @@ func result(s *probe.Session) (a2a.Value, error) {
 	return enveloped(root)
 }
 
-// enveloped takes a result out of the envelope of JSON-RPC.
+// enveloped removes the JSON-RPC envelope of a result.
 func enveloped(root a2a.Value) (a2a.Value, error) {
 	err := holds(root, is("/jsonrpc", "2.0"), lacks("/error"), has("/result"))
 	return root.Get("result"), err
 }
 
-// send sends a message and returns the result as it was on the wire, of which so much must be true.
+// send sends a message and returns the result as it was on the wire, after checking the conditions.
 func send(ctx context.Context, s *probe.Session, m client.Message, o client.SendOptions, wants ...want) (a2a.Value,
 	error,
 ) {
@@ -174,7 +174,7 @@ func resultWith(s *probe.Session, wants []want) (a2a.Value, error) {
 	return v, holds(v, wants...)
 }
 
-// get reads a task, of which so much must be true on the wire.
+// get reads a task, and checks conditions on the wire.
 func get(ctx context.Context, s *probe.Session, id string, history *int, wants ...want) error {
 	if _, err := s.Client.Get(ctx, id, history); err != nil {
 		return err
@@ -183,7 +183,7 @@ func get(ctx context.Context, s *probe.Session, id string, history *int, wants .
 	return err
 }
 
-// cancel cancels a task, of which so much must be true on the wire.
+// cancel cancels a task, and checks conditions on the wire.
 func cancel(ctx context.Context, s *probe.Session, id string, metadata []byte, wants ...want) error {
 	if _, err := s.Client.Cancel(ctx, id, metadata); err != nil {
 		return err
@@ -192,19 +192,19 @@ func cancel(ctx context.Context, s *probe.Session, id string, metadata []byte, w
 	return err
 }
 
-// task makes a task with a text, of which so much must be true on the wire, and returns its id.
+// task creates a task with a text, checks conditions on the wire, and returns the task's id.
 func task(ctx context.Context, s *probe.Session, text string, o client.SendOptions, wants ...want) (string, error) {
 	wants = append([]want{has("/task"), lacks("/message"), word("/task/id")}, wants...)
 	v, err := send(ctx, s, client.Text(text), o, wants...)
 	return v.At("/task/id").Text(), err
 }
 
-// completed makes a task that has ended when the answer comes, and returns its id.
+// completed creates a task that has ended when the answer comes, and returns its id.
 func completed(ctx context.Context, s *probe.Session, text string) (string, error) {
 	return task(ctx, s, text, client.SendOptions{}, is("/task/status/state", wireCompleted))
 }
 
-// followUp is a message to a task.
+// followUp returns a message to a task.
 func followUp(text, taskID, contextID string) client.Message {
 	m := client.Text(text)
 	m.TaskID, m.ContextID = taskID, contextID
@@ -252,7 +252,7 @@ func streamedLast(s *probe.Session) ([]a2a.Value, error) {
 	return events, nil
 }
 
-// stream sends a text and reads the stream that comes to its end.
+// stream sends a text and reads the resulting stream to its end.
 func stream(ctx context.Context, s *probe.Session, text string) ([]a2a.Value, error) {
 	return streamed(ctx, s, func(ctx context.Context) iter.Seq2[client.Event, error] {
 		return s.Client.Stream(ctx, client.Text(text), client.SendOptions{})
@@ -267,9 +267,9 @@ func stateOf(event a2a.Value) string {
 	return event.At("/statusUpdate/status/state").Text()
 }
 
-// refused asserts that a call was refused with an error of A2A: its code over JSON-RPC, one of the statuses over
-// HTTP+JSON, that of 1.0.0 first and that of 1.0.1 last. Which HTTP status carries an error of JSON-RPC is not laid
-// down.
+// refused asserts that a call was refused with an A2A error: its code over JSON-RPC, one of the statuses over
+// HTTP+JSON, first the status of 1.0.0 and last that of 1.0.1. A2A does not specify the HTTP status of a JSON-RPC
+// error.
 func refused(s *probe.Session, err error, code int, statuses ...int) error {
 	switch s.Patch {
 	case "1.0.0":
@@ -292,7 +292,7 @@ func refused(s *probe.Session, err error, code int, statuses ...int) error {
 		return nil
 	}
 	got := e.HTTPStatus
-	if inStream(s.Last()) { // the status was sent before the error was known
+	if inStream(s.Last()) { // the agent sent the status before it knew the error
 		inEvent, _ := root.At("/error/code").Int()
 		got = int(inEvent)
 	}

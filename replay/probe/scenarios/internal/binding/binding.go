@@ -1,4 +1,4 @@
-// Package binding asks for what only one binding has, whether the bindings of an agent agree, and for the tenants of
+// Package binding tests features of a single binding, whether the bindings of an agent agree, and the tenants of
 // their interfaces.
 package binding
 
@@ -16,7 +16,7 @@ import (
 	"a2atap/replay/probe/scenarios/internal/scenario"
 )
 
-// Scenarios are about what only one binding has, and about whether the bindings agree.
+// Scenarios are about features of a single binding, and about whether the bindings agree.
 var Scenarios = scenario.In(probe.Scenario{
 	Category: analysis.ErrorHandling, Level: analysis.Must,
 }, []*probe.Scenario{
@@ -31,14 +31,14 @@ var Scenarios = scenario.In(probe.Scenario{
 		Run: func(ctx context.Context, s *probe.Session) error { return eachError(ctx, s, goodRESTError) },
 	},
 	{
-		ID: "act-grpc-status-codes", Title: "errors over gRPC have their status, and an ErrorInfo in its details",
+		ID: "act-grpc-status-codes", Title: "errors over gRPC have their status, with an ErrorInfo in its details",
 		Protocols: []client.Protocol{client.GRPC10}, Sections: []string{"1.0 §5.4", "1.0 §10.6"},
 		Tags: []string{"errors", "wire-format", "A56", "GRPC-ERR-001", "GRPC-ERR-002"},
 		Fix:  "Answer with the status of the error, and its ErrorInfo in grpc-status-details-bin.",
 		Run:  func(ctx context.Context, s *probe.Session) error { return eachError(ctx, s, goodGRPCError) },
 	},
 	{
-		ID: "act-rpc-error-codes", Title: "errors over JSON-RPC have their code, a message, and data that are typed",
+		ID: "act-rpc-error-codes", Title: "errors over JSON-RPC have their code, a message, and typed data",
 		Protocols: []client.Protocol{client.JSONRPC10}, Sections: []string{"1.0 §5.4", "1.0 §9.5"},
 		Tags: []string{
 			"errors", "wire-format", "CORE-ERR-001", "JSONRPC-ERR-001", "JSONRPC-ERR-002", "JSONRPC-SSE-002",
@@ -48,7 +48,7 @@ var Scenarios = scenario.In(probe.Scenario{
 		Run: func(ctx context.Context, s *probe.Session) error { return eachError(ctx, s, goodRPCError) },
 	},
 	{
-		ID: "act-rpc-errorinfo", Title: "errors over JSON-RPC say their reason in an ErrorInfo", Level: analysis.Should,
+		ID: "act-rpc-errorinfo", Title: "errors over JSON-RPC have their reason in an ErrorInfo", Level: analysis.Should,
 		Protocols: []client.Protocol{client.JSONRPC10}, Sections: []string{"1.0 §9.5"},
 		Tags: []string{"errors", "JSONRPC-ERR-003", "acts:JSONRPC-ERR-003"},
 		Fix:  "Put a google.rpc.ErrorInfo with the reason of A2A 1.0 §5.4 into the data of errors.",
@@ -59,7 +59,7 @@ var Scenarios = scenario.In(probe.Scenario{
 		},
 	},
 	{
-		ID: "act-binding-equivalence", Title: "a task of one binding is the same over another, and so are errors",
+		ID: "act-binding-equivalence", Title: "tasks and errors are the same over all bindings",
 		Category: analysis.Interop, Protocols: scenario.V10, Once: true, Sections: []string{"1.0 §5.1"},
 		Tags: []string{
 			"bindings", "A48", "BIND-EQUIV-001", "BIND-EQUIV-002", "BIND-EQUIV-003", "BIND-EQUIV-004",
@@ -69,7 +69,7 @@ var Scenarios = scenario.In(probe.Scenario{
 		Run: askEquivalence,
 	},
 	{
-		ID: "act-rest-routes", Title: "each path of HTTP+JSON is served, with its parameters", Category: analysis.Interop,
+		ID: "act-rest-routes", Title: "every HTTP+JSON path is served, with its parameters", Category: analysis.Interop,
 		Protocols: []client.Protocol{client.REST10}, Sections: []string{"1.0 §11.3", "1.0 §11.5"},
 		Tags: []string{
 			"bindings", "HTTP_JSON-URL-001", "HTTP_JSON-URL-002", "HTTP_JSON-QP-001", "tck-main:rest_specific_features",
@@ -78,7 +78,7 @@ var Scenarios = scenario.In(probe.Scenario{
 		Run: askRoutes,
 	},
 	{
-		ID: "act-rest-media-type", Title: "answers over HTTP+JSON are JSON by their media type",
+		ID: "act-rest-media-type", Title: "answers over HTTP+JSON have a JSON media type",
 		Category: analysis.Interop, Level: analysis.Should, Protocols: []client.Protocol{client.REST10},
 		Sections: []string{"1.0 §11.1"}, Tags: []string{"bindings", "HTTP_JSON-SVC-001", "acts:REST-CT-001"},
 		Fix: "Send answers as application/a2a+json, or as application/json.",
@@ -94,16 +94,16 @@ var Scenarios = scenario.In(probe.Scenario{
 	},
 })
 
-// A knownError is an error that every agent can be brought to.
+// A knownError is an error that every agent can be made to return.
 type knownError struct {
 	reason   string
 	code     int      // of JSON-RPC
-	statuses []int    // of HTTP: what 1.0.0 and 1.0.1 say
-	grpc     []string // statuses of gRPC: what 1.0.0 and 1.0.1 say
+	statuses []int    // HTTP statuses of 1.0.0 and 1.0.1
+	grpc     []string // gRPC statuses of 1.0.0 and 1.0.1
 	provoke  func(context.Context, *probe.Session) error
 }
 
-// unsupported are the statuses of what an agent does not support.
+// unsupported are the statuses for unsupported operations.
 var unsupported = []string{"UNIMPLEMENTED", "FAILED_PRECONDITION"}
 
 var knownErrors = []knownError{
@@ -146,11 +146,11 @@ var knownErrors = []knownError{
 	}},
 }
 
-// certain are the statuses of gRPC that libraries and gateways do not give by themselves.
+// certain are the gRPC statuses that libraries and gateways do not return by themselves.
 var certain = []string{"NOT_FOUND", "FAILED_PRECONDITION"}
 
-// eachError looks at the answer of each known error. Whether the right error came is asked elsewhere: others are passed
-// over.
+// eachError checks the answer of each known error. It ignores unexpected errors: other scenarios test whether the
+// right error came.
 func eachError(ctx context.Context, s *probe.Session, look func(knownError, *probe.Answer) error) error {
 	n := 0
 	for _, k := range knownErrors {
@@ -168,7 +168,7 @@ func eachError(ctx context.Context, s *probe.Session, look func(knownError, *pro
 		}
 	}
 	if n == 0 {
-		return probe.Unclear("no error of A2A came")
+		return probe.Unclear("the agent returned no A2A error")
 	}
 	return nil
 }
@@ -274,7 +274,7 @@ func askEquivalence(ctx context.Context, s *probe.Session) error {
 			return probe.Fail("the same error for an unknown task over "+binding, "%v; %v", here, there)
 		}
 		if r, err := other.Send(ctx, s.Say(probe.Anything), client.SendOptions{}); err != nil || r == nil {
-			return probe.Fail("a message is answered over "+binding, "%v", err)
+			return probe.Fail("an answer to a message over "+binding, "%v", err)
 		}
 	}
 	return nil
@@ -300,7 +300,7 @@ func askRoutes(ctx context.Context, s *probe.Session) error {
 	}
 	_, err = s.Client.Cancel(ctx, task.ID, nil)
 	if r := scenario.Refusal(err); r != nil && r.Reason == "" {
-		return probe.Fail("POST /tasks/{id}:cancel is served", "%s", probe.Describe(r))
+		return probe.Fail("POST /tasks/{id}:cancel to be served", "%s", probe.Describe(r))
 	}
 	return nil
 }

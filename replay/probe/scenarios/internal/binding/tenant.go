@@ -11,18 +11,18 @@ import (
 	"a2atap/replay/probe/scenarios/internal/scenario"
 )
 
-// Tenants are about the tenants that the interfaces of a card name.
+// Tenants are about the tenants in the interfaces of a card.
 var Tenants = []*probe.Scenario{
 	{
-		ID: "act-tenant", Title: "the tenants that the card declares are served, in each form of naming them",
+		ID: "act-tenant", Title: "the tenants of the card are served, however the request names them",
 		Category: analysis.Interop, Level: analysis.Must, Protocols: scenario.V10,
 		Sections: []string{"1.0 §8.3.2", "1.0 §5.3"}, Tags: []string{"tenant", "A41"},
-		Fix: "Serve each tenant of the card: named in the member tenant, over HTTP+JSON also before the path.",
+		Fix: "Serve each tenant of the card: named in the member tenant, and over HTTP+JSON also before the path.",
 		Run: askTenants,
 	},
 }
 
-// maxTenants bounds how many tenants of a card are asked for.
+// maxTenants bounds the number of a card's tenants that are tested.
 const maxTenants = 4
 
 func askTenants(ctx context.Context, s *probe.Session) error {
@@ -44,9 +44,9 @@ func askTenants(ctx context.Context, s *probe.Session) error {
 	return nil
 }
 
-// askTenant sends a message for the tenant of an interface, and reads the task that comes of it, in each form.
+// askTenant sends a message for the tenant of an interface, and reads the resulting task, in each form.
 func askTenant(ctx context.Context, s *probe.Session, i client.Interface) error {
-	// The tenant of the card is asked for, whatever the others are.
+	// The card's tenant is used, whatever tenant the options name.
 	c := s.At(i, func(o *client.Options) { o.Tenant = "" })
 	defer c.Close()
 	form := "in the member tenant"
@@ -61,7 +61,7 @@ func askTenant(ctx context.Context, s *probe.Session, i client.Interface) error 
 	i.Tenant = ""
 	member := s.At(i, func(o *client.Options) { o.Tenant, o.Edit = "", edit })
 	defer member.Close()
-	return serves(ctx, s, member, c.Endpoint().Tenant, "in the member tenant, and in the query of what has no body")
+	return serves(ctx, s, member, c.Endpoint().Tenant, "in the member tenant, and in the query of requests without a body")
 }
 
 func serves(ctx context.Context, s *probe.Session, c *client.Client, tenant, form string) error {
@@ -69,7 +69,7 @@ func serves(ctx context.Context, s *probe.Session, c *client.Client, tenant, for
 	if err == nil && r.Task != nil {
 		_, err = c.Get(ctx, r.Task.ID, nil)
 		if scenario.Gone(err) {
-			return probe.Fail("the task "+r.Task.ID+" of tenant "+tenant+", which is named "+form, "%s",
+			return probe.Fail("the task "+r.Task.ID+" of tenant "+tenant+", named "+form, "%s",
 				probe.Describe(scenario.Refusal(err)))
 		}
 	}
@@ -80,7 +80,7 @@ func serves(ctx context.Context, s *probe.Session, c *client.Client, tenant, for
 	return err
 }
 
-// withTenant returns an edit that names a tenant in the body of a request of HTTP+JSON, or else in the query.
+// withTenant returns an edit that names a tenant in the body of an HTTP+JSON request, or else in the query.
 func withTenant(tenant string) func(*client.Outgoing) {
 	return func(out *client.Outgoing) {
 		var members map[string]json.RawMessage

@@ -1,10 +1,11 @@
-// Package card asks for the public card: that there is one, that each thing in it is there that clients rely on, and
-// that its signatures are those of the keys that they name.
+// Package card tests the public card: that it exists, that it has everything that clients rely on, and that its
+// signatures were made with the keys that they name.
 package card
 
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -18,23 +19,24 @@ import (
 
 // Requirement words that differ from version to version.
 var (
-	// bestEarly is what only the form before 0.1 asks for: later ones have defaults for it, or say nothing.
+	// bestEarly is the level of requirements that only the form before 0.1 has: later ones have defaults, or do not
+	// mention it.
 	bestEarly = scenario.Levels(analysis.Advice, scenario.Since01...)
-	// mayIn01 is what 0.1 leaves to the agent, and what was before it does not.
+	// mayIn01 is the level of what 0.1 leaves to the agent and earlier versions do not.
 	mayIn01 = scenario.Levels(analysis.May, client.JSONRPC01)
 )
 
-// Scenarios are about the card: that there is one, and each thing in it that clients rely on by itself, so that one
-// that is missing hides no other.
+// Scenarios are about the card: its existence, and each member that clients rely on, in separate scenarios, so that
+// one missing member hides no other.
 var Scenarios = []*probe.Scenario{
 	{
 		ID: "card", Title: "the card can be read", Category: analysis.AgentCard, Level: analysis.Must, Once: true,
 		Sections: []string{"1.0 §8.2", "0.3 §5.3"},
-		Tags:     []string{"core", "card", "basic", "CARD-DISC-001", "A49", "S0-1.1", "S0-1.6", "S0-1.7", "S0-V1"},
+		Tags:     []string{"core", "card", "basic", "CARD-DISC-001", "A49", "S0-1.1", "S0-1.6", "S0-1.7", "S0-V1", "S4-1.4", "S4-V1"},
 		Fix:      "Serve the agent card as JSON at /.well-known/agent-card.json; up to 0.2, at /.well-known/agent.json.",
 		Run: func(_ context.Context, s *probe.Session) error {
 			if r := scenario.Refusal(s.NoCard()); r != nil && r.Unauthorized() {
-				return probe.Unclear("the card is not shown without the right credentials: %s", probe.Describe(r))
+				return probe.Unclear("the agent does not return the card without the right credentials: %s", probe.Describe(r))
 			}
 			if s.Card == nil {
 				return probe.Fail("an agent card", "%v", s.NoCard())
@@ -45,7 +47,7 @@ var Scenarios = []*probe.Scenario{
 	cardMember("card-name", "name", "the card names the agent", "S0-1.2a", nil, cardText("name")),
 	cardMember("card-description", "description", "the card describes the agent", "S0-1.2b", mayIn01,
 		cardText("description")),
-	cardMember("card-url", "url", "the card says where the agent is", "S0-1.2c", nil, cardURL),
+	cardMember("card-url", "url", "the card has the agent's address", "S0-1.2c", nil, cardURL),
 	cardMember("card-skills", "skills", "the card lists skills", "S0-1.2d", nil, cardSkills),
 	skillMember("id", "S0-1.3a", nil),
 	skillMember("name", "S0-1.3b", nil),
@@ -53,17 +55,17 @@ var Scenarios = []*probe.Scenario{
 	skillModes("inputModes", "skill-input-modes", "S0-1.3d"),
 	skillModes("outputModes", "skill-output-modes", "S0-1.3e"),
 	{
-		ID: "card-oauth2-token-url", Title: "the card says where tokens of OAuth 2.0 come from",
+		ID: "card-oauth2-token-url", Title: "the card has the token URL of OAuth 2.0",
 		Category: analysis.AgentCard, Level: analysis.Must, Levels: mayIn01, Once: true,
 		Sections: []string{"1.0 §4.5", "0.3 §5.5.3"}, Tags: []string{"card", "auth", "S0-1.4a"},
 		Fix: "Name the token URL of each OAuth 2.0 flow in the card.",
 		Run: func(_ context.Context, s *probe.Session) error { return askAuth(s, a2a.OAuth2Scheme) },
 	},
 	{
-		ID: "card-api-key-name", Title: "the card says where an API key goes", Category: analysis.AgentCard,
+		ID: "card-api-key-name", Title: "the card says where to send an API key", Category: analysis.AgentCard,
 		Level: analysis.Must, Levels: mayIn01, Once: true,
 		Sections: []string{"1.0 §4.5", "0.3 §5.5.3"}, Tags: []string{"card", "auth", "S0-1.4b"},
-		Fix: "Say in the card in which header or parameter the API key goes.",
+		Fix: "Name the header or parameter of the API key in the card.",
 		Run: func(_ context.Context, s *probe.Session) error { return askAuth(s, a2a.APIKeyScheme) },
 	},
 	{
@@ -74,33 +76,33 @@ var Scenarios = []*probe.Scenario{
 		Run:  askFlags,
 	},
 	{
-		ID: "card-public", Title: "the card is there for those without credentials", Category: analysis.ErrorHandling,
+		ID: "card-public", Title: "the card can be read without credentials", Category: analysis.ErrorHandling,
 		Stranger: true, Level: analysis.Must, Once: true,
 		Levels:   scenario.Levels(analysis.Advice, scenario.Since03...),
 		Sections: []string{"1.0 §8.2", "0.3 §5.4"},
-		Tags:     []string{"card", "auth", "S0-4.6", "S0-V6", "S0-P6"},
-		Fix:      "Let anybody read the public card; put what is confidential into the extended card.",
+		Tags:     []string{"card", "auth", "S0-4.6", "S0-V6", "S0-P6", "S4-6.3a"},
+		Fix:      "Let anyone read the public card; put confidential parts into the extended card.",
 		Run:      askPublicCard,
 	},
 	{
-		ID: "card-read-again", Title: "a card that is read again is the same, or has another version or ETag",
+		ID: "card-read-again", Title: "a card that has changed has another version or ETag",
 		Category: analysis.AgentCard, Level: analysis.Advice, Once: true,
 		Sections: []string{"1.0 §8.6", "0.3 §5.5"}, Tags: []string{"card", "cache"},
-		Fix: "Change the version and the ETag of a card with its content.",
+		Fix: "Change the version and the ETag of a card whenever its content changes.",
 		Run: askCardAgain,
 	},
 	{
-		ID: "card-not-changed", Title: "a client that has the card is told so", Category: analysis.AgentCard,
+		ID: "card-not-changed", Title: "a client that has the current card gets 304", Category: analysis.AgentCard,
 		Level: analysis.Should, Levels: scenario.Levels(analysis.Advice, scenario.Old...), Once: true,
 		Sections: []string{"1.0 §8.6", "RFC 9110 §13.1.2"}, Tags: []string{"card", "cache"},
-		Fix: "Compare If-None-Match with the ETag of the card, weakly, and answer 304 if they are equal.",
+		Fix: "Compare If-None-Match with the card's ETag, using the weak comparison, and answer 304 if they are equal.",
 		Run: askCardUnchanged,
 	},
 	{
-		ID: "card-bindings", Title: "JSON-RPC is spoken where the card says so", Category: analysis.AgentCard,
+		ID: "card-bindings", Title: "JSON-RPC is served only where the card offers it", Category: analysis.AgentCard,
 		Level: analysis.Must, Protocols: []client.Protocol{client.REST10},
 		Sections: []string{"1.0 §5.2"}, Tags: []string{"card"},
-		Fix: "List every binding that the agent speaks in the card.",
+		Fix: "List every binding that the agent serves in the card.",
 		Run: askBindings,
 	},
 }
@@ -127,13 +129,13 @@ func cardText(member string) func(a2a.Card) error {
 	return func(card a2a.Card) error {
 		v := card.Get(member)
 		if text, ok := v.Str(); !ok || strings.TrimSpace(text) == "" {
-			return probe.Fail(fmt.Sprintf("a text as %q", member), "%s", scenario.Written(v))
+			return probe.Fail(fmt.Sprintf("a string as %q", member), "%s", scenario.Written(v))
 		}
 		return nil
 	}
 }
 
-// cardURL asserts that there is an address: "url", or in 1.0 that of each interface.
+// cardURL asserts that the card has an address: "url", or in 1.0 the URL of each interface.
 func cardURL(card a2a.Card) error {
 	if !card.Modern {
 		return cardText("url")(card)
@@ -144,7 +146,7 @@ func cardURL(card a2a.Card) error {
 	}
 	for i, entry := range list.Elems() {
 		if entry.Get("url").Text() == "" {
-			return probe.Fail(`a text as "url" of each interface`, "supportedInterfaces[%d] is %s", i,
+			return probe.Fail(`a string as "url" of each interface`, "supportedInterfaces[%d] is %s", i,
 				scenario.Written(entry))
 		}
 	}
@@ -158,22 +160,22 @@ func cardSkills(card a2a.Card) error {
 	return nil
 }
 
-// skillMember returns the scenario of a member that every skill has.
+// skillMember returns the scenario of a member that every skill must have.
 func skillMember(member, row string, in map[client.Protocol]analysis.Level) *probe.Scenario {
-	return skillScenario("skill-"+member, "every skill has a text as "+member, row, in,
+	return skillScenario("skill-"+member, "every skill has a string as "+member, row, in,
 		fmt.Sprintf("Give each skill of the card the member %q.", member),
 		func(v, _ a2a.Value) error {
 			if text, ok := v.Get(member).Str(); !ok || strings.TrimSpace(text) == "" {
-				return probe.Fail(fmt.Sprintf("a text as %q", member), "%s", scenario.Written(v.Get(member)))
+				return probe.Fail(fmt.Sprintf("a string as %q", member), "%s", scenario.Written(v.Get(member)))
 			}
 			return nil
 		})
 }
 
-// skillModes returns the scenario of the modes of every skill. Where there are defaults for them, those of the card
-// will do.
+// skillModes returns the scenario of the modes of every skill. If the protocol has defaults, the defaults of the card
+// are sufficient.
 func skillModes(member, id, row string) *probe.Scenario {
-	return skillScenario(id, "every skill says its "+member, row, bestEarly,
+	return skillScenario(id, "every skill names its "+member, row, bestEarly,
 		fmt.Sprintf("List at least one media type as %q of each skill.", member),
 		func(v, defaults a2a.Value) error {
 			list := v.Get(member)
@@ -188,8 +190,8 @@ func skillModes(member, id, row string) *probe.Scenario {
 		})
 }
 
-// skillScenario returns a scenario that looks at each skill, and names all of which it is not true. It is told where
-// there are defaults for skills: nowhere before 0.1.
+// skillScenario returns a scenario that checks each skill and lists those that fail. The function receives whether
+// skills have defaults: before 0.1 they do not.
 func skillScenario(
 	id, title, row string, in map[client.Protocol]analysis.Level, fix string,
 	ask func(skill, defaults a2a.Value) error,
@@ -203,7 +205,7 @@ func skillScenario(
 				return err
 			}
 			if card.Get("skills").Len() == 0 {
-				return probe.Unclear("the card lists no skill")
+				return probe.Unclear("the card lists no skills")
 			}
 			var defaults a2a.Value
 			if s.Protocol() != client.Early {
@@ -225,7 +227,7 @@ func skillScenario(
 	}
 }
 
-// askAuth asserts that schemes of a type say what clients need to know.
+// askAuth asserts that schemes of a type contain what clients need.
 func askAuth(s *probe.Session, kind a2a.SchemeType) error {
 	card, err := scenario.DeclaredCard(s)
 	if err != nil {
@@ -246,10 +248,10 @@ func askAuth(s *probe.Session, kind a2a.SchemeType) error {
 	if !credentials.Exists() {
 		credentials = card.Get("credentials")
 	}
-	if text, is := credentials.Str(); is { // as 0.1 has it, in whatever form
+	if text, is := credentials.Str(); is { // the form of 0.1, in any spelling
 		credentials = a2a.Parse([]byte(text)).Root
 		if s.Protocol() == client.JSONRPC01 && credentials.Kind() != a2a.Object {
-			return probe.Unclear("what there is to say of credentials is a text in 0.1, in no form of its own")
+			return probe.Unclear("in 0.1 credentials are described by a string without a defined form")
 		}
 	}
 	for _, word := range authentication.Get("schemes").Elems() {
@@ -272,7 +274,7 @@ func askAuth(s *probe.Session, kind a2a.SchemeType) error {
 	return nil
 }
 
-// schemeLacks names what a scheme of OAuth 2.0 or an API key does not say; empty if it says all.
+// schemeLacks names the missing members of an OAuth 2.0 or API key scheme; empty if it is complete.
 func schemeLacks(scheme a2a.SecurityScheme) string {
 	if scheme.Type == a2a.APIKeyScheme {
 		place := "in"
@@ -324,7 +326,7 @@ func askFlags(_ context.Context, s *probe.Session) error {
 
 func askPublicCard(ctx context.Context, s *probe.Session) error {
 	if s.Card == nil {
-		return probe.Unclear("not asked: there is no card")
+		return askGuardedCard(ctx, s)
 	}
 	header := http.Header{"Accept": {"application/json"}}
 	if s.Protocol().Version == "1.0" {
@@ -340,10 +342,36 @@ func askPublicCard(ctx context.Context, s *probe.Session) error {
 	return nil
 }
 
-// again reads the card once more.
+// askGuardedCard checks, if the card is unreadable, whether each possible place requires credentials.
+func askGuardedCard(ctx context.Context, s *probe.Session) error {
+	var refused *client.Error
+	if !errors.As(s.NoCard(), &refused) || !refused.Unauthorized() || s.Endpoint().URL == "" {
+		return probe.Unclear("not tested: there is no card")
+	}
+	guarded := 0
+	for _, name := range []string{"agent-card.json", "agent.json"} {
+		at := strings.TrimRight(s.Endpoint().URL, "/") + "/.well-known/" + name
+		a, err := s.AskAnonymously(ctx, http.MethodGet, at, http.Header{"Accept": {"application/json"}}, nil)
+		if err != nil {
+			return err
+		}
+		switch a.Status {
+		case http.StatusUnauthorized, http.StatusForbidden:
+			guarded = a.Status
+		case http.StatusOK:
+			return nil
+		}
+	}
+	if guarded == 0 {
+		return probe.Unclear("not tested: there is no card")
+	}
+	return probe.Fail("HTTP 200 without credentials", "HTTP %d", guarded)
+}
+
+// again reads the card a second time.
 func again(ctx context.Context, s *probe.Session, condition string) (*probe.Answer, error) {
 	if s.Card == nil {
-		return nil, probe.Unclear("not asked: there is no card")
+		return nil, probe.Unclear("not tested: there is no card")
 	}
 	header := http.Header{"Accept": {"application/json"}}
 	if s.Protocol().Version == "1.0" {
@@ -370,7 +398,7 @@ func askCardAgain(ctx context.Context, s *probe.Session) error {
 	}
 	version := func(a *probe.Answer) string { return a.JSON().Get("version").Text() + " " + a.Header.Get("ETag") }
 	if !bytes.Equal(first.Body, second.Body) && version(first) == version(second) {
-		return probe.Fail("the same card under the same version and ETag", "another one")
+		return probe.Fail("the same card under the same version and ETag", "another card")
 	}
 	return nil
 }
@@ -389,23 +417,23 @@ func askCardUnchanged(ctx context.Context, s *probe.Session) error {
 	case err != nil || second.Status == http.StatusNotModified:
 		return err
 	case second.Header.Get("ETag") != tag:
-		return probe.Unclear("the card has another ETag each time")
+		return probe.Unclear("the card has a new ETag for each request")
 	}
 	return probe.Fail("HTTP 304 for If-None-Match: "+tag, "HTTP %d with the same ETag", second.Status)
 }
 
-// askBindings asks over JSON-RPC at the address of an interface for HTTP+JSON alone.
+// askBindings sends JSON-RPC requests to an interface that offers only HTTP+JSON.
 func askBindings(ctx context.Context, s *probe.Session) error {
 	at := s.Endpoint()
 	for _, i := range s.Interfaces() {
 		if i.URL == at.URL && i.Protocol.Binding == "JSONRPC" {
-			return &probe.Skip{Why: "the card offers JSON-RPC there"}
+			return &probe.Skip{Why: "the card offers JSON-RPC at this address"}
 		}
 	}
 	at.Protocol = client.JSONRPC10
 	_, err := s.At(at, func(*client.Options) {}).Get(ctx, s.NewID(), nil)
 	if r := scenario.Refusal(err); err == nil || r != nil && r.Reason == "TASK_NOT_FOUND" && s.Last().JSON().Has("jsonrpc") {
-		return probe.Fail("no JSON-RPC, which the card does not offer", "%s", scenario.Brief(s.Last()))
+		return probe.Fail("no answer to JSON-RPC, which the card does not offer", "%s", scenario.Brief(s.Last()))
 	}
 	return nil
 }

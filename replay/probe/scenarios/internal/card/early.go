@@ -21,7 +21,7 @@ var Early = scenario.In(probe.Scenario{
 		Fix:  "Send Access-Control-Allow-Origin: * with the card, and answer OPTIONS.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			if s.Card == nil {
-				return probe.Unclear("not asked: there is no card")
+				return probe.Unclear("not tested: there is no card")
 			}
 			header := http.Header{"Origin": {"https://page.example"}}
 			a, err := s.AskAnonymously(ctx, http.MethodGet, s.Card.URL, header, nil)

@@ -11,17 +11,17 @@ import (
 	"a2atap/replay/probe/scenarios/internal/scenario"
 )
 
-// crowd is how many tasks are made at the same time.
+// crowd is the number of concurrent tasks.
 const crowd = 5
 
-// A strand is one of several tasks at the same time.
+// A strand is one of several concurrent tasks.
 type strand struct {
 	sent    client.Message
-	mark    string // a word that only this strand has been told
+	mark    string // a word that only this strand contains
 	task    *client.Task
-	message *client.Message // in place of a task
+	message *client.Message // instead of a task
 	err     error
-	foreign string // the id of another task that its stream told of
+	foreign string // the id of another task in its stream
 }
 
 func askAtOnce(ctx context.Context, s *probe.Session) error {
@@ -39,7 +39,7 @@ func askAtOnce(ctx context.Context, s *probe.Session) error {
 	return apart(strands)
 }
 
-// run makes the task and reads it when it has ended.
+// run creates the task and reads it after it has ended.
 func (x *strand) run(ctx context.Context, s *probe.Session, streams bool) {
 	if streams {
 		x.stream(ctx, s)
@@ -54,7 +54,7 @@ func (x *strand) run(ctx context.Context, s *probe.Session, streams bool) {
 	x.task, x.err = s.Settle(ctx, x.task.ID)
 }
 
-// stream makes the task in a stream, and reads that until the task is settled.
+// stream creates the task in a stream, and reads the stream until the task is settled.
 func (x *strand) stream(ctx context.Context, s *probe.Session) {
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
@@ -62,7 +62,7 @@ func (x *strand) stream(ctx context.Context, s *probe.Session) {
 	heard := false
 	for e, err := range s.Client.Stream(ctx, x.sent, client.SendOptions{}) {
 		if err != nil && !heard {
-			return // why no stream comes is for the scenarios about streams
+			return // the scenarios about streams report why no stream comes
 		}
 		if err != nil {
 			x.err = err
@@ -87,12 +87,12 @@ func (x *strand) stream(ctx context.Context, s *probe.Session) {
 	}
 }
 
-// apart asserts that no strand shows anything of another.
+// apart asserts that no strand shows data of another.
 func apart(strands []*strand) error {
 	tasks := 0
 	for _, x := range strands {
 		if x.err != nil {
-			return fmt.Errorf("one of %d tasks at the same time: %w", len(strands), x.err)
+			return fmt.Errorf("one of %d concurrent tasks: %w", len(strands), x.err)
 		}
 		if x.foreign != "" {
 			return probe.Fail("events of task "+x.task.ID+" in its stream", "one of task %s", x.foreign)
@@ -111,20 +111,23 @@ func apart(strands []*strand) error {
 				continue
 			}
 			if other.task != nil && other.task.ID == x.task.ID {
-				return probe.Fail("a task for each message", "two of them got task %s", x.task.ID)
+				return probe.Fail("a task for each message", "two messages got task %s", x.task.ID)
 			}
 			if other.task != nil && x.task.ContextID != "" && other.task.ContextID == x.task.ContextID {
-				return probe.Fail("a context for each message that names none", "tasks %s and %s are both in context %s",
+				return probe.Fail("a separate context for each message that names none", "tasks %s and %s are both in context %s",
 					x.task.ID, other.task.ID, x.task.ContextID)
 			}
 			if strings.Contains(string(x.task.Raw), other.mark) || strings.Contains(string(x.task.Raw), other.sent.ID) {
-				return probe.Fail("what belongs to task "+x.task.ID, "what was said in the message of another: %s",
+				return probe.Fail("only content of task "+x.task.ID, "text of another task's message: %s",
 					probe.Excerpt(x.task.Raw))
 			}
 		}
 	}
+	if tasks == 0 {
+		return probe.NoTask()
+	}
 	if tasks < 2 {
-		return probe.Unclear("%d of %d messages made a task", tasks, len(strands))
+		return probe.Unclear("%d of %d messages created a task", tasks, len(strands))
 	}
 	return nil
 }

@@ -9,14 +9,14 @@ import (
 	"a2atap/replay/probe/scenarios/internal/scenario"
 )
 
-// Contexts are about which task and which context a message belongs to (A2A 1.0 §3.4).
+// Contexts are about the task and the context that a message belongs to (A2A 1.0 §3.4).
 var Contexts = scenario.In(probe.Scenario{
 	Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10,
 }, []*probe.Scenario{
 	{
-		ID: "act-unknown-taskid-in-message", Title: "a message to a task that nobody made is refused, and makes none",
+		ID: "act-unknown-taskid-in-message", Title: "a message to an unknown task is refused, and creates none",
 		Sections: []string{"1.0 §3.4.2"}, Tags: []string{"errors", "context", "A10", "CORE-MULTI-004"},
-		Fix: "Answer a message whose taskId is unknown with TaskNotFound; task ids are the agent's to make.",
+		Fix: "Answer a message with an unknown taskId with TaskNotFound; only agents create task ids.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			m := s.Say(probe.CompletesTask)
 			m.TaskID = s.NewID()
@@ -32,32 +32,32 @@ var Contexts = scenario.In(probe.Scenario{
 		ID: "act-context-mismatch", Title: "a message to a task of another context is refused",
 		Sections: []string{"1.0 §3.4.3"},
 		Tags:     []string{"errors", "context", "A11", "CORE-MULTI-006", "acts:CORE-MULTI-003", "acts:CORE-MULTI-006"},
-		Fix:      "Refuse a message whose contextId is not that of the task it names.",
+		Fix:      "Refuse a message whose contextId differs from the context of the task that it names.",
 		Run:      askContextMismatch,
 	},
 	{
-		ID: "act-context-accept-or-reject", Title: "a context that the client names is kept or refused",
-		// Before 1.0 no sentence says it; a context is there to be gone on with all the same.
+		ID: "act-context-accept-or-reject", Title: "a context from the client is used or refused",
+		// No sentence before 1.0 requires it, but a context exists to be continued.
 		Protocols: scenario.Since03, Levels: scenario.Levels(analysis.Advice, scenario.V03...),
 		Sections: []string{"1.0 §3.4.1", "0.3 §6.1"},
 		Tags: []string{
 			"context", "A12", "CORE-MULTI-002", "CORE-MULTI-002a", "acts:CORE-CTX-001", "tck-main:continue_with_contextid",
 		},
-		Fix: "Answer in the context that the message names, or refuse it; never in another one.",
+		Fix: "Answer in the context that the message names, or refuse the message; never use another context.",
 		Run: askContextKept,
 	},
 	{
-		ID: "act-context-inferred", Title: "a message that names its task alone belongs to the task's context",
+		ID: "act-context-inferred", Title: "a message that names only a task belongs to the task's context",
 		Sections: []string{"1.0 §3.4.3"}, Tags: []string{"context", "A13", "CORE-MULTI-005", "acts:CORE-MULTI-005"},
-		Fix: "Take the context of a message that names a task from that task.",
+		Fix: "If a message names a task, use the task's context.",
 		Run: askContextInferred,
 	},
 	{
-		ID: "act-context-made", Title: "a message without a context is answered in one",
-		// An agent that makes no context need not name one; the proto file wants it in messages all the same.
+		ID: "act-context-made", Title: "the answer to a message without a context has one",
+		// An agent that makes no context need not name one, although the proto file requires it in messages.
 		Level: analysis.Should, Sections: []string{"1.0 §3.4.1"},
 		Tags: []string{"context", "CORE-MULTI-001", "CORE-MULTI-001a"},
-		Fix:  "Write the contextId that the agent has made into the task or the message that answers.",
+		Fix:  "Write the contextId that the agent created into the answering task or message.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			r, err := s.Client.Send(ctx, s.Say(probe.Anything), client.SendOptions{})
 			if err != nil {
@@ -70,9 +70,9 @@ var Contexts = scenario.In(probe.Scenario{
 		},
 	},
 	{
-		ID: "act-task-ids-unique", Title: "two messages make two tasks", Sections: []string{"1.0 §3.4.2"},
+		ID: "act-task-ids-unique", Title: "two messages create two tasks", Sections: []string{"1.0 §3.4.2"},
 		Tags: []string{"context", "CORE-MULTI-003"},
-		Fix:  "Make an id that no other task has for each new task.",
+		Fix:  "Create a unique id for each new task.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			first, err := s.Task(ctx, probe.CompletesTask, client.SendOptions{})
 			if err != nil {
@@ -89,10 +89,10 @@ var Contexts = scenario.In(probe.Scenario{
 		},
 	},
 	{
-		ID: "act-reference-tasks", Title: "a message that refers to other tasks is answered, known or not",
+		ID: "act-reference-tasks", Title: "a message that refers to other tasks is answered, whether they exist or not",
 		Level: analysis.May, Sections: []string{"1.0 §3.4.3"},
 		Tags: []string{"context", "tck-main:reference_task_ids_valid", "tck-main:reference_task_ids_invalid"},
-		Fix:  "Ignore references to tasks that are unknown, or refuse them with an error of A2A.",
+		Fix:  "Ignore references to unknown tasks, or refuse them with an A2A error.",
 		Run:  askReferences,
 	},
 })
@@ -100,7 +100,7 @@ var Contexts = scenario.In(probe.Scenario{
 func askContextKept(ctx context.Context, s *probe.Session) error {
 	m := s.Say(probe.Anything)
 	m.ContextID = s.NewID()
-	if s.Protocol().Version != "1.0" { // there the agent makes contexts, and only one of its own is known to it
+	if s.Protocol().Version != "1.0" { // in 1.0 the agent makes contexts, and knows only its own
 		first, err := s.Client.Send(ctx, s.Say(probe.Anything), client.SendOptions{})
 		if err != nil {
 			return err
@@ -159,7 +159,7 @@ func askContextInferred(ctx context.Context, s *probe.Session) error {
 		return err
 	}
 	if got := contextOf(r); got != task.ContextID {
-		return probe.Fail("context "+task.ContextID+", which is that of task "+task.ID, "context %q", got)
+		return probe.Fail("context "+task.ContextID+", the context of task "+task.ID, "context %q", got)
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ func askReferences(ctx context.Context, s *probe.Session) error {
 	return nil
 }
 
-// contextOf returns the context of what came for a message.
+// contextOf returns the context in the answer to a message.
 func contextOf(r *client.Result) string {
 	if r.Task != nil {
 		return r.Task.ContextID

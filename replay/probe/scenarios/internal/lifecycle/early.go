@@ -9,15 +9,15 @@ import (
 	"a2atap/replay/probe/scenarios/internal/scenario"
 )
 
-// Early are about how tasks go before 0.1, where more is laid down than later: which states may follow each other, and
-// how a client learns that one may not.
+// Early are about the life of tasks before 0.1, which specifies more than later versions: which states may follow
+// each other, and how a client learns that a transition is not allowed.
 var Early = scenario.In(probe.Scenario{
 	Category: analysis.Lifecycle, Level: analysis.Must, Protocols: []client.Protocol{client.Early},
 	Sections: []string{"0.1 §6.3"},
 }, []*probe.Scenario{
 	{
 		ID: "legacy-canceled", Title: "a task that was canceled stays canceled", Tags: []string{"S0-2.3", "S4-V4", "S4-P6"},
-		Fix: "Leave a task that has ended as it is.",
+		Fix: "Do not change an ended task.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			task, err := s.Live(ctx)
 			if err != nil {
@@ -30,9 +30,9 @@ var Early = scenario.In(probe.Scenario{
 		},
 	},
 	{
-		ID: "legacy-send-ended", Title: "a message to a task that has ended is refused with -32002",
+		ID: "legacy-send-ended", Title: "a message to an ended task is refused with -32002",
 		Category: analysis.ErrorHandling, Tags: []string{"errors", "S4-2.5", "S4-V7", "S4-P6"},
-		Fix: "Refuse a message to a task that has ended with error -32002, and leave the task as it is.",
+		Fix: "Refuse a message to an ended task with error -32002, and do not change the task.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			task, err := s.Finished(ctx, probe.CompletesTask)
 			if err != nil {
@@ -48,8 +48,8 @@ var Early = scenario.In(probe.Scenario{
 		},
 	},
 	{
-		ID: "legacy-history-length", Title: "a history has no more entries than were asked for", Level: analysis.Should,
-		Tags: []string{"history", "S4-3.2b"}, Fix: "Show the newest historyLength entries at most.",
+		ID: "legacy-history-length", Title: "a history has at most the requested number of entries", Level: analysis.Should,
+		Tags: []string{"history", "S4-3.2b"}, Fix: "Return at most the newest historyLength entries.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			task, err := s.Finished(ctx, probe.CompletesTask)
 			if err != nil {
@@ -59,7 +59,7 @@ var Early = scenario.In(probe.Scenario{
 				return err
 			}
 			if n := scenario.ResultOf(s, s.Last()).Get("history").Len(); n > 1 {
-				return probe.Fail("one entry of history, as was asked for", "%d", n)
+				return probe.Fail("one entry of history, as requested", "%d", n)
 			}
 			return nil
 		},
@@ -70,7 +70,7 @@ var Early = scenario.In(probe.Scenario{
 func stays(ctx context.Context, s *probe.Session, id string, ended client.State) error {
 	task, err := s.Client.Get(ctx, id, nil)
 	if scenario.Gone(err) {
-		return probe.Unclear("task %s is not kept", id)
+		return probe.Unclear("task %s was not kept", id)
 	}
 	if err == nil && task.Status.State != ended {
 		err = probe.Fail("task "+id+" as it ended: "+string(ended), "it is %s", task.Status.State)

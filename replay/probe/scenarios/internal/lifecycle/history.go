@@ -10,19 +10,19 @@ import (
 	"a2atap/replay/probe/scenarios/internal/scenario"
 )
 
-// Histories are about how much of a task's history is shown (A2A 1.0 §3.2.4).
+// Histories are about the shown part of a task's history (A2A 1.0 §3.2.4).
 var Histories = scenario.In(probe.Scenario{
 	Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10,
 }, []*probe.Scenario{
 	{
-		ID: "act-history-length", Title: "a task is shown with no more messages than were asked for",
+		ID: "act-history-length", Title: "a task has at most the requested number of history messages",
 		Protocols: scenario.Since01, Levels: scenario.Levels(analysis.Should, scenario.Old...),
 		Sections: []string{"1.0 §3.2.4", "0.3 §7.3.1"},
 		Tags: []string{
 			"history", "A23", "CORE-HIST-002", "acts:CORE-HIST-002", "tck-main:tasks_get_with_history_length",
 			"tck-main:task_history_length", "tck-main:history_length_parameter_compliance",
 		},
-		Fix: "Show the newest historyLength messages at most.",
+		Fix: "Return at most the newest historyLength messages.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			task, err := scenario.Conversation(ctx, s)
 			if err != nil {
@@ -32,7 +32,7 @@ var Histories = scenario.In(probe.Scenario{
 		},
 	},
 	{
-		ID: "act-history-zero", Title: "a task is shown without history if none is wanted", Level: analysis.Should,
+		ID: "act-history-zero", Title: "a task has no history if historyLength is 0", Level: analysis.Should,
 		Sections: []string{"1.0 §3.2.4"},
 		Tags: []string{
 			"history", "A23", "CORE-HIST-001", "acts:CORE-HIST-001", "acts:CORE-GET-002", "tck-main:history_length_zero",
@@ -47,10 +47,10 @@ var Histories = scenario.In(probe.Scenario{
 		},
 	},
 	{
-		ID: "act-history-zero-send", Title: "a message is answered without history if none is wanted",
+		ID: "act-history-zero-send", Title: "the answer to a message has no history if historyLength is 0",
 		Level: analysis.Should, Sections: []string{"1.0 §3.2.4"},
 		Tags: []string{"history", "A23", "CORE-HIST-003", "acts:CORE-HIST-003"},
-		Fix:  "Heed historyLength in the configuration of SendMessage too.",
+		Fix:  "Apply historyLength in the configuration of SendMessage too.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			task, err := s.Task(ctx, probe.CompletesTask, client.SendOptions{HistoryLength: new(int)})
 			if err != nil {
@@ -63,8 +63,8 @@ var Histories = scenario.In(probe.Scenario{
 		},
 	},
 	{
-		ID: "act-history-negative", Title: "a history of less than no messages is refused",
-		// Only an example says so.
+		ID: "act-history-negative", Title: "a negative historyLength is refused",
+		// Only an example shows this.
 		Category: analysis.ErrorHandling, Level: analysis.Should, Sections: []string{"1.0 §3.2.4", "1.0 §6.5"},
 		Tags: []string{
 			"history", "errors", "A23", "tck-main:negative_history_length_error",
@@ -81,9 +81,9 @@ var Histories = scenario.In(probe.Scenario{
 		},
 	},
 	{
-		ID: "act-history-large", Title: "more history than there is may be asked for", Sections: []string{"1.0 §3.2.4"},
+		ID: "act-history-large", Title: "a historyLength above the number of messages is accepted", Sections: []string{"1.0 §3.2.4"},
 		Tags: []string{"history", "tck-main:history_length_exceeds_actual", "tck-main:boundary_values"},
-		Fix:  "Show what history there is if more is asked for.",
+		Fix:  "Return the whole history if historyLength is larger than the history.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			task, err := s.Finished(ctx, probe.CompletesTask)
 			if err != nil {
@@ -93,13 +93,13 @@ var Histories = scenario.In(probe.Scenario{
 		},
 	},
 	{
-		ID: "act-history-order", Title: "the history has the messages that were sent, in their order",
+		ID: "act-history-order", Title: "the history has the messages that were sent, in order",
 		Level: analysis.Should, Sections: []string{"1.0 §3.7", "1.0 §3.2.4"},
 		Tags: []string{
 			"history", "CORE-HIST-004", "CORE-HIST-005", "CORE-HIST-006", "acts:CORE-HIST-004", "acts:CORE-HIST-005",
 			"acts:CORE-HIST-006", "tck-main:unicode_and_special_chars",
 		},
-		Fix: "Keep messages as they came, the oldest first.",
+		Fix: "Keep messages in the order in which they arrived, the oldest first.",
 		Run: askHistoryOrder,
 	},
 })
@@ -134,9 +134,9 @@ func askHistoryOrder(ctx context.Context, s *probe.Session) error {
 		at := slices.IndexFunc(task.History, func(h client.Message) bool { return h.ID == m.ID })
 		switch {
 		case at < 0:
-			return probe.Unclear("the agent does not keep message %s in its history, as it may", m.ID)
+			return probe.Unclear("the agent does not keep message %s in its history, which is allowed", m.ID)
 		case at < last:
-			return probe.Fail("history in the order in which messages were sent", "message %s stands before one sent earlier",
+			return probe.Fail("history in the order in which messages were sent", "message %s is before one that was sent earlier",
 				m.ID)
 		case task.History[at].Text() != m.Text():
 			return probe.Fail("the text as it was sent: "+m.Text(), "%q", task.History[at].Text())

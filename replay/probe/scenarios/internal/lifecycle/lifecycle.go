@@ -1,16 +1,16 @@
-// Package lifecycle asks for tasks: how they are made, read, listed, continued and canceled, and what they remember.
+// Package lifecycle tests tasks: how agents create, read, list, continue and cancel them, and the kept history.
 package lifecycle
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
+	"time"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/client"
+	"a2atap/replay/live"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios/internal/scenario"
 )
@@ -20,83 +20,77 @@ var Scenarios = scenario.In(probe.Scenario{
 	Category: analysis.Lifecycle, Level: analysis.Must,
 }, []*probe.Scenario{
 	{
-		ID: "send", Title: "a message is answered with a task, or with a message", First: true,
+		ID: "send", Title: "a message is answered with a task or a message", First: true,
 		Sections: []string{"1.0 §3.1.1", "0.3 §7.1"},
 		Tags: []string{
 			"core", "basic", "S0-2.1", "S0-P2", "S0-P7", "S0-I1", "S0-I2", "GRPC-SVC-001", "GRPC-SVC-002",
-			"tck-main:message_send_valid_text",
+			"tck-main:message_send_valid_text", "S4-3.1a",
 		},
 		Fix: "Answer a message with a task that has an id and a state, or with a message.",
 		Run: askSend,
 	},
 	{
-		ID: "task-completes", Title: "a task that was sent is found, and completes",
+		ID: "task-completes", Title: "a new task can be read, and completes",
 		Sections: []string{"1.0 §3.1.1", "1.0 §3.1.3", "0.3 §7.1", "0.3 §7.3"},
 		Tags: []string{
-			"core", "basic", "acts:CORE-SEND-001", "S0-2.1", "S0-2.2", "S0-2.6", "S0-I5", "S0-V2", "S0-P1", "S0-P3",
+			"core", "basic", "acts:CORE-SEND-001", "S0-2.1", "S0-2.2", "S0-2.6", "S0-I5", "S0-V2", "S0-P1", "S0-P3", "S4-2.3", "S4-V2",
 		},
-		Fix: "Bring tasks to an end, and show their state to who asks for them.",
+		Fix: "Bring tasks to an end, and return their state on request.",
 		Run: askCompletion,
 	},
 	{
-		ID: "task-cancel", Title: "a task at work is canceled", Sections: []string{"1.0 §3.1.5", "0.3 §7.4"},
+		ID: "task-cancel", Title: "an active task is canceled", Sections: []string{"1.0 §3.1.5", "0.3 §7.4"},
 		Tags: []string{
 			"core", "S0-2.3", "S0-V3", "CORE-CANCEL-001", "acts:CORE-CANCEL-001", "tck-main:tasks_cancel_valid",
 		},
-		Fix: "End the work on a task that is canceled, and show it as canceled.",
+		Fix: "Stop the work on a canceled task, and return it as canceled.",
 		Run: askCancellation,
 	},
 	{
-		ID: "multi-turn", Title: "a task that asks back goes on with the answer",
+		ID: "multi-turn", Title: "a task that asks for input continues with the answer",
 		Sections: []string{"1.0 §3.4.3", "0.3 §9.4"},
 		Tags:     []string{"core", "S0-2.4", "acts:CORE-MULTI-001", "tck-main:message_send_continue_task"},
-		Fix:      "Continue the task that a message names, in its context; make no new one.",
+		Fix:      "Continue the task that a message names, in its context; do not create a new one.",
 		Run:      askAgain,
 	},
 	{
 		ID: "task-history", Title: "the history of a task is kept", Sections: []string{"0.3 §5.5.2", "0.3 §7.3"},
 		Tags:      []string{"history", "S0-2.5"},
 		Protocols: scenario.Before10,
-		Fix:       "Keep each status that a task had, or do not declare stateTransitionHistory.",
+		Fix:       "Keep each status of a task, or do not declare stateTransitionHistory.",
 		Run:       askHistory,
 	},
 	{
-		ID: "skills-answer", Title: "the first example of each skill is answered", Level: analysis.Should,
-		Sections: []string{"1.0 §4.4.5", "0.3 §5.5.4"}, Tags: []string{"skills", "S0-I4", "S0-2.1"},
-		Fix: "Make the agent answer the examples of its own card.",
-		Run: askSkills,
+		ID: "skills-answer", Title: "the first example of each skill is answered, and its task ends", Level: analysis.Should,
+		Sections: []string{"1.0 §4.4.5", "0.3 §5.5.4"}, Tags: []string{"skills", "S0-I4", "S0-2.1", "S0-2.2"},
+		EachSkill: true,
+		Fix:       "Let the agent answer the examples of its own card, and bring the task of each skill to an end.",
+		Run:       askSkills,
 	},
 	{
-		ID: "concurrent-tasks", Title: "tasks at the same time do not get in each other's way",
+		ID: "concurrent-tasks", Title: "concurrent tasks do not interfere with each other",
 		Category: analysis.Interop, Sections: []string{"1.0 §3.4.2", "0.3 §6.1"},
 		Tags: []string{
 			"core", "concurrency", "S0-5.5d", "tck-main:parallel_requests", "tck-main:rapid_sequential_requests",
 			"tck-main:concurrent_method_calls",
 		},
-		Fix: "Keep ids, contexts, messages and artifacts of tasks apart that are worked on at the same time.",
+		Fix: "Keep ids, contexts, messages and artifacts of concurrent tasks separate.",
 		Run: askAtOnce,
 	},
 })
-
-// expects reports whether an agent has to do what it was told: it is known to, or it was told an example of its card,
-// and its dialect says that these work.
-func expects(s *probe.Session) bool {
-	_, told := s.Example()
-	return s.Scripted() || told && s.Protocol() == client.Early
-}
 
 func askSend(ctx context.Context, s *probe.Session) error {
 	m := scenario.Named(s, s.Say(probe.CompletesTask))
 	r, err := s.Client.Send(ctx, m, client.SendOptions{})
 	if refused := scenario.Refusal(err); refused != nil && !expects(s) && choosy(refused) {
-		return &probe.Inconclusive{Why: "the agent does not take what it was sent, which is its own affair (" +
-			probe.Describe(refused) + "); give it a text that it takes with --prompt task-lifecycle=TEXT", Cause: err}
+		return &probe.Inconclusive{Why: "the agent does not accept the message, which is allowed (" +
+			probe.Describe(refused) + "); name a text that it accepts with --prompt task-lifecycle=TEXT", Cause: err}
 	}
 	if err != nil {
 		return err
 	}
 	if r.Task == nil {
-		return nil // a message, whose form the client has read
+		return nil // a message, whose form the client has checked
 	}
 	if err := scenario.SameTask(r.Task, m.TaskID, m.ContextID); err != nil {
 		return err
@@ -104,43 +98,13 @@ func askSend(ctx context.Context, s *probe.Session) error {
 	return likely(s, r.Task, "submitted, working or completed", client.Submitted, client.Working, client.Completed)
 }
 
-// choosy reports whether an agent refuses a message for what is in it.
+// choosy reports whether an agent refuses a message because of its contents.
 func choosy(r *client.Error) bool {
 	switch r.Code {
 	case -32602, -32005:
 		return true
 	}
 	return r.Invalid() || r.Code == 0 && (r.HTTPStatus == 415 || r.HTTPStatus == 422)
-}
-
-// knownStates are those that a task may be in.
-var knownStates = []client.State{
-	client.Submitted, client.Working, client.InputRequired, client.AuthRequired, client.Completed, client.Failed,
-	client.Canceled, client.Rejected,
-}
-
-// likely asserts that a task is in one of some states. An agent of which it is not known what it does with a message
-// may as well have failed.
-func likely(s *probe.Session, task *client.Task, words string, states ...client.State) error {
-	state := task.Status.State
-	switch {
-	case slices.Contains(states, state):
-		return nil
-	case !slices.Contains(knownStates, state):
-		return probe.Fail("a task that is "+words, "task %s is %q, which is not a state", task.ID, state)
-	case expects(s):
-		return probe.Fail("a task that is "+words, "task %s is %s", task.ID, said(task))
-	}
-	return probe.Unclear("task %s is %s, which may be as the agent wants it", task.ID, said(task))
-}
-
-// said describes the state of a task, and what the agent says about it.
-func said(task *client.Task) string {
-	text := string(task.Status.State)
-	if m := task.Status.Message; m != nil && m.Text() != "" {
-		text += fmt.Sprintf(" (%s)", probe.Excerpt([]byte(m.Text())))
-	}
-	return text
 }
 
 func askCompletion(ctx context.Context, s *probe.Session) error {
@@ -152,7 +116,7 @@ func askCompletion(ctx context.Context, s *probe.Session) error {
 	ended := task.Status.State.Terminal()
 	found, err := s.Await(ctx, task.ID, probe.Settled)
 	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Reason == "TASK_NOT_FOUND" && ended {
-		return probe.Unclear("task %s was %s at once, and is not kept", task.ID, task.Status.State)
+		return probe.Unclear("task %s was %s at once, and was not kept", task.ID, task.Status.State)
 	}
 	if err != nil {
 		return err
@@ -187,14 +151,14 @@ func askCancellation(ctx context.Context, s *probe.Session) error {
 	case err == nil && ended.Status.State == client.Canceled:
 		return nil
 	case s.Protocol() == client.Early:
-		return probe.Fail("a task that is canceled", "task %s is %s in the answer, and %s later", task.ID,
+		return probe.Fail("a canceled task", "task %s is %s in the answer, and %s later", task.ID,
 			canceled.Status.State, last(ended, canceled).Status.State)
 	}
-	// Since 0.1 nobody promises that a cancellation succeeds.
+	// Since 0.1 no text promises that a cancellation succeeds.
 	return probe.Unclear("task %s is %s after its cancellation", task.ID, last(ended, canceled).Status.State)
 }
 
-// last returns the newest of what is known of a task.
+// last returns the newest known snapshot of a task.
 func last(newer, older *client.Task) *client.Task {
 	if newer != nil {
 		return newer
@@ -202,8 +166,8 @@ func last(newer, older *client.Task) *client.Task {
 	return older
 }
 
-// notCanceled says what a refused cancellation amounts to: a task may have ended meanwhile, and an agent need not be
-// able to cancel.
+// notCanceled returns the outcome of a refused cancellation: the task may have ended meanwhile, and an agent need not
+// be able to cancel.
 func notCanceled(ctx context.Context, s *probe.Session, id string, err error) error {
 	var refused *client.Error
 	if !errors.As(err, &refused) {
@@ -214,19 +178,19 @@ func notCanceled(ctx context.Context, s *probe.Session, id string, err error) er
 		task, getErr := s.Client.Get(ctx, id, nil)
 		switch {
 		case getErr != nil:
-			return probe.Unclear("task %s is gone", id)
+			return probe.Unclear("task %s no longer exists", id)
 		case task.Status.State.Terminal():
 			return probe.Unclear("task %s was %s before it could be canceled", id, task.Status.State)
 		case refused.Reason == "TASK_NOT_FOUND" || expects(s):
 			return probe.Fail("the cancellation of task "+id+", which is "+string(task.Status.State), "%s",
 				probe.Describe(refused))
 		}
-		return probe.Unclear("task %s cannot be canceled, as the agent says", id)
+		return probe.Unclear("the agent answers that task %s cannot be canceled", id)
 	case "UNSUPPORTED_OPERATION":
 		if s.Scripted() {
 			return err
 		}
-		return probe.Unclear("the agent cancels nothing, as it says")
+		return probe.Unclear("the agent answers that it does not support cancellation")
 	}
 	return err
 }
@@ -241,7 +205,7 @@ func askAgain(ctx context.Context, s *probe.Session) error {
 		return err
 	}
 	if task.Status.State != client.InputRequired {
-		return &probe.Skip{Why: fmt.Sprintf("the agent did not ask back: task %s is %s", task.ID, task.Status.State)}
+		return &probe.Skip{Why: fmt.Sprintf("the agent did not ask for input: task %s is %s", task.ID, task.Status.State)}
 	}
 	m := client.Text("done")
 	m.TaskID, m.ContextID = task.ID, task.ContextID
@@ -250,18 +214,57 @@ func askAgain(ctx context.Context, s *probe.Session) error {
 		return err
 	}
 	if r.Task == nil {
-		return probe.Unclear("the agent answered with a message, and this is about tasks")
+		return probe.NoTask()
 	}
 	if err := scenario.SameTask(r.Task, task.ID, task.ContextID); err != nil {
 		return err
+	}
+	if r.Task.Status.State == client.InputRequired && !s.Scripted() {
+		return movedOn(ctx, s, task, r.Task)
 	}
 	if r.Task, err = probe.AtRest(ctx, s, r.Task); err != nil {
 		return err
 	}
 	if r.Task.Status.State == client.InputRequired && !s.Scripted() {
-		return nil // it asks for more
+		return nil // the agent asks for more input
 	}
 	return likely(s, r.Task, "working or completed", client.Working, client.Completed)
+}
+
+// movedOn asserts that a task that waited for input continues after it, even if only to another question. It polls
+// until the status changes, because the agent may process the message after its answer.
+func movedOn(ctx context.Context, s *probe.Session, before, now *client.Task) error {
+	asked := statusText(before)
+	if statusText(now) != asked {
+		return nil
+	}
+	begun := time.Now()
+	for pause := 50 * time.Millisecond; time.Since(begun) < s.Timeout; pause = min(2*pause, time.Second) {
+		if !live.Sleep(ctx, pause) {
+			return ctx.Err()
+		}
+		task, err := s.Client.Get(ctx, now.ID, nil)
+		if err != nil {
+			return err
+		}
+		if statusText(task) != asked {
+			return nil
+		}
+	}
+	if before.Status.Timestamp == "" && s.Protocol() != client.Early {
+		return probe.Unclear("task %s asks the same question again, and its status has no timestamp", now.ID)
+	}
+	return probe.Fail("work on the follow-up, or another question", "task %s still waits for input with the same status",
+		now.ID)
+}
+
+// statusText distinguishes the statuses of a task from each other.
+func statusText(task *client.Task) string {
+	text := string(task.Status.State) + " " + task.Status.Timestamp
+	if m := task.Status.Message; m != nil {
+		text += " " + m.ID + " " + m.Text()
+	}
+	return text
 }
 
 func askHistory(ctx context.Context, s *probe.Session) error {
@@ -284,41 +287,8 @@ func askHistory(ctx context.Context, s *probe.Session) error {
 		return nil
 	}
 	if s.Protocol() != client.Early {
-		return probe.Unclear("the history of task %s has %d entries, which is not against the protocol", task.ID,
+		return probe.Unclear("the history of task %s has %d entries, which the protocol allows", task.ID,
 			history.Len())
 	}
 	return probe.Fail("a history with at least 2 entries", "%s", scenario.Written(history))
-}
-
-func askSkills(ctx context.Context, s *probe.Session) error {
-	if s.Card == nil {
-		return probe.Unclear("there is no card with skills")
-	}
-	var wrong []string
-	asked := 0
-	for _, skill := range s.Skills() {
-		if len(skill.Examples) == 0 {
-			continue
-		}
-		asked++
-		task, done, err := s.BeginWith(ctx, client.Text(skill.Examples[0]), client.SendOptions{})
-		var unclear *probe.Inconclusive
-		switch {
-		case errors.As(err, &unclear): // a message
-		case err != nil && ctx.Err() != nil:
-			return err
-		case err != nil:
-			wrong = append(wrong, fmt.Sprintf("skill %q: %v", skill.ID, err))
-		case !task.Status.State.Terminal():
-			s.Client.Cancel(ctx, task.ID, nil) //nolint:errcheck // so that it does no work for nothing
-		}
-		done()
-	}
-	switch {
-	case len(wrong) > 0:
-		return probe.Fail("a task or a message", "%s", strings.Join(wrong, "; "))
-	case asked == 0:
-		return probe.Unclear("no skill of the card has an example")
-	}
-	return nil
 }

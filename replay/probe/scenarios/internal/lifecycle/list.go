@@ -14,13 +14,13 @@ import (
 	"a2atap/replay/probe/scenarios/internal/scenario"
 )
 
-// Lists are about ListTasks (A2A 1.0 §3.1.4). They look at contexts of their own, since others may make tasks
-// at the same time.
+// Lists are about ListTasks (A2A 1.0 §3.1.4). They use separate contexts, since other clients may create tasks at the
+// same time.
 var Lists = scenario.In(probe.Scenario{
 	Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10,
 }, []*probe.Scenario{
 	{
-		ID: "act-list-pagination", Title: "pages of one task lead through all tasks of a context, each once",
+		ID: "act-list-pagination", Title: "pages of size 1 contain each task of a context exactly once",
 		Sections: []string{"1.0 §3.1.4"},
 		Tags: []string{
 			"list", "A24", "CORE-LIST-002", "CORE-LIST-004", "acts:CORE-LIST-003", "tck-main:page_token_navigation",
@@ -30,7 +30,7 @@ var Lists = scenario.In(probe.Scenario{
 		Run: askPages,
 	},
 	{
-		ID: "act-list-fields", Title: "a page says how many tasks there are, and the tasks have ids and states",
+		ID: "act-list-fields", Title: "a page has the number of tasks, and its tasks have ids and states",
 		Sections: []string{"1.0 §3.1.4"},
 		Tags: []string{
 			"list", "tck-main:list_all_tasks", "tck-main:tasks_list_with_existing_tasks", "tck-main:total_size_accuracy",
@@ -40,13 +40,13 @@ var Lists = scenario.In(probe.Scenario{
 		Run: askPageFields,
 	},
 	{
-		ID: "act-list-sorted", Title: "the task whose status changed last comes first", Sections: []string{"1.0 §3.1.4"},
+		ID: "act-list-sorted", Title: "tasks are sorted by the time of their status, the newest first", Sections: []string{"1.0 §3.1.4"},
 		Tags: []string{"list", "CORE-LIST-003", "tck-main:sorted_by_timestamp_descending"},
 		Fix:  "Sort tasks by the time of their status, the newest first.",
 		Run:  askOrder,
 	},
 	{
-		ID: "act-list-filters", Title: "a list holds what its filters let through, and nothing else",
+		ID: "act-list-filters", Title: "a list has exactly the tasks that match its filters",
 		Sections: []string{"1.0 §3.1.4"},
 		Tags: []string{
 			"list", "A25", "acts:CORE-LIST-001", "tck-main:filter_by_context_id", "tck-main:filter_by_status",
@@ -56,7 +56,7 @@ var Lists = scenario.In(probe.Scenario{
 		Run: askFilters,
 	},
 	{
-		ID: "act-list-artifacts", Title: "a list has artifacts only if they are wanted", Sections: []string{"1.0 §3.1.4"},
+		ID: "act-list-artifacts", Title: "a list has artifacts only on request", Sections: []string{"1.0 §3.1.4"},
 		Tags: []string{
 			"list", "A26", "CORE-LIST-005", "acts:CORE-LIST-002", "tck-main:artifacts_excluded_by_default",
 		},
@@ -64,16 +64,16 @@ var Lists = scenario.In(probe.Scenario{
 		Run: askNoArtifacts,
 	},
 	{
-		ID: "act-list-artifacts-shown", Title: "a list has artifacts if they are wanted", Level: analysis.May,
+		ID: "act-list-artifacts-shown", Title: "a list has artifacts on request", Level: analysis.May,
 		Sections: []string{"1.0 §3.1.4"}, Tags: []string{"list", "A26", "tck-main:artifacts_included_when_requested"},
-		Fix: "Show artifacts of listed tasks if includeArtifacts is true.",
+		Fix: "Return the artifacts of listed tasks if includeArtifacts is true.",
 		Run: askArtifacts,
 	},
 	{
-		ID: "act-list-history", Title: "listed tasks have no more history than was asked for",
+		ID: "act-list-history", Title: "listed tasks have at most the requested history",
 		Sections: []string{"1.0 §3.1.4", "1.0 §3.2.4"},
 		Tags:     []string{"list", "history", "A23", "tck-main:list_history_length_zero", "tck-main:history_length_custom"},
-		Fix:      "Heed historyLength in ListTasks too.",
+		Fix:      "Apply historyLength in ListTasks too.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			task, err := scenario.Conversation(ctx, s)
 			if err != nil {
@@ -86,7 +86,7 @@ var Lists = scenario.In(probe.Scenario{
 				}
 				for _, t := range page.Tasks {
 					if len(t.History) > n {
-						return probe.Fail(fmt.Sprintf("%d messages of history at most", n), "%d of task %s", len(t.History), t.ID)
+						return probe.Fail(fmt.Sprintf("at most %d messages of history", n), "%d of task %s", len(t.History), t.ID)
 					}
 				}
 			}
@@ -94,7 +94,7 @@ var Lists = scenario.In(probe.Scenario{
 		},
 	},
 	{
-		ID: "act-list-page-limit", Title: "a page has a hundred tasks at most, and no fewer than one can be asked for",
+		ID: "act-list-page-limit", Title: "a pageSize below 1 or above 100 is refused",
 		Sections: []string{"1.0 §3.1.4"},
 		Tags: []string{
 			"list", "errors", "A24", "tck-main:default_page_size", "tck-main:negative_page_size_error",
@@ -104,23 +104,23 @@ var Lists = scenario.In(probe.Scenario{
 		Run: askPageLimit,
 	},
 	{
-		ID: "act-list-invalid", Title: "tokens and times that make no sense are refused, or do no harm",
-		// Which error is not said, and neither is that it must be one.
+		ID: "act-list-invalid", Title: "invalid tokens and times are refused or ignored",
+		// The text specifies neither the error nor that one is required.
 		Category: analysis.ErrorHandling, Sections: []string{"1.0 §3.1.4", "1.0 §3.3.2"},
 		Tags: []string{
 			"list", "errors", "tck-main:invalid_page_token_error", "tck-main:invalid_status_error",
 			"tck-main:invalid_timestamp_error",
 		},
-		Fix: "Refuse filters and tokens that cannot be read as invalid parameters.",
+		Fix: "Refuse unreadable filters and tokens as invalid parameters.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			var unclear []string
 			for _, bad := range [][2]string{
-				{"pageToken", "nobody gave this token"},
+				{"pageToken", "not a token of this agent"},
 				{"status", "TASK_STATE_NOBODY_KNOWS"},
 				{"statusTimestampAfter", "yesterday"},
 			} {
 				if s.Protocol().OverGRPC() && bad[0] != "pageToken" {
-					continue // what has a type cannot be written otherwise
+					continue // a typed field cannot hold another type
 				}
 				_, err := listWith(s, bad[0], bad[1]).List(ctx, client.ListOptions{})
 				switch {
@@ -140,7 +140,7 @@ var Lists = scenario.In(probe.Scenario{
 	},
 })
 
-// listWith returns a client that puts one parameter into lists, whatever its value.
+// listWith returns a client that sets one parameter of lists, with any value.
 func listWith(s *probe.Session, name, value string) *client.Client {
 	return s.Edited(func(out *client.Outgoing) {
 		if s.RPC() || s.Protocol().OverGRPC() {
@@ -155,7 +155,7 @@ func listWith(s *probe.Session, name, value string) *client.Client {
 	})
 }
 
-// family makes tasks in a context of their own, which have ended, and returns them in the order of their making.
+// family creates tasks in a separate context, waits for their end, and returns them in the order of creation.
 func family(ctx context.Context, s *probe.Session, wants ...probe.Behavior) ([]*client.Task, error) {
 	var tasks []*client.Task
 	for _, want := range wants {
@@ -174,7 +174,7 @@ func family(ctx context.Context, s *probe.Session, wants ...probe.Behavior) ([]*
 			return nil, probe.Unclear("the agent does not keep several tasks in one context")
 		}
 		if slices.ContainsFunc(tasks, func(t *client.Task) bool { return t.ID == task.ID }) {
-			return nil, probe.Unclear("the agent went on with task %s where a new one was expected", task.ID)
+			return nil, probe.Unclear("the agent continued task %s instead of creating a new one", task.ID)
 		}
 		tasks = append(tasks, task)
 	}
@@ -202,7 +202,7 @@ func askPages(ctx context.Context, s *probe.Session) error {
 		}
 		for _, t := range page.Tasks {
 			if seen[t.ID] {
-				return probe.Fail("each task once", "task %s on two pages", t.ID)
+				return probe.Fail("each task only once", "task %s on two pages", t.ID)
 			}
 			seen[t.ID] = true
 		}
@@ -219,10 +219,10 @@ func askPages(ctx context.Context, s *probe.Session) error {
 	return nil
 }
 
-// missing says what to make of a task that no list shows: agents may forget tasks.
+// missing returns the outcome if no list shows a task: agents may forget tasks.
 func missing(ctx context.Context, s *probe.Session, t *client.Task) error {
 	if _, err := s.Client.Get(ctx, t.ID, nil); scenario.Gone(err) {
-		return probe.Unclear("task %s is not kept", t.ID)
+		return probe.Unclear("task %s was not kept", t.ID)
 	}
 	return probe.Fail("task "+t.ID+" in the list", "a list without it")
 }
@@ -239,7 +239,7 @@ func askPageFields(ctx context.Context, s *probe.Session) error {
 		}
 		result := scenario.ResultOf(s, s.Last())
 		for _, name := range []string{"tasks", "nextPageToken", "pageSize", "totalSize"} {
-			if !result.Has(name) && !s.Protocol().OverGRPC() { // where what is empty is not sent
+			if !result.Has(name) && !s.Protocol().OverGRPC() { // gRPC omits empty values
 				return probe.Fail("a page with "+name, "%s", scenario.Brief(s.Last()))
 			}
 		}
@@ -271,7 +271,7 @@ func askOrder(ctx context.Context, s *probe.Session) error {
 	for _, t := range page.Tasks {
 		at, err := time.Parse(time.RFC3339Nano, t.Status.Timestamp)
 		if err != nil {
-			return probe.Unclear("task %s has no time of its status", t.ID)
+			return probe.Unclear("the status of task %s has no time", t.ID)
 		}
 		if !last.IsZero() && at.After(last) {
 			return probe.Fail("the newest status first", "task %s of %s after one of %s", t.ID, t.Status.Timestamp,
@@ -322,12 +322,12 @@ func askFilters(ctx context.Context, s *probe.Session) error {
 		}
 		for _, t := range page.Tasks {
 			if f.options.ContextID != "" && t.ContextID != contextID || !f.passes(&t) {
-				return probe.Fail("what passes the filter by "+f.name, "task %s, %s, in context %s", t.ID, t.Status.State,
+				return probe.Fail("only tasks that match the filter by "+f.name, "task %s, %s, in context %s", t.ID, t.Status.State,
 					t.ContextID)
 			}
 		}
 		if f.options.ContextID == "" {
-			continue // others may have filled the page
+			continue // other clients may have filled the page
 		}
 		for _, t := range tasks {
 			if f.passes(t) && !slices.ContainsFunc(page.Tasks, func(p client.Task) bool { return p.ID == t.ID }) {
@@ -382,12 +382,12 @@ func askPageLimit(ctx context.Context, s *probe.Session) error {
 		page, err := listWith(s, "pageSize", size).List(ctx, client.ListOptions{})
 		switch {
 		case err == nil && size == "101" && len(page.Tasks) <= 100:
-			continue // it may be taken for 100
+			continue // an agent may read it as 100
 		case err == nil && size == "0":
-			return probe.Unclear("a pageSize of 0 is taken for none, as JSON mappings of protobuf do")
+			return probe.Unclear("a pageSize of 0 counts as absent, as in JSON mappings of protobuf")
 		}
 		if r := scenario.Refusal(err); r != nil && !scenario.Broken(err) {
-			continue // with which error is not said
+			continue // the text does not specify the error
 		}
 		if err := scenario.RefusedParams(s, err, "pageSize "+size); err != nil {
 			return err
@@ -396,8 +396,8 @@ func askPageLimit(ctx context.Context, s *probe.Session) error {
 	return nil
 }
 
-// newerThan returns an instant before all tasks got their state, by the agent's clock, and whether a task got its own
-// after that. Where a task does not say when, it is the zero time, and all tasks are newer.
+// newerThan returns a time before all tasks got their state, by the agent's clock, and whether a task got its state
+// after that. If a task has no time, it returns the zero time, and all tasks are newer.
 func newerThan(tasks []*client.Task) (since time.Time, isNew func(*client.Task) bool) {
 	for _, t := range tasks {
 		at, err := time.Parse(time.RFC3339Nano, t.Status.Timestamp)

@@ -11,7 +11,7 @@ import (
 	"a2atap/replay/probe/scenarios/internal/scenario"
 )
 
-// Operations are about what sends, reads and cancellations do, by themselves and to tasks that have ended.
+// Operations are about the effects of sends, reads and cancellations, also on tasks that have ended.
 var Operations = scenario.In(probe.Scenario{
 	Category: analysis.Lifecycle, Level: analysis.Must,
 }, []*probe.Scenario{
@@ -21,27 +21,27 @@ var Operations = scenario.In(probe.Scenario{
 		Tags: []string{
 			"errors", "A9", "CORE-CANCEL-003", "acts:CORE-ERR-002", "tck-main:tasks_cancel_nonexistent",
 		},
-		Fix: "Answer a cancellation of an unknown task with TaskNotFound.",
+		Fix: "Answer the cancellation of an unknown task with TaskNotFound.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := s.Client.Cancel(ctx, s.NewID(), nil)
 			return scenario.NotFound(s, err)
 		},
 	},
 	{
-		ID: "act-task-read", Title: "a task that was made can be read: the same id, and a state",
+		ID: "act-task-read", Title: "a created task can be read: with the same id, and a state",
 		Sections: []string{"1.0 §3.1.3", "0.3 §7.3"},
 		Tags: []string{
 			"CORE-GET-001", "CORE-SEND-001", "acts:CORE-GET-001", "tck-main:tasks_get_valid",
-			"tck-main:tasks_get_enhanced_parameters",
+			"tck-main:tasks_get_enhanced_parameters", "S4-V3",
 		},
-		Fix: "Answer a read with the task that was asked for, and its state.",
+		Fix: "Answer a read with the requested task and its state.",
 		Run: askRead,
 	},
 	{
-		ID: "act-send-terminal", Title: "a task that has ended takes no more messages", Protocols: scenario.Since03,
+		ID: "act-send-terminal", Title: "an ended task accepts no more messages", Protocols: scenario.Since03,
 		Sections: []string{"1.0 §3.1.1", "0.3 §7.1"},
 		Tags:     []string{"errors", "A14", "CORE-SEND-002", "acts:CORE-SEND-002", "acts:CORE-ERR-004"},
-		Fix:      "Refuse a message to a task that has ended with UnsupportedOperation.",
+		Fix:      "Refuse a message to an ended task with UnsupportedOperation.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			task, err := s.Finished(ctx, probe.CompletesTask)
 			if err != nil {
@@ -51,20 +51,20 @@ var Operations = scenario.In(probe.Scenario{
 			m.TaskID, m.ContextID = task.ID, task.ContextID
 			_, err = s.Client.Send(ctx, m, client.SendOptions{})
 			if s.Protocol().Version != "1.0" {
-				return probe.Refused(err) // 0.3 names no error for it
+				return probe.Refused(err) // 0.3 defines no error for it
 			}
 			return probe.Refused(err, "UNSUPPORTED_OPERATION", "TASK_NOT_FOUND")
 		},
 	},
 	{
-		ID: "act-cancel-idempotent", Title: "a task that was canceled stays so when it is canceled again",
+		ID: "act-cancel-idempotent", Title: "a canceled task stays canceled when it is canceled again",
 		Protocols: scenario.V10, Sections: []string{"1.0 §3.1.5", "1.0 §3.3.1"},
 		Tags: []string{"A16", "tck-main:task_cancel_state_handling"},
 		Fix:  "Answer a second cancellation with the canceled task, TaskNotCancelable or TaskNotFound.",
 		Run:  askCancelTwice,
 	},
 	{
-		ID: "act-blocking-default", Title: "a message is answered when its task has ended or waits",
+		ID: "act-blocking-default", Title: "a message is answered when its task has ended or waits for the client",
 		Protocols: scenario.V10, Sections: []string{"1.0 §3.2.2"}, Tags: []string{"A21", "CORE-EXECUTION-MODE-001"},
 		Fix: "Answer SendMessage when the task is terminal or interrupted, unless returnImmediately is true.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -73,21 +73,21 @@ var Operations = scenario.In(probe.Scenario{
 				return err
 			}
 			if !probe.Settled(task.Status.State) {
-				return probe.Fail("a task that has ended or waits", "task %s is %s", task.ID, task.Status.State)
+				return probe.Fail("a task that has ended or waits for the client", "task %s is %s", task.ID, task.Status.State)
 			}
 			return nil
 		},
 	},
 	{
-		ID: "act-return-immediately", Title: "a client that does not wait is answered while the task is at work",
+		ID: "act-return-immediately", Title: "a client that does not wait is answered while the task is active",
 		Protocols: scenario.V10, Sections: []string{"1.0 §3.2.2"},
 		Tags: []string{"A22", "CORE-EXECUTION-MODE-002", "acts:CORE-EXEC-001"},
-		Fix:  "Answer at once with the task as it is if returnImmediately is true, and go on with the work.",
+		Fix:  "If returnImmediately is true, answer at once with the current task, and continue the work.",
 		Run:  askImmediately,
 	},
 	{
 		ID:       "act-unknown-media-type",
-		Title:    "a part of a media type that nobody knows is refused, or taken like any other",
+		Title:    "a part of an unknown media type is refused, or accepted like any other",
 		Category: analysis.ErrorHandling, Level: analysis.Should, Sections: []string{"1.0 §3.1.1", "0.3 §8.2"},
 		Tags: []string{
 			"errors", "A54", "CORE-SEND-003", "acts:CORE-SEND-004", "tck-main:content_type_not_supported_error_32005",
@@ -97,10 +97,10 @@ var Operations = scenario.In(probe.Scenario{
 		Run: askMediaType,
 	},
 	{
-		ID: "act-part-kinds", Title: "files and data are written so that clients can read them",
+		ID: "act-part-kinds", Title: "files and data are in the form of the protocol",
 		Protocols: scenario.Since01, Sections: []string{"1.0 §4.1.6", "0.3 §6.5", "0.3 §6.6"},
 		Tags: []string{"artifact", "DM-ART-001", "DM-PART-001"},
-		Fix:  "Write each part with one content: a text, the bytes of a file or its address, or data.",
+		Fix:  "Write each part with one content: a text, the bytes or the address of a file, or data.",
 		Run:  askPartKinds,
 	},
 })
@@ -112,7 +112,7 @@ func askRead(ctx context.Context, s *probe.Session) error {
 	}
 	read, err := s.Client.Get(ctx, task.ID, nil)
 	if scenario.Gone(err) && task.Status.State.Terminal() {
-		return probe.Unclear("task %s has ended, and is not kept", task.ID)
+		return probe.Unclear("task %s has ended, and was not kept", task.ID)
 	}
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func askCancelTwice(ctx context.Context, s *probe.Session) error {
 		return err
 	}
 	if _, err := s.Client.Cancel(ctx, task.ID, nil); err != nil {
-		return probe.Unclear("task %s could not be canceled once", task.ID)
+		return probe.Unclear("task %s could not be canceled a first time", task.ID)
 	}
 	first, err := s.Settle(ctx, task.ID)
 	if scenario.Gone(err) {
@@ -139,7 +139,7 @@ func askCancelTwice(ctx context.Context, s *probe.Session) error {
 		return err
 	}
 	if first.Status.State != client.Canceled {
-		return probe.Unclear("task %s was %s in spite of its cancellation", task.ID, first.Status.State)
+		return probe.Unclear("task %s was %s despite its cancellation", task.ID, first.Status.State)
 	}
 	again, err := s.Client.Cancel(ctx, task.ID, nil)
 	if err == nil && again.Status.State != client.Canceled {
@@ -155,7 +155,7 @@ func askCancelTwice(ctx context.Context, s *probe.Session) error {
 		return nil
 	}
 	if err == nil && last.Status.State != client.Canceled {
-		return probe.Fail("a task that stays canceled", "task %s is %s", task.ID, last.Status.State)
+		return probe.Fail("the task to stay canceled", "task %s is %s", task.ID, last.Status.State)
 	}
 	return err
 }
@@ -167,9 +167,9 @@ func askImmediately(ctx context.Context, s *probe.Session) error {
 	}
 	if task.Status.State.Terminal() {
 		if s.Scripted() {
-			return probe.Fail("a task at work", "task %s is %s already", task.ID, task.Status.State)
+			return probe.Fail("an active task", "task %s is already %s", task.ID, task.Status.State)
 		}
-		return probe.Unclear("task %s was %s at once, and may not have taken longer", task.ID, task.Status.State)
+		return probe.Unclear("task %s was %s at once, so it may not have needed longer", task.ID, task.Status.State)
 	}
 	_, err = s.Settle(ctx, task.ID)
 	return err
@@ -183,7 +183,7 @@ func askMediaType(ctx context.Context, s *probe.Session) error {
 	refused := scenario.Refusal(err)
 	switch {
 	case err == nil:
-		return probe.Unclear("the agent takes a part of a media type that nobody knows")
+		return nil // as in the title; the agent may know the task
 	case refused == nil:
 		return err
 	case scenario.Broken(err):
@@ -192,8 +192,8 @@ func askMediaType(ctx context.Context, s *probe.Session) error {
 	return nil
 }
 
-// askPartKinds looks at each part of the artifacts of a task, in the words of the protocol. Which media types clients
-// accept is said, so that rules can look at that, too.
+// askPartKinds checks each part of a task's artifacts, in the form of the protocol. It declares the media types that
+// the client accepts, so that rules can check those, too.
 func askPartKinds(ctx context.Context, s *probe.Session) error {
 	task, err := s.Task(ctx, probe.ManyParts, client.SendOptions{
 		AcceptedOutputModes: []string{"text/plain", "application/json", "image/svg+xml"},
@@ -214,7 +214,7 @@ func askPartKinds(ctx context.Context, s *probe.Session) error {
 		}
 	}
 	if !seen {
-		return probe.Unclear("no file and no data came")
+		return probe.Unclear("no file and no data arrived")
 	}
 	return nil
 }

@@ -13,16 +13,16 @@ import (
 	"a2atap/replay/probe/scenarios/internal/scenario"
 )
 
-// Scripted are for agents that do what the id of a message says, as conformance kits ask for it:
-// tck-NAME-SUFFIX. Of other agents they ask nothing.
+// Scripted are for agents that follow a script named in the id of a message, as conformance kits use it:
+// tck-NAME-SUFFIX. They send nothing to other agents.
 var Scripted = []*probe.Scenario{
 	scriptedTask("reject-task", "a task is rejected, not failed", client.Rejected, nil),
 	scriptedTask("task-failure", "a task fails", client.Failed, nil, "acts:CORE-FAIL-001"),
 	scriptedTask("input-required", "a task waits for input", client.InputRequired, nil, "acts:CORE-MULTI-001"),
-	scriptedTask("artifact-text", "an artifact holds a text", client.Completed,
+	scriptedTask("artifact-text", "an artifact contains a text", client.Completed,
 		func(p client.Part) bool { return strings.TrimSpace(p.Text) != "" },
 		"DM-ART-001", "DM-PART-001", "acts:DM-ART-001"),
-	scriptedTask("artifact-file", "an artifact holds the bytes of a file, its name and its type", client.Completed,
+	scriptedTask("artifact-file", "an artifact contains the bytes of a file, its name and its type", client.Completed,
 		func(p client.Part) bool {
 			return bytes.Equal(p.Bytes, []byte("file content")) && p.Filename == "output.txt" && p.MediaType == "text/plain"
 		}, "DM-ART-001", "DM-PART-001", "acts:DM-ART-003"),
@@ -30,7 +30,7 @@ var Scripted = []*probe.Scenario{
 		func(p client.Part) bool {
 			return strings.HasPrefix(p.URL, "https://") && p.Filename == "output.txt" && p.MediaType == "text/plain"
 		}, "DM-ART-001", "DM-PART-001", "acts:DM-ART-004"),
-	scriptedTask("artifact-data", "an artifact holds data", client.Completed, func(p client.Part) bool {
+	scriptedTask("artifact-data", "an artifact contains data", client.Completed, func(p client.Part) bool {
 		var got any
 		return json.Unmarshal(p.Data, &got) == nil &&
 			reflect.DeepEqual(got, map[string]any{"key": "value", "count": 42.0})
@@ -56,30 +56,30 @@ var Scripted = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "act-scripted-chunks", Title: "an artifact that comes in pieces is put together from them",
+		ID: "act-scripted-chunks", Title: "an artifact that is sent in chunks is assembled from them",
 		Category: analysis.Streaming, Level: analysis.Must, Protocols: scenario.V10,
 		Needs:    []probe.Capability{probe.Streaming},
 		Sections: []string{"1.0 §4.2.2"}, Tags: []string{
 			"scripted", "stream", "acts:STREAM-SSE-002",
 			"acts:STREAM-SSE-003",
 		},
-		Fix: "Send the first piece with append false, those that follow with append true.",
+		Fix: "Send the first chunk with append false, and the others with append true.",
 		Run: askChunks,
 	},
 }
 
-// scriptedTask makes a scenario of a script that makes a task, which comes to a state, with an artifact that has such a
-// part.
+// scriptedTask makes a scenario of a script that creates a task. The task must reach a state, with an artifact that
+// has such a part.
 func scriptedTask(name, title string, state client.State, part func(client.Part) bool, tags ...string) *probe.Scenario {
 	s := &probe.Scenario{
 		ID: "act-scripted-" + name, Title: title, Category: analysis.Lifecycle, Level: analysis.Must,
 		Protocols: scenario.V10,
 		Sections:  []string{"1.0 §3.1.1", "1.0 §4.1.3"}, Tags: append([]string{"scripted"}, tags...),
-		Fix: "Bring the task to the state " + string(state) + ".",
+		Fix: "Set the task to the state " + string(state) + ".",
 	}
 	if part != nil {
 		s.Sections = []string{"1.0 §4.1.6", "1.0 §4.1.7"}
-		s.Fix = "Write parts with exactly one of text, raw, url and data, and with what describes them."
+		s.Fix = "Write parts with exactly one of text, raw, url and data, and with the members that describe it."
 	}
 	s.Run = func(ctx context.Context, s *probe.Session) error {
 		task, err := scenario.Scripted(ctx, s, name)
@@ -125,23 +125,23 @@ func askChunks(ctx context.Context, s *probe.Session) error {
 		chunks++
 		a := e.Artifact.Artifact
 		if before, known := text[a.ID]; e.Artifact.Append != known {
-			return probe.Fail("append true for all pieces but the first", "append %v after %q", e.Artifact.Append, before)
+			return probe.Fail("append true for all chunks except the first", "append %v after %q", e.Artifact.Append, before)
 		}
 		text[a.ID] += a.Text()
 	}
 	if chunks < 2 {
-		return probe.Unclear("%d pieces came, and this is about several", chunks)
+		return probe.Unclear("%d chunks arrived, and this scenario needs several", chunks)
 	}
 	task, err := s.Client.Get(ctx, id, nil)
 	if scenario.Gone(err) {
-		return probe.Unclear("task %s is not kept", id)
+		return probe.Unclear("task %s was not kept", id)
 	}
 	if err != nil {
 		return err
 	}
 	for _, a := range task.Artifacts {
 		if got := strings.ReplaceAll(a.Text(), "\n", ""); got != text[a.ID] {
-			return probe.Fail("the artifact that came: "+text[a.ID], "%q", got)
+			return probe.Fail("the artifact that was streamed: "+text[a.ID], "%q", got)
 		}
 	}
 	return nil

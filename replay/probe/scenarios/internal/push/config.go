@@ -11,11 +11,11 @@ import (
 	"a2atap/replay/probe/scenarios/internal/scenario"
 )
 
-// Configs are about configs of push notifications that are not there, or should not be.
+// Configs are about push configs that do not exist, or that an agent should refuse.
 var Configs = []*probe.Scenario{
 	PrivateWebhook(remote),
 	{
-		ID: "act-push-not-found", Title: "a push config that nobody made, or of a task that nobody made, is not found",
+		ID: "act-push-not-found", Title: "an unknown push config, or a push config of an unknown task, is not found",
 		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: scenario.V10,
 		Needs:    []probe.Capability{probe.Push},
 		Sections: []string{"1.0 §3.1.7", "1.0 §3.1.8"},
@@ -24,7 +24,7 @@ var Configs = []*probe.Scenario{
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := s.Client.GetPush(ctx, s.NewID(), s.NewID())
 			if r := scenario.Refusal(err); r != nil && r.Reason == "PUSH_NOTIFICATION_NOT_SUPPORTED" && s.Card == nil {
-				return &probe.Skip{Why: "the agent has no push notifications, as it says"}
+				return &probe.Skip{Why: "the agent answers that it has no push notifications"}
 			}
 			if err := probe.Refused(err, "TASK_NOT_FOUND"); err != nil {
 				return err
@@ -40,8 +40,8 @@ var Configs = []*probe.Scenario{
 	},
 }
 
-// PrivateWebhook makes the scenario of a webhook in the agent's own network, for agents that are on another machine. The address
-// is one that can be nobody else's: the agent's own machine, at the port where by custom nothing is kept.
+// PrivateWebhook makes the scenario of a webhook in the agent's own network, for agents on another machine. The
+// address cannot belong to anyone else: the agent's own machine, at the discard port.
 func PrivateWebhook(remote func(*probe.Session) bool) *probe.Scenario {
 	return &probe.Scenario{
 		ID: "act-push-ssrf", Title: "a webhook at an address of the agent's own network is refused",
@@ -51,7 +51,7 @@ func PrivateWebhook(remote func(*probe.Session) bool) *probe.Scenario {
 		Fix: "Refuse webhooks at loopback, link-local and private addresses.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			if !remote(s) {
-				return &probe.Skip{Why: "the agent is on this machine, where webhooks of tests are too"}
+				return &probe.Skip{Why: "the agent is on this machine, like the webhooks of tests"}
 			}
 			task, err := s.Live(ctx)
 			if err != nil {
@@ -64,7 +64,7 @@ func PrivateWebhook(remote func(*probe.Session) bool) *probe.Scenario {
 				return probe.Refused(err)
 			}
 			s.Client.DeletePush(ctx, task.ID, made.ID) //nolint:errcheck // the task ends in any case
-			return probe.Fail("a refusal of the webhook "+own, "it was taken")
+			return probe.Fail("a refusal of the webhook "+own, "it was accepted")
 		},
 	}
 }

@@ -14,22 +14,22 @@ import (
 	"a2atap/replay/probe/scenarios/internal/scenario"
 )
 
-// lateness is how long a webhook that should hear nothing is listened at, once another has heard it.
+// lateness is the time to wait for a wrong notification at one webhook after another webhook got its own.
 const lateness = 250 * time.Millisecond
 
-// An inbox is a webhook of a case, and what came there.
+// An inbox is a webhook of a case, with its deliveries.
 type inbox struct {
 	receiver *webhook.Receiver
-	chosen   bool   // its address was
-	secret   string // that the agent is to authenticate by; empty for none
+	chosen   bool   // the user chose its address
+	secret   string // credentials that the agent must send; empty for none
 
 	mu      sync.Mutex
 	all     []delivery
-	tls     bool // somebody connected who does not trust the certificate
+	tls     bool // a sender did not trust the certificate
 	changed chan struct{}
 }
 
-// A delivery is a notification that can be read.
+// A delivery is a readable notification.
 type delivery struct {
 	webhook.Delivery
 	stranger bool // it came without the token
@@ -48,7 +48,7 @@ func listen(s *probe.Session) (*inbox, error) {
 
 func (in *inbox) close() { in.receiver.Close() }
 
-// withInbox gives what is asked a webhook of its own.
+// withInbox runs the scenario with a separate webhook.
 func withInbox(
 	ask func(context.Context, *probe.Session, *inbox) error,
 ) func(context.Context, *probe.Session) error {
@@ -62,7 +62,7 @@ func withInbox(
 	}
 }
 
-// origin returns where the webhook is, without what makes it a secret.
+// origin returns the origin of the webhook, without the secret path.
 func (in *inbox) origin() string {
 	u, err := url.Parse(in.receiver.URL())
 	if err != nil {
@@ -71,7 +71,7 @@ func (in *inbox) origin() string {
 	return u.Scheme + "://" + u.Host
 }
 
-// take notes what came. The receiver does not read what comes without the token.
+// take notes a delivery. The receiver does not read deliveries without the token.
 func (in *inbox) take(d webhook.Delivery) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -97,8 +97,8 @@ func (in *inbox) distrusted() bool {
 	return in.tls
 }
 
-// about returns the deliveries about a task, of a state if that is not empty, and a channel that is closed when another
-// comes.
+// about returns the deliveries about a task, in a state unless that is empty, and a channel that is closed on the
+// next one.
 func (in *inbox) about(task string, state client.State) (found []delivery, changed <-chan struct{}) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -110,8 +110,8 @@ func (in *inbox) about(task string, state client.State) (found []delivery, chang
 	return found, in.changed
 }
 
-// await returns the deliveries about a task when there is one, or none when the time is over or the agent has shown
-// that it does not trust the webhook.
+// await returns the deliveries about a task as soon as one exists. It returns none after the timeout, or if the agent
+// does not trust the webhook.
 func (in *inbox) await(ctx context.Context, d time.Duration, task string, state client.State) []delivery {
 	over := time.NewTimer(d)
 	defer over.Stop()
@@ -130,11 +130,11 @@ func (in *inbox) await(ctx context.Context, d time.Duration, task string, state 
 	}
 }
 
-// patience is how long a notification may take after what it tells of.
+// patience bounds the time between an event and its notification.
 func patience(s *probe.Session) time.Duration { return min(scenario.Patience, s.Timeout) }
 
-// reaches reports whether the agent can be expected to reach a webhook: its address was chosen for that, or it is on
-// this machine, as the agent is.
+// reaches reports whether the agent should be able to reach a webhook: the user chose its address for that, or the
+// agent is on this machine.
 func reaches(s *probe.Session, in *inbox) bool {
 	if in.chosen {
 		return true

@@ -1,4 +1,4 @@
-// Package push asks for push notifications: the configs, and with a webhook of its own what is delivered there.
+// Package push tests push notifications: their configs, and the deliveries to its webhooks.
 package push
 
 import (
@@ -13,10 +13,10 @@ import (
 	"a2atap/replay/probe/scenarios/internal/scenario"
 )
 
-// withConfigs are the protocols in which configs have ids, and can be listed and deleted.
+// withConfigs are the protocols with operations to list and delete configs by id.
 var withConfigs = scenario.Since03
 
-// tokenLevels are how much it matters that a notification brings the token.
+// tokenLevels is the severity of a notification without the token, by protocol.
 var tokenLevels = map[client.Protocol]analysis.Level{
 	client.Early: analysis.Must, client.JSONRPC10: analysis.Advice, client.REST10: analysis.Advice,
 	client.GRPC10: analysis.Advice,
@@ -27,23 +27,23 @@ var Scenarios = scenario.In(probe.Scenario{
 	Category: analysis.Interop, Level: analysis.Must, Needs: []probe.Capability{probe.Push},
 }, []*probe.Scenario{
 	{
-		ID: "push-config", Title: "a webhook that was given can be read back",
+		ID: "push-config", Title: "a stored webhook can be read",
 		Sections: []string{"1.0 §3.1.7", "1.0 §3.1.8", "0.3 §7.5"},
 		Tags: []string{
 			"push", "S4-5", "S4-5.1a", "S4-5.1c", "S4-5.4", "A42",
-			"PUSH-CREATE-001", "PUSH-CREATE-002", "PUSH-GET-001", "acts:PUSH-CFG-001", "acts:PUSH-CFG-002",
+			"PUSH-CREATE-001", "PUSH-CREATE-002", "PUSH-GET-001", "acts:PUSH-CFG-001", "acts:PUSH-CFG-002", "S4-6.1c", "S4-V9", "S4-P5",
 		},
-		Fix: "Keep the push notification config of a task, and show it to who asks for it.",
+		Fix: "Keep the push notification config of a task, and return it on request.",
 		Run: withInbox(askConfig),
 	},
 	{
-		ID: "push-config-delete", Title: "webhooks are listed, and gone when they were deleted", Protocols: withConfigs,
+		ID: "push-config-delete", Title: "webhooks are listed until they are deleted", Protocols: withConfigs,
 		Sections: []string{"1.0 §3.1.9", "1.0 §3.1.10", "0.3 §7.7", "0.3 §7.8"},
 		Tags: []string{
 			"push", "A42", "PUSH-LIST-001", "PUSH-DEL-001", "PUSH-DEL-002", "acts:PUSH-CFG-003", "acts:PUSH-LIST-001",
 			"acts:PUSH-IDEM-001",
 		},
-		Fix: "List all configs of a task, and forget those that are deleted.",
+		Fix: "List all configs of a task, and remove deleted ones.",
 		Run: askConfigs,
 	},
 	{
@@ -54,7 +54,7 @@ var Scenarios = scenario.In(probe.Scenario{
 		Run:  askInsecure,
 	},
 	{
-		ID: "push-delivery", Title: "the webhook hears of its task", Sections: []string{"1.0 §4.3.3", "0.3 §9.5"},
+		ID: "push-delivery", Title: "the webhook gets notifications about its task", Sections: []string{"1.0 §4.3.3", "0.3 §9.5"},
 		Tags: []string{
 			"push", "S4-5", "S4-5.2a", "S4-5.2b", "S4-V6", "S0-5.2a", "A43",
 			"PUSH-DELIVER-002", "PUSH-DELIVER-003", "acts:PUSH-DELIV-002", "acts:PUSH-DELIV-003",
@@ -63,28 +63,28 @@ var Scenarios = scenario.In(probe.Scenario{
 		Run: withInbox(askDelivery),
 	},
 	{
-		ID: "push-token", Title: "notifications bring the token that was given",
-		// 1.0 does not say how the token travels.
+		ID: "push-token", Title: "notifications carry the token of the config",
+		// 1.0 does not specify how to send the token.
 		Level: analysis.Should, Levels: tokenLevels, Sections: []string{"1.0 §4.3.1", "0.3 §6.8"},
 		Tags: []string{"push", "S4-5.2c", "A43"},
-		Fix:  "Send the token of the config with each notification: in X-A2A-Notification-Token, before 0.1 as bearer.",
+		Fix:  "Send the token of the config with each notification: in X-A2A-Notification-Token, or before 0.1 as a bearer token.",
 		Run:  withInbox(askToken),
 	},
 	{
-		ID: "push-auth", Title: "notifications bring the credentials that were asked for", Protocols: scenario.V10,
+		ID: "push-auth", Title: "notifications carry the credentials of the config", Protocols: scenario.V10,
 		Sections: []string{"1.0 §4.3.2", "1.0 §4.3.3"}, Tags: []string{"push", "auth", "PUSH-DELIVER-001"},
 		Fix: "Send Authorization with the scheme and the credentials of the config with each notification.",
 		Run: withInbox(askCredentials),
 	},
 	{
-		ID: "push-after-delete", Title: "a webhook that was deleted hears nothing more", Protocols: withConfigs,
+		ID: "push-after-delete", Title: "a deleted webhook gets no more notifications", Protocols: withConfigs,
 		Sections: []string{"1.0 §3.1.10", "0.3 §7.8"}, Tags: []string{"push", "A45"},
 		Fix: "Post nothing to a webhook once its deletion was confirmed.",
 		Run: askAfterDelete,
 	},
 })
 
-// configured makes a task that waits to be canceled, and gives it a webhook.
+// configured creates a task that waits for cancellation, and gives it a webhook.
 func configured(ctx context.Context, s *probe.Session, in *inbox) (*client.Task, *client.PushConfig, func(), error) {
 	task, done, err := s.Begin(ctx, probe.WaitsForCancel, client.SendOptions{})
 	if err != nil {
@@ -92,7 +92,7 @@ func configured(ctx context.Context, s *probe.Session, in *inbox) (*client.Task,
 	}
 	if task.Status.State.Terminal() {
 		done()
-		return nil, nil, nil, probe.Unclear("task %s was %s before it could be given a webhook", task.ID, task.Status.State)
+		return nil, nil, nil, probe.Unclear("task %s was %s before a webhook could be set", task.ID, task.Status.State)
 	}
 	stop := func() {
 		s.Client.Cancel(ctx, task.ID, nil) //nolint:errcheck // so that it does no work for nothing
@@ -113,18 +113,18 @@ func configure(ctx context.Context, s *probe.Session, task string, in *inbox) (*
 	created, err := s.Client.CreatePush(ctx, config)
 	refused := scenario.Refusal(err)
 	if refused != nil && refused.Reason == "" && refused.Code != -32601 && !refused.Internal() {
-		return nil, probe.Unclear("the agent does not take a webhook at %s: %s", in.origin(), probe.Describe(refused))
+		return nil, probe.Unclear("the agent does not accept a webhook at %s: %s", in.origin(), probe.Describe(refused))
 	}
 	if err != nil {
 		return nil, err
 	}
 	if created.URL != config.URL {
-		return nil, probe.Fail("a config for the URL that was given", "it is for another one")
+		return nil, probe.Fail("a config with the requested URL", "another URL")
 	}
 	return created, nil
 }
 
-// config returns the config of a receiver. Up to 0.3 clients make the ids of configs, where they have any.
+// config returns the config of a receiver. Up to 0.3 clients choose the ids of configs, if configs have ids.
 func config(s *probe.Session, in *inbox) client.PushConfig {
 	config := in.receiver.Config()
 	if in.secret != "" {
@@ -147,17 +147,17 @@ func askConfig(ctx context.Context, s *probe.Session, in *inbox) error {
 		return err
 	}
 	if read.URL != in.receiver.URL() {
-		return probe.Fail("the URL that was given", "another one")
+		return probe.Fail("the requested URL", "another one")
 	}
 	if read.TaskID != "" && read.TaskID != task.ID {
-		return probe.Fail("the config of task "+task.ID, "one of task %s", read.TaskID)
+		return probe.Fail("the config of task "+task.ID, "a config of task %s", read.TaskID)
 	}
 	return nil
 }
 
 func askConfigs(ctx context.Context, s *probe.Session) error {
 	if s.Version == "0.2" {
-		return &probe.Skip{Why: "A2A 0.2 has no deletion of webhooks in all its versions"}
+		return &probe.Skip{Why: "not all versions of A2A 0.2 can delete webhooks"}
 	}
 	in, err := listen(s)
 	if err != nil {
@@ -175,7 +175,7 @@ func askConfigs(ctx context.Context, s *probe.Session) error {
 		return err
 	}
 	if !slices.ContainsFunc(list, has) {
-		return probe.Fail("the config in the list of the task's", "%d others", len(list))
+		return probe.Fail("the config in the task's list", "%d other configs", len(list))
 	}
 	if err := s.Client.DeletePush(ctx, task.ID, created.ID); err != nil {
 		return err
@@ -190,7 +190,7 @@ func askConfigs(ctx context.Context, s *probe.Session) error {
 	list, err = s.Client.ListPush(ctx, task.ID)
 	switch {
 	case err == nil && slices.ContainsFunc(list, has):
-		return probe.Fail("a list without the config that was deleted", "it is there")
+		return probe.Fail("a list without the deleted config", "it is still listed")
 	case err != nil || s.Protocol().Version != "1.0":
 		return err
 	}
@@ -210,8 +210,8 @@ func askInsecure(ctx context.Context, s *probe.Session) error {
 	return probe.RefusedWith(err, -32004)
 }
 
-// told has something happen to a task with a webhook and returns the deliveries about it, once there is one. It tries
-// a webhook that comes with the message, and then one of its own.
+// told triggers an event on a task with a webhook and returns the deliveries about the task, once there is one. It
+// tries a webhook sent with the message, and then one in a separate config.
 func told(ctx context.Context, s *probe.Session, in *inbox) ([]delivery, error) {
 	config := config(s, in)
 	task, done, err := s.Begin(ctx, probe.CompletesTask, client.SendOptions{Push: &config})
@@ -236,26 +236,26 @@ func told(ctx context.Context, s *probe.Session, in *inbox) ([]delivery, error) 
 	return nil, unheard(s, in)
 }
 
-// heard is told for what is about something else than whether a notification comes.
+// heard is told for scenarios that test something other than the delivery itself.
 func heard(ctx context.Context, s *probe.Session, in *inbox) ([]delivery, error) {
 	found, err := told(ctx, s, in)
 	if _, ok := errors.AsType[*probe.Failure](err); ok {
-		return nil, probe.Unclear("no notification came")
+		return nil, probe.Unclear("no notification arrived")
 	}
 	return found, err
 }
 
-// unheard says why nothing came: it is a failure if it could have.
+// unheard returns the outcome without a notification: a failure if the agent could have sent one.
 func unheard(s *probe.Session, in *inbox) error {
 	switch {
 	case in.distrusted():
-		return probe.Unclear("the agent connected, and does not trust the certificate of the webhook; give one that " +
+		return probe.Unclear("the agent connected, but does not trust the webhook's certificate; provide one that " +
 			"it trusts with --webhook-tls or --webhook-cert")
 	case !reaches(s, in):
-		return probe.Unclear("nothing came at %s, which the agent may not reach; give one that it reaches with "+
+		return probe.Unclear("nothing arrived at %s, which the agent may be unable to reach; set a reachable one with "+
 			"--webhook-url", in.origin())
 	}
-	return probe.Fail("a notification of the task at the webhook", "none within %v of its end", patience(s))
+	return probe.Fail("a notification of the task at the webhook", "none within %v after its end", patience(s))
 }
 
 func askDelivery(ctx context.Context, s *probe.Session, in *inbox) error {
@@ -293,7 +293,7 @@ func askToken(ctx context.Context, s *probe.Session, in *inbox) error {
 		return err
 	}
 	if found[0].stranger {
-		return probe.Fail("the token that the agent was given", "a notification without it")
+		return probe.Fail("the token of the config", "a notification without it")
 	}
 	return nil
 }
@@ -314,7 +314,7 @@ func askCredentials(ctx context.Context, s *probe.Session, in *inbox) error {
 
 func askAfterDelete(ctx context.Context, s *probe.Session) error {
 	if s.Version == "0.2" {
-		return &probe.Skip{Why: "A2A 0.2 has no deletion of webhooks in all its versions"}
+		return &probe.Skip{Why: "not all versions of A2A 0.2 can delete webhooks"}
 	}
 	gone, err := listen(s)
 	if err != nil {
@@ -338,14 +338,14 @@ func askAfterDelete(ctx context.Context, s *probe.Session) error {
 		return err
 	}
 	if _, err := s.Client.Cancel(ctx, task.ID, nil); err != nil {
-		return probe.Unclear("the task could not be canceled, so that there was nothing to tell")
+		return probe.Unclear("the task could not be canceled, so there was nothing to report")
 	}
 	if len(kept.await(ctx, patience(s), task.ID, client.Canceled)) == 0 {
-		return probe.Unclear("the other webhook heard nothing of the end of the task")
+		return probe.Unclear("the other webhook got no notification of the end of the task")
 	}
-	// Both were told at the same time, if they were: the slower one gets a moment more.
+	// If both were notified, it was at the same time: the slower one gets a moment more.
 	if late := gone.await(ctx, lateness, task.ID, client.Canceled); len(late) > 0 {
-		return probe.Fail("nothing at a webhook that was deleted", "a notification: %s", probe.Excerpt(late[0].Body))
+		return probe.Fail("no notification at a deleted webhook", "one: %s", probe.Excerpt(late[0].Body))
 	}
 	return nil
 }

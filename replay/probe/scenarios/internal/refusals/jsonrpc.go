@@ -14,17 +14,17 @@ import (
 	"a2atap/replay/probe/scenarios/internal/scenario"
 )
 
-// JSONRPC are about JSON-RPC itself, whatever is carried by it.
+// JSONRPC are about JSON-RPC itself, regardless of its contents.
 var JSONRPC = scenario.In(probe.Scenario{
 	Category: analysis.ErrorHandling, Level: analysis.Must,
 }, []*probe.Scenario{
 	{
-		ID: "act-parse-error", Title: "what is not JSON is refused with -32700 and a null id",
+		ID: "act-parse-error", Title: "a body that is not JSON is refused with -32700 and a null id",
 		Protocols: scenario.JsonRPC, Sections: []string{"1.0 §9.5", "0.3 §8.1", "JSON-RPC §5.1"},
 		Tags: []string{
-			"errors", "rpc", "A1", "tck-main:rejects_malformed_json", "tck-main:raw_invalid_json", "acts:JSONRPC-ERR-002",
+			"errors", "rpc", "A1", "tck-main:rejects_malformed_json", "tck-main:raw_invalid_json", "acts:JSONRPC-ERR-002", "S4-1.5", "S4-P1",
 		},
-		Fix: "Answer a body that cannot be parsed with error -32700, and with an id that is null.",
+		Fix: "Answer a body that cannot be parsed with error -32700 and a null id.",
 		Run: askParseError,
 	},
 	{
@@ -40,7 +40,7 @@ var JSONRPC = scenario.In(probe.Scenario{
 	{
 		ID: "act-invalid-request-version", Title: "a request of JSON-RPC 1.0 is refused with -32600",
 		Protocols: []client.Protocol{client.JSONRPC10, client.JSONRPC03},
-		// 0.1 gives the member a default
+		// 0.1 has a default for the member
 		Sections: []string{"JSON-RPC §4", "JSON-RPC §5.1"},
 		Tags:     []string{"errors", "rpc", "A2", "tck-main:invalid_jsonrpc_version"},
 		Fix:      `Answer a request whose member jsonrpc is not "2.0" with error -32600.`,
@@ -57,15 +57,15 @@ var JSONRPC = scenario.In(probe.Scenario{
 		},
 	},
 	{
-		ID: "act-invalid-params", Title: "parameters that lack a message, or have it of another type, are refused",
-		// 0.3 speaks of JSON-RPC alone.
+		ID: "act-invalid-params", Title: "parameters without a message, or with a message of another type, are refused",
+		// 0.3 mentions only JSON-RPC.
 		Levels:   scenario.Levels(analysis.Advice, client.GRPC03),
 		Sections: []string{"1.0 §3.3.2", "0.3 §8.1", "JSON-RPC §5.1"},
 		Tags: []string{
 			"errors", "A4", "CORE-ERR-002", "tck-main:rejects_invalid_params", "tck-main:message_send_invalid_params",
 			"tck-main:invalid_params", "tck-main:method_parameter_validation_enhancements", "tck-main:unexpected_json_types",
 		},
-		Fix: "Answer parameters that cannot be read with error -32602, over HTTP+JSON with status 400.",
+		Fix: "Answer unreadable parameters with error -32602, over HTTP+JSON with status 400.",
 		Run: askInvalidParams,
 	},
 	{
@@ -82,24 +82,24 @@ var JSONRPC = scenario.In(probe.Scenario{
 		Run:      askBatch,
 	},
 	{
-		ID: "act-id-types", Title: "ids of every type come back as they were sent", Category: analysis.Interop,
-		Protocols: scenario.JsonRPC, Sections: []string{"JSON-RPC §5", "0.3 §6.11.2"}, Tags: []string{"rpc", "A7"},
-		Fix: "Copy the request's id into the response, of the same type and value.",
+		ID: "act-id-types", Title: "ids of every type are returned unchanged", Category: analysis.Interop,
+		Protocols: scenario.JsonRPC, Sections: []string{"JSON-RPC §5", "0.3 §6.11.2"}, Tags: []string{"rpc", "A7", "S4-1.2a"},
+		Fix: "Copy the request's id into the response, with the same type and value.",
 		Run: askIDs,
 	},
 	{
 		ID: "act-duplicate-ids", Title: "an id that was used before is answered again", Category: analysis.Interop,
 		Protocols: scenario.JsonRPC, Sections: []string{"JSON-RPC §4"},
 		Tags: []string{"rpc", "tck-main:duplicate_request_ids"},
-		Fix:  "Do not remember ids of requests: each HTTP request is answered with the id that it brings.",
+		Fix:  "Do not remember ids of requests: answer each HTTP request with its own id.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			return askIDsOf(ctx, s, `"the same"`, `"the same"`)
 		},
 	},
 	{
-		ID: "act-content-type-rejected", Title: "a message that is declared as plain text is not taken",
+		ID: "act-content-type-rejected", Title: "a message that is labeled as plain text is refused",
 		Level: analysis.Should, Sections: []string{"1.0 §9.1", "0.3 §3.2.1"}, Tags: []string{"errors", "A8"},
-		// What came before 0.1 says nothing of the media types of requests.
+		// The dialect before 0.1 does not mention the media types of requests.
 		Protocols: []client.Protocol{client.JSONRPC10, client.REST10, client.JSONRPC03, client.REST03, client.JSONRPC01},
 		Fix:       "Refuse requests whose Content-Type is not JSON, with status 415.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -112,10 +112,10 @@ var JSONRPC = scenario.In(probe.Scenario{
 		},
 	},
 	{
-		ID: "act-rpc-envelope", Title: "an answer has the version, the request's id, and a result or an error",
+		ID: "act-rpc-envelope", Title: "an answer has jsonrpc, the request's id, and a result or an error",
 		Category: analysis.Interop, Protocols: scenario.JsonRPC, Sections: []string{"JSON-RPC §5", "1.0 §9.1"},
-		Tags: []string{"rpc", "JSONRPC-FMT-001", "JSONRPC-SVC-001", "acts:JSONRPC-ENV-001"},
-		Fix:  "Send responses as JSON-RPC 2.0 has them: jsonrpc, id, and one of result and error.",
+		Tags: []string{"rpc", "JSONRPC-FMT-001", "JSONRPC-SVC-001", "acts:JSONRPC-ENV-001", "S4-1.2a"},
+		Fix:  "Send responses in the form of JSON-RPC 2.0: jsonrpc, id, and either result or error.",
 		Run:  askEnvelope,
 	},
 	{
@@ -145,7 +145,7 @@ func askParseError(ctx context.Context, s *probe.Session) error {
 		return err
 	}
 	if id := a.JSON().Get("id"); !id.IsNull() {
-		return probe.Fail("an id that is null", "%s", scenario.Brief(a))
+		return probe.Fail("a null id", "%s", scenario.Brief(a))
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func askInvalidRequest(ctx context.Context, s *probe.Session) error {
 		return err
 	}
 	if code, _ := scenario.Code(a); code == -32602 {
-		return probe.Unclear("it was refused as a request with invalid parameters, -32602, not as an invalid " +
+		return probe.Unclear("it was refused for invalid parameters, -32602, not as an invalid " +
 			"request, -32600")
 	}
 	return scenario.WantCode(a, -32600)
@@ -165,7 +165,7 @@ func askInvalidRequest(ctx context.Context, s *probe.Session) error {
 func askInvalidParams(ctx context.Context, s *probe.Session) error {
 	for _, params := range []string{`{}`, `{"message":"hello"}`, `{"message":{"role":7,"parts":"hello"}}`} {
 		if s.Protocol().OverGRPC() && params != `{}` {
-			continue // what has a type cannot be written otherwise
+			continue // a typed field cannot hold another type
 		}
 		_, err := s.Edited(scenario.WithParams(s, params)).Send(ctx, s.Say(probe.Anything), client.SendOptions{})
 		if err := scenario.RefusedParams(s, err, "parameters "+params); err != nil {
@@ -178,7 +178,7 @@ func askInvalidParams(ctx context.Context, s *probe.Session) error {
 	for _, params := range []string{`{}`, `{"id":{}}`} {
 		_, err := s.Edited(scenario.WithParams(s, params)).Get(ctx, s.NewID(), nil)
 		if params == `{}` && probe.Refused(err, "TASK_NOT_FOUND") == nil {
-			continue // where a missing text is an empty one, no task has that id
+			continue // a missing text equals an empty one, and no task has an empty id
 		}
 		if err := scenario.RefusedParams(s, err, scenario.GetMethod(s)+" with "+params); err != nil {
 			return err
@@ -196,7 +196,7 @@ func askNotification(ctx context.Context, s *probe.Session) error {
 	if !answer.Has("jsonrpc") && !answer.Has("result") && !answer.Has("error") {
 		return nil
 	}
-	// The schemas of A2A want an id, so the request may be taken for an invalid one.
+	// The schemas of A2A require an id, so the agent may reject the request as invalid.
 	code, refused := scenario.Code(a)
 	if id := answer.Get("id"); refused && (code == -32600 || code == -32602) && (id.IsNull() || !id.Exists()) {
 		return nil
@@ -238,12 +238,12 @@ func askBatch(ctx context.Context, s *probe.Session) error {
 		n++
 	}
 	if n != 2 {
-		return probe.Fail("an error for the number, and a response to the call beside it", "%s", scenario.Brief(a))
+		return probe.Fail("an error for the number, and a response to the call next to it", "%s", scenario.Brief(a))
 	}
 	return nil
 }
 
-// refusedBatch accepts that a whole batch is refused: A2A does not define batches.
+// refusedBatch accepts the refusal of a whole batch: A2A does not define batches.
 func refusedBatch(a *probe.Answer) error {
 	if _, refused := scenario.Code(a); refused || a.Status >= 400 && a.Status < 500 {
 		return nil
@@ -262,7 +262,7 @@ func askIDsOf(ctx context.Context, s *probe.Session, ids ...string) error {
 			return err
 		}
 		if a.Status >= 400 && !a.JSON().Has("jsonrpc") {
-			return probe.Unclear("HTTP status %d, and no response of JSON-RPC", a.Status)
+			return probe.Unclear("HTTP status %d without a JSON-RPC response", a.Status)
 		}
 		if !jsondoc.SameID(a.JSON().Get("id"), a2a.Parse([]byte(id)).Root) {
 			return probe.Fail("a response with the id "+id, "%s", scenario.Brief(a))
@@ -279,7 +279,7 @@ func askEnvelope(ctx context.Context, s *probe.Session) error {
 	}
 	answer := a.JSON()
 	if a.Status >= 400 && !answer.Has("jsonrpc") {
-		return probe.Unclear("HTTP status %d, and no response of JSON-RPC", a.Status)
+		return probe.Unclear("HTTP status %d without a JSON-RPC response", a.Status)
 	}
 	var request struct {
 		ID json.RawMessage `json:"id"`

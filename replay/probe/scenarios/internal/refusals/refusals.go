@@ -1,5 +1,5 @@
-// Package refusals asks for what an agent has to refuse: requests that are none, operations that there are not, tasks
-// that nobody made, callers without credentials. Afterwards the agent must still be there.
+// Package refusals tests requests that an agent must refuse: malformed requests, unknown operations, unknown tasks,
+// callers without credentials. The agent must survive them.
 package refusals
 
 import (
@@ -17,7 +17,7 @@ import (
 	"a2atap/replay/probe/scenarios/internal/scenario"
 )
 
-// Scenarios are about what an agent refuses.
+// Scenarios are about requests that an agent must refuse.
 var Scenarios = scenario.In(probe.Scenario{
 	Category: analysis.ErrorHandling, Level: analysis.Must,
 }, []*probe.Scenario{
@@ -25,7 +25,7 @@ var Scenarios = scenario.In(probe.Scenario{
 		ID: "error-unknown-method", Title: "a method that does not exist is refused",
 		Sections: []string{"JSON-RPC §5.1", "1.0 §9.5", "0.3 §8.1"}, Protocols: scenario.JsonRPC,
 		Tags: []string{
-			"core", "errors", "S0-4.1", "S0-V4", "S0-P5", "A3", "acts:JSONRPC-ERR-001", "tck-main:rejects_unknown_method",
+			"core", "errors", "S0-4.1", "S0-V4", "S0-P5", "A3", "acts:JSONRPC-ERR-001", "tck-main:rejects_unknown_method", "S4-1.2b", "S4-P1",
 		},
 		Fix: "Answer a method that does not exist with error -32601.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -36,7 +36,7 @@ var Scenarios = scenario.In(probe.Scenario{
 	{
 		ID: "not-json-rpc", Title: "JSON that is not a request is refused",
 		Sections: []string{"JSON-RPC §5.1", "1.0 §9.5", "0.3 §8.1"}, Protocols: scenario.JsonRPC,
-		Tags: []string{"core", "errors", "S0-4.2", "S0-V4", "S0-P5"},
+		Tags: []string{"core", "errors", "S0-4.2", "S0-V4", "S0-P5", "S4-1.5", "S4-P1"},
 		Fix:  "Answer JSON that is not a request with error -32600.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			return refusedRaw(ctx, s, `{"not":"valid jsonrpc"}`, -32600)
@@ -47,36 +47,36 @@ var Scenarios = scenario.In(probe.Scenario{
 		Sections: []string{"1.0 §3.3.2", "0.3 §8.2"},
 		Tags: []string{
 			"core", "errors", "S0-4.3", "S0-V4", "S0-P5", "A9", "CORE-GET-002", "acts:CORE-ERR-001",
-			"tck-main:tasks_get_nonexistent",
+			"tck-main:tasks_get_nonexistent", "S4-3.2a",
 		},
-		Fix: "Answer with the error TaskNotFound for a task that does not exist.",
+		Fix: "Answer with the error TaskNotFound for an unknown task.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := s.Client.Get(ctx, s.NewID(), nil)
 			return scenario.NotFound(s, err)
 		},
 	},
 	{
-		ID: "cancel-completed-task", Title: "a task that has ended cannot be canceled",
+		ID: "cancel-completed-task", Title: "an ended task cannot be canceled",
 		Sections: []string{"1.0 §3.1.5", "0.3 §8.2"},
 		Tags: []string{
 			"core", "errors", "S0-4.4", "S0-V4", "S0-P5", "A15", "CORE-CANCEL-002", "acts:CORE-CANCEL-002",
-			"acts:CORE-ERR-003",
+			"acts:CORE-ERR-003", "S4-3.3",
 		},
-		Fix: "Guard the states that end a task: refuse to cancel it with TaskNotCancelable.",
+		Fix: "Refuse to cancel an ended task with TaskNotCancelable.",
 		Run: askCancelEnded,
 	},
 	{
-		ID: "auth-required", Title: "those without credentials, or with wrong ones, are refused", Stranger: true,
-		Sections: []string{"1.0 §7.4", "0.3 §4.4"}, Tags: []string{"auth", "S0-4.5", "S0-V6", "A27"},
-		Fix: "Check the credentials of each request to an endpoint before it is acted on.",
+		ID: "auth-required", Title: "clients without credentials, or with wrong ones, are refused", Stranger: true,
+		Sections: []string{"1.0 §7.4", "0.3 §4.4"}, Tags: []string{"auth", "S0-4.5", "S0-V6", "A27", "S4-6.3b", "S4-V8"},
+		Fix: "Check the credentials of each request before you process it.",
 		Run: askStrangers,
 	},
 	{
-		ID: "auth-401", Title: "those without credentials are refused with HTTP 401, over gRPC with UNAUTHENTICATED",
+		ID: "auth-401", Title: "clients without credentials are refused with HTTP 401, over gRPC with UNAUTHENTICATED",
 		Stranger: true, Level: analysis.Should,
-		// 0.3 speaks of HTTP alone.
+		// 0.3 mentions only HTTP.
 		Levels:   map[client.Protocol]analysis.Level{client.Early: analysis.Must, client.GRPC03: analysis.Advice},
-		Sections: []string{"1.0 §7.4", "0.3 §4.4"}, Tags: []string{"auth", "S0-4.5", "S0-V6"},
+		Sections: []string{"1.0 §7.4", "0.3 §4.4"}, Tags: []string{"auth", "S0-4.5", "S0-V6", "S4-6.3c"},
 		Fix: "Answer requests without credentials with HTTP status 401, over gRPC with UNAUTHENTICATED.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			task, refused, err := unknown(ctx, s)
@@ -84,7 +84,7 @@ var Scenarios = scenario.In(probe.Scenario{
 			case err != nil:
 				return err
 			case scenario.Gone(refused):
-				return probe.Unclear("to strangers the agent has no task %s, which does not say whether it knew them as such",
+				return probe.Unclear("without credentials the agent does not find task %s, which does not show whether it checked them",
 					task)
 			case s.Protocol().OverGRPC() && refused.Status != grpc.Unauthenticated.String():
 				return probe.Fail(grpc.Unauthenticated.String(), "%s", probe.Describe(refused))
@@ -95,10 +95,10 @@ var Scenarios = scenario.In(probe.Scenario{
 		},
 	},
 	{
-		ID: "auth-error-code", Title: "the refusal of those without credentials says -32000", Stranger: true,
+		ID: "auth-error-code", Title: "the refusal of clients without credentials has the code -32000", Stranger: true,
 		Level: analysis.Should, Sections: []string{"JSON-RPC §5.1"}, Protocols: []client.Protocol{client.Early},
 		Tags: []string{"auth", "S0-4.5"},
-		Fix:  "Put error -32000 into the body of the answer with HTTP status 401.",
+		Fix:  "Put error -32000 into the body of answers with HTTP status 401.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, refused, err := unknown(ctx, s)
 			if err == nil && refused.Code != -32000 {
@@ -108,9 +108,9 @@ var Scenarios = scenario.In(probe.Scenario{
 		},
 	},
 	{
-		ID: "still-answers", Title: "after all that was asked the agent still answers", Alone: true,
+		ID: "still-answers", Title: "the agent still answers after all other requests", Alone: true,
 		Sections: []string{"1.0 §3.3.2", "0.3 §8"}, Tags: []string{"core", "errors", "S0-4.7", "S0-P5"},
-		Fix: "Refuse what cannot be served, and go on serving.",
+		Fix: "Refuse invalid requests, and continue to serve others.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := s.Client.Send(ctx, scenario.Named(s, s.Say(probe.CompletesTask)),
 				client.SendOptions{ReturnImmediately: true})
@@ -135,9 +135,9 @@ func refusedRaw(ctx context.Context, s *probe.Session, body string, want int64) 
 		return nil
 	case s.Protocol() == client.Early:
 	case !ok && a.Status >= 400 && a.Status < 500 && !a.JSON().Has("jsonrpc"):
-		return probe.Unclear("it was refused with HTTP status %d alone, without an error of JSON-RPC", a.Status)
+		return probe.Unclear("it was refused with HTTP status %d, without a JSON-RPC error", a.Status)
 	case want == -32600 && code == -32602:
-		return probe.Unclear("it was refused with -32602: the agent takes it for a request whose parameters are wrong")
+		return probe.Unclear("it was refused with -32602, as a request with wrong parameters")
 	}
 	return probe.Fail("a JSON-RPC error with the code "+fmt.Sprint(want), "HTTP %d, %s", a.Status, probe.Excerpt(a.Body))
 }
@@ -152,30 +152,35 @@ func askCancelEnded(ctx context.Context, s *probe.Session) error {
 	switch {
 	case !errors.As(err, &refused):
 		return probe.Refused(err)
+	case scenario.NamesTasks(s) && refused.Code == 0 && refused.HTTPStatus < http.StatusInternalServerError:
+		return probe.Unclear("it was refused with HTTP status %d, without a JSON-RPC error", refused.HTTPStatus)
+	case scenario.NamesTasks(s) && refused.HTTPStatus >= http.StatusInternalServerError &&
+		(refused.Code == 0 || refused.Code == -32603):
+		return probe.Fail("a JSON-RPC error", "%s", probe.Describe(refused))
 	case scenario.NamesTasks(s):
-		return nil // any error will do
+		return nil // any error is sufficient
 	case refused.Reason == "UNSUPPORTED_OPERATION" && !s.Scripted():
 		return probe.Unclear("the agent cancels nothing, as it says")
 	}
 	if r := scenario.Refusal(err); r != nil && s.Protocol() == client.REST03 && r.HTTPStatus/100 == 4 {
-		return nil // there is no form for errors
+		return nil // errors have no defined form
 	} else if r != nil && s.Protocol() == client.GRPC03 && !r.Internal() {
-		return nil // nor one for details
+		return nil // nor have details
 	}
 	return probe.Refused(err, "TASK_NOT_CANCELABLE", "TASK_NOT_FOUND")
 }
 
-// known returns a task that could be read with credentials; empty if there is none.
+// known returns a task that is readable with credentials; empty if none exists.
 func known(ctx context.Context, s *probe.Session) (string, error) {
 	if !s.HasCredentials() {
 		if !scenario.AsksCredentials(s) {
-			return "", &probe.Skip{Why: "the card asks for no credentials, and none were given"}
+			return "", &probe.Skip{Why: "the card requires no credentials, and none were given"}
 		}
 		return "", nil
 	}
 	r, err := s.Client.Send(ctx, scenario.Named(s, s.Say(probe.CompletesTask)), client.SendOptions{})
 	if err != nil {
-		return "", probe.Unclear("a message is refused with credentials too: %v", err)
+		return "", probe.Unclear("a message with credentials is refused too: %v", err)
 	}
 	if r.Task == nil {
 		return "", nil
@@ -188,7 +193,7 @@ func known(ctx context.Context, s *probe.Session) (string, error) {
 	return r.Task.ID, nil
 }
 
-// visit asks for a task, or sends a message if there is none.
+// visit reads a task, or sends a message if there is no task.
 func visit(ctx context.Context, s *probe.Session, c *client.Client, task string) error {
 	if task != "" {
 		_, err := c.Get(ctx, task, nil)
@@ -198,8 +203,8 @@ func visit(ctx context.Context, s *probe.Session, c *client.Client, task string)
 	return err
 }
 
-// unknown asks without credentials, and returns the refusal. If there is none the case is inconclusive: that is for
-// auth-required.
+// unknown sends a request without credentials, and returns the refusal. If the agent does not refuse, the case is
+// inconclusive: auth-required tests that.
 func unknown(ctx context.Context, s *probe.Session) (task string, refused *client.Error, err error) {
 	task, err = known(ctx, s)
 	if err != nil {
@@ -237,12 +242,12 @@ func askStrangers(ctx context.Context, s *probe.Session) error {
 		if scenario.AsksCredentials(s) {
 			return probe.Fail("a refusal "+stranger.who, "the request was answered")
 		}
-		return probe.Unclear("the agent answered %s, and its card does not ask for any", stranger.who)
+		return probe.Unclear("the agent answered %s, and its card requires none", stranger.who)
 	}
 	return nil
 }
 
-// impostor returns a client like Client with credentials that nobody has given out.
+// impostor returns a client like Client with invalid credentials.
 func impostor(s *probe.Session) *client.Client {
 	secret := "wrong-" + s.NewID()
 	var places a2a.Credentials

@@ -12,15 +12,15 @@ import (
 	"a2atap/replay/probe/scenarios/internal/scenario"
 )
 
-// Robustness are about messages that are odd, and still messages.
+// Robustness are about unusual but valid messages.
 var Robustness = scenario.In(probe.Scenario{
 	Category: analysis.Interop, Level: analysis.Must,
 }, []*probe.Scenario{
 	{
-		ID: "act-unknown-fields-ignored", Title: "members that nobody knows are ignored", Level: analysis.Should,
+		ID: "act-unknown-fields-ignored", Title: "unknown members are ignored", Level: analysis.Should,
 		Protocols: scenario.V10, Sections: []string{"1.0 §5.7"},
 		Tags: []string{"robustness", "A38", "DM-SERIAL-005", "acts:DM-EXTRA-001", "tck-main:extra_fields"},
-		Fix:  "Ignore members of objects that are unknown: newer clients may send them.",
+		Fix:  "Ignore unknown members of objects: newer clients may send them.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			if s.Protocol().OverGRPC() {
 				_, err := s.Edited(withUnknown).Send(ctx, s.Say(probe.Anything), client.SendOptions{})
@@ -53,7 +53,7 @@ var Robustness = scenario.In(probe.Scenario{
 		},
 	},
 	{
-		ID: "act-long-text", Title: "a long text is answered or refused, and breaks nothing", Level: analysis.Should,
+		ID: "act-long-text", Title: "a long text is answered or refused without an internal error", Level: analysis.Should,
 		Protocols: scenario.V10, Sections: []string{"1.0 §3.3.2"},
 		Tags: []string{"robustness", "tck-main:very_long_string", "tck-main:very_large_message"},
 		Fix:  "Answer long messages, or refuse them with an error.",
@@ -68,10 +68,10 @@ var Robustness = scenario.In(probe.Scenario{
 		},
 	},
 	{
-		ID: "act-null-members", Title: "optional members that are null are taken as absent, or refused",
+		ID: "act-null-members", Title: "optional members with null count as absent, or are refused",
 		Level: analysis.Should, Protocols: scenario.JSON10, Sections: []string{"1.0 §5.7"},
 		Tags: []string{"robustness", "tck-main:null_optional_fields"},
-		Fix:  "Take null for absent, as JSON mappings of protobuf do.",
+		Fix:  "Treat null as absent, as JSON mappings of protobuf do.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			c := s.Edited(func(out *client.Outgoing) {
 				out.Body = []byte(strings.Replace(string(out.Body), `"message":{`,
@@ -81,12 +81,12 @@ var Robustness = scenario.In(probe.Scenario{
 			if err == nil {
 				return nil
 			}
-			return scenario.RefusedParams(s, err, "members that are null")
+			return scenario.RefusedParams(s, err, "members with null")
 		},
 	},
 })
 
-// withUnknown adds a field to a message of gRPC that no version has: number 9999, with the value 1.
+// withUnknown adds an unknown field to a gRPC message: number 9999, with the value 1.
 func withUnknown(out *client.Outgoing) {
 	frame, _, _ := grpc.Cut(out.Body)
 	out.Body = grpc.AppendFrame(nil, append(frame.Message, 0xf8, 0xf0, 0x04, 1))

@@ -1,5 +1,5 @@
-// Package scenario has what several families of scenarios do: steps that lead to what they are about, requests that are
-// wrong on purpose, and what is made of the answers.
+// Package scenario has the common parts of several families of scenarios: preparatory steps, deliberately wrong
+// requests, and checks of the answers.
 package scenario
 
 import (
@@ -16,6 +16,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/safetext"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
 )
@@ -38,8 +39,8 @@ var (
 	HTTP   = slices.DeleteFunc(client.Protocols(), client.Protocol.OverGRPC)
 )
 
-// In returns the scenarios of a family. Each of them takes the usual category, level, protocols, needs and sections
-// unless it has its own, and is asked once if that is usual. Advice, the zero level, counts as having none.
+// In returns the scenarios of a family. Each scenario gets the usual category, level, protocols, needs and sections
+// unless it sets them, and runs once if that is usual. Advice, the zero level, counts as not set.
 func In(usual probe.Scenario, family []*probe.Scenario) []*probe.Scenario {
 	for _, s := range family {
 		s.Category, s.Level = cmp.Or(s.Category, usual.Category), cmp.Or(s.Level, usual.Level)
@@ -57,12 +58,12 @@ func In(usual probe.Scenario, family []*probe.Scenario) []*probe.Scenario {
 	return family
 }
 
-// Post sends a text to a JSON-RPC endpoint, which need not be a request at all.
+// Post sends any text to a JSON-RPC endpoint. The text need not be a request.
 func Post(ctx context.Context, s *probe.Session, body string) (*probe.Answer, error) {
 	return s.Ask(ctx, http.MethodPost, s.Endpoint().URL, header(s), []byte(body))
 }
 
-// header returns the fields that a request of the protocol bears.
+// header returns the header fields of the protocol's requests.
 func header(s *probe.Session) http.Header {
 	h := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}}
 	if s.Protocol().Version == "1.0" {
@@ -71,7 +72,7 @@ func header(s *probe.Session) http.Header {
 	return h
 }
 
-// GetMethod is what JSON-RPC calls the operation that reads a task.
+// GetMethod returns the JSON-RPC method that reads a task.
 func GetMethod(s *probe.Session) string {
 	if s.Protocol().Version == "1.0" {
 		return "GetTask"
@@ -79,7 +80,7 @@ func GetMethod(s *probe.Session) string {
 	return "tasks/get"
 }
 
-// GetRequest writes a JSON-RPC request for a task that nobody made; the id is a JSON value, empty for none.
+// GetRequest writes a JSON-RPC request for an unknown task; the id is a JSON value, empty for none.
 func GetRequest(s *probe.Session, id string) string {
 	if id != "" {
 		id = `"id":` + id + `,`
@@ -87,8 +88,8 @@ func GetRequest(s *probe.Session, id string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0",%s"method":%q,"params":{"id":%q}}`, id, GetMethod(s), s.NewID())
 }
 
-// WithParams returns an edit that puts other parameters, a JSON value, in place of those of a request that has a body.
-// Over gRPC it is a message that stands for them; there must be one.
+// WithParams returns an edit that replaces the parameters of a request with a body by a JSON value. Over gRPC the
+// value is written as a message; WithParams panics if that fails.
 func WithParams(s *probe.Session, params string) func(*client.Outgoing) {
 	if s.Protocol().OverGRPC() {
 		return func(out *client.Outgoing) {
@@ -106,7 +107,7 @@ func WithParams(s *probe.Session, params string) func(*client.Outgoing) {
 	}, params)
 }
 
-// editRPC returns an edit of the members of a JSON-RPC request; of a request of HTTP+JSON the body is replaced.
+// editRPC returns an edit of the members of a JSON-RPC request; for HTTP+JSON it replaces the body.
 func editRPC(s *probe.Session, edit func(map[string]json.RawMessage), body string) func(*client.Outgoing) {
 	return func(out *client.Outgoing) {
 		if !s.RPC() {
@@ -118,7 +119,7 @@ func editRPC(s *probe.Session, edit func(map[string]json.RawMessage), body strin
 			return
 		}
 		edit(members)
-		out.Body, _ = json.Marshal(members) // it was JSON, or is a constant of ours
+		out.Body, _ = json.Marshal(members) // it was JSON, or is a constant of this package
 	}
 }
 
@@ -133,15 +134,13 @@ func SetHeader(name, value string) func(*client.Outgoing) {
 	}
 }
 
-// Brief quotes an answer in one line.
+// Brief quotes an answer on one line.
 func Brief(a *probe.Answer) string {
 	text := strings.Join(strings.Fields(probe.Excerpt(a.Body)), " ")
 	if events := a.Events(); len(events) > 0 {
 		text = fmt.Sprintf("%d events, the first %s", len(events), probe.Excerpt(events[0]))
 	}
-	if len(text) > 300 {
-		text = strings.ToValidUTF8(text[:300], "") + "…"
-	}
+	text = safetext.Short(text, 300)
 	switch {
 	case a.Status == 0:
 		return "no answer"
@@ -151,21 +150,21 @@ func Brief(a *probe.Answer) string {
 	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", a.Status, text))
 }
 
-// Code returns the code of a JSON-RPC error, and whether the answer is one.
+// Code returns the code of a JSON-RPC error, and whether the answer is such an error.
 func Code(a *probe.Answer) (int, bool) {
 	code, ok := a.JSON().Get("error").Get("code").Int()
 	return int(code), ok
 }
 
-// WantCode asserts that an answer is a JSON-RPC error with one of the codes. A refusal by HTTP alone is unclear: a
-// gateway may have answered.
+// WantCode asserts that an answer is a JSON-RPC error with one of the codes. A refusal with only an HTTP status is
+// unclear: a gateway may have answered.
 func WantCode(a *probe.Answer, codes ...int) error {
 	code, ok := Code(a)
 	switch {
 	case ok && slices.Contains(codes, code):
 		return nil
 	case !ok && a.Status >= 400 && a.Status < 500 && !a.JSON().Has("jsonrpc"):
-		return probe.Unclear("it was refused by HTTP status %d alone, without an error of JSON-RPC", a.Status)
+		return probe.Unclear("it was refused with HTTP status %d, without a JSON-RPC error", a.Status)
 	}
 	var words []string
 	for _, c := range codes {
@@ -174,13 +173,13 @@ func WantCode(a *probe.Answer, codes ...int) error {
 	return probe.Fail("a JSON-RPC error with code "+strings.Join(words, " or "), "%s", Brief(a))
 }
 
-// Refusal returns the refusal that an error is, or nil.
+// Refusal returns the refusal in an error, or nil.
 func Refusal(err error) *client.Error {
 	refused, _ := errors.AsType[*client.Error](err)
 	return refused
 }
 
-// NotFound asserts that a task was not found. HTTP+JSON of 0.3 has no form for errors: there the status says it.
+// NotFound asserts that a task was not found. HTTP+JSON of 0.3 has no form for errors: the status is checked there.
 func NotFound(s *probe.Session, err error) error {
 	if r := Refusal(err); r != nil && s.Protocol() == client.REST03 && r.HTTPStatus == http.StatusNotFound {
 		return nil
@@ -188,7 +187,7 @@ func NotFound(s *probe.Session, err error) error {
 	return probe.Refused(err, "TASK_NOT_FOUND")
 }
 
-// Gone reports whether an agent says that there is no such task: it may have been removed since it ended.
+// Gone reports whether an agent says that the task does not exist: it may have been removed after its end.
 func Gone(err error) bool {
 	r := Refusal(err)
 	return r != nil && r.Reason == "TASK_NOT_FOUND"
@@ -200,7 +199,7 @@ func Broken(err error) bool {
 	return r != nil && r.Internal()
 }
 
-// Declared returns the card as it stands in JSON.
+// Declared returns the card as received, parsed as JSON.
 func Declared(s *probe.Session) a2a.Value {
 	if s.Card == nil {
 		return a2a.Value{}
@@ -208,7 +207,7 @@ func Declared(s *probe.Session) a2a.Value {
 	return a2a.Parse(s.Card.Raw).Root
 }
 
-// ResultOf takes an answer out of its binding.
+// ResultOf removes the binding's envelope from an answer.
 func ResultOf(s *probe.Session, a *probe.Answer) a2a.Value {
 	if s.RPC() {
 		return a.JSON().Get("result")
@@ -216,10 +215,10 @@ func ResultOf(s *probe.Session, a *probe.Answer) a2a.Value {
 	return a.JSON()
 }
 
-// Release cancels a task that has served its purpose. Whether that succeeds is another scenario's question.
+// Release cancels a task that is no longer needed. Other scenarios test whether that succeeds.
 func Release(ctx context.Context, s *probe.Session, id string) { s.Client.Cancel(ctx, id, nil) }
 
-// Conversation makes a task with some history: two messages where the agent asks back, else one.
+// Conversation creates a task with some history: two messages if the agent asks back, else one.
 func Conversation(ctx context.Context, s *probe.Session) (*client.Task, error) {
 	task, err := s.Task(ctx, probe.AsksBack, client.SendOptions{})
 	if err != nil || task.Status.State != client.InputRequired {
@@ -234,19 +233,19 @@ func Conversation(ctx context.Context, s *probe.Session) (*client.Task, error) {
 func HistoryAtMost(ctx context.Context, s *probe.Session, id string, n int) error {
 	task, err := s.Client.Get(ctx, id, &n)
 	if Gone(err) {
-		return probe.Unclear("task %s is not kept", id)
+		return probe.Unclear("task %s was not kept", id)
 	}
 	if err != nil {
 		return err
 	}
 	if len(task.History) > n {
-		return probe.Fail("at most that many messages of history as were asked for", "%d, where %d were wanted",
+		return probe.Fail("at most the requested number of history messages", "%d, with a limit of %d",
 			len(task.History), n)
 	}
 	return nil
 }
 
-// RefusedParams asserts that parameters were refused as invalid.
+// RefusedParams asserts that the agent refused parameters as invalid.
 func RefusedParams(s *probe.Session, err error, what string) error {
 	refused := Refusal(err)
 	expected := "status 400 for " + what
@@ -262,7 +261,7 @@ func RefusedParams(s *probe.Session, err error, what string) error {
 	case refused == nil:
 		return err
 	case s.RPC() && refused.Code == 0 && refused.HTTPStatus/100 == 4:
-		return probe.Unclear("%s: refused by HTTP status %d alone, without an error of JSON-RPC", what, refused.HTTPStatus)
+		return probe.Unclear("%s: refused with HTTP status %d, without a JSON-RPC error", what, refused.HTTPStatus)
 	case s.RPC() && refused.Code == -32602, !s.RPC() && refused.Invalid():
 		return nil
 	case s.Protocol() == client.GRPC03 && !refused.Internal():
@@ -273,12 +272,12 @@ func RefusedParams(s *probe.Session, err error, what string) error {
 	return probe.Fail(expected, "%s", probe.Describe(refused))
 }
 
-// NamesTasks reports whether clients make the ids of tasks, as up to 0.1.
+// NamesTasks reports whether clients choose the ids of tasks, as up to 0.1.
 func NamesTasks(s *probe.Session) bool {
 	return s.Protocol() == client.JSONRPC01 || s.Protocol() == client.Early
 }
 
-// Named gives a message the ids of a new task and session where clients make them.
+// Named gives a message the ids of a new task and session if clients choose them.
 func Named(s *probe.Session, m client.Message) client.Message {
 	if NamesTasks(s) {
 		m.TaskID, m.ContextID = "test-"+s.NewID(), "session-"+s.NewID()
@@ -286,7 +285,7 @@ func Named(s *probe.Session, m client.Message) client.Message {
 	return m
 }
 
-// SameTask asserts that a task is the one that a message was about.
+// SameTask asserts that a task is the one that a message named.
 func SameTask(task *client.Task, id, contextID string) error {
 	if id != "" && task.ID != id {
 		return probe.Fail("task "+id, "task %s", task.ID)
@@ -297,7 +296,7 @@ func SameTask(task *client.Task, id, contextID string) error {
 	return nil
 }
 
-// Levels is a requirement word for some protocols, as the Levels of a scenario are.
+// Levels returns a requirement word for some protocols, for the Levels of a scenario.
 func Levels(word analysis.Level, in ...client.Protocol) map[client.Protocol]analysis.Level {
 	m := make(map[client.Protocol]analysis.Level, len(in))
 	for _, p := range in {
@@ -306,22 +305,22 @@ func Levels(word analysis.Level, in ...client.Protocol) map[client.Protocol]anal
 	return m
 }
 
-// DeclaredCard returns the card as it was written. Without one nothing can be said about what is in it.
+// DeclaredCard returns the card as received. Without a card, its contents are inconclusive.
 func DeclaredCard(s *probe.Session) (a2a.Card, error) {
 	if s.Card == nil {
-		return a2a.Card{}, probe.Unclear("not asked: there is no card")
+		return a2a.Card{}, probe.Unclear("not tested: there is no card")
 	}
 	return a2a.DecodeCard(a2a.Parse(s.Card.Raw).Root), nil
 }
 
-// AsksCredentials reports whether the card asks for credentials with every request.
+// AsksCredentials reports whether the card requires credentials with every request.
 func AsksCredentials(s *probe.Session) bool {
 	card, err := DeclaredCard(s)
 	if err != nil {
 		return false
 	}
 	security := card.Security()
-	return security.Asks() && !security.Hidden() // a certificate is shown by anonymous requests too
+	return security.Asks() && !security.Hidden() // anonymous requests show a certificate too
 }
 
 // Written quotes a value for people.
@@ -332,16 +331,16 @@ func Written(v a2a.Value) string {
 	return probe.Excerpt(v.Raw())
 }
 
-// Nowhere is the URL of a webhook where nobody listens.
+// Nowhere is the URL of a webhook without a listener.
 const Nowhere = "https://webhook.example/a2atap"
 
-// Patience is how long an agent may take to close a stream after the event that ends its task.
+// Patience bounds the time until an agent closes a stream after the event that ends its task.
 const Patience = 10 * time.Second
 
 // JsonRPC are the protocols over JSON-RPC.
 var JsonRPC = []client.Protocol{client.JSONRPC10, client.JSONRPC03, client.JSONRPC01, client.Early}
 
-// Script sends a message whose id says what the agent shall do.
+// Script sends a message whose id names the agent's script.
 func Script(ctx context.Context, s *probe.Session, name string) (*client.Result, error) {
 	m, err := ScriptMessage(s, name)
 	if err != nil {
@@ -350,24 +349,24 @@ func Script(ctx context.Context, s *probe.Session, name string) (*client.Result,
 	return s.Client.Send(ctx, m, client.SendOptions{})
 }
 
-// ScriptMessage returns a message whose id says what the agent shall do.
+// ScriptMessage returns a message whose id names the agent's script.
 func ScriptMessage(s *probe.Session, name string) (client.Message, error) {
 	if !s.Scripted() {
-		return client.Message{}, &probe.Skip{Why: "the agent does not do on request what the id of a message says"}
+		return client.Message{}, &probe.Skip{Why: "the agent does not react to the id of a message"}
 	}
 	m := client.Text("Hello")
 	m.ID = "tck-" + name + "-" + s.NewID()[:8]
 	return m, nil
 }
 
-// Scripted is Script for what makes a task. An agent that answers with a message does not know the script.
+// Scripted is Script for scripts that create a task. An agent that answers with a message does not know the script.
 func Scripted(ctx context.Context, s *probe.Session, name string) (*client.Task, error) {
 	r, err := Script(ctx, s, name)
 	if err != nil {
 		return nil, err
 	}
 	if r.Task == nil {
-		return nil, probe.Unclear("the agent does not know what message id tck-%s asks for", name)
+		return nil, probe.Unclear("the agent does not recognize the message id tck-%s", name)
 	}
 	return r.Task, nil
 }

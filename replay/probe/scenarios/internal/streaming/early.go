@@ -23,29 +23,29 @@ var Early = scenario.In(probe.Scenario{
 	Needs: []probe.Capability{probe.Streaming}, Sections: []string{"0.1 §7.2"},
 }, []*probe.Scenario{
 	{
-		ID: "legacy-stream-moves", Title: "a task in a stream goes from state to state as it may",
+		ID: "legacy-stream-moves", Title: "the states of a task in a stream follow each other as allowed",
 		Tags: []string{"stream", "S4-2.2", "S4-4.3", "K12"},
-		Fix:  "Send an event for each status of a task: it is working before it completes.",
+		Fix:  "Send an event for each status of a task: working before completed.",
 		Run:  askMoves,
 	},
 	{
-		ID: "legacy-stream-artifacts", Title: "a stream tells of the artifacts that its task has in the end",
+		ID: "legacy-stream-artifacts", Title: "a stream has all artifacts of its task",
 		Tags: []string{"stream", "S4-4.1d", "S4-4.3"}, Fix: "Send an event for each artifact.",
 		Run: askArtifacts,
 	},
 	{
-		ID: "legacy-stream-input", Title: "a stream tells that its task waits for input",
-		Tags: []string{"stream", "S4-4.3"}, Fix: "Send an event for each status of a task, input-required too.",
+		ID: "legacy-stream-input", Title: "a stream reports that its task waits for input",
+		Tags: []string{"stream", "S4-4.3"}, Fix: "Send an event for each status of a task, including input-required.",
 		Run: askInput,
 	},
 	{
-		ID: "legacy-stream-envelope", Title: "an event is a response of JSON-RPC 2.0 to the request", Level: analysis.Should,
-		Tags: []string{"stream", "rpc", "S4-V10", "K1"},
+		ID: "legacy-stream-envelope", Title: "an event is a JSON-RPC 2.0 response to the request", Level: analysis.Should,
+		Tags: []string{"stream", "rpc", "S4-V10", "K1", "S4-4.1g"},
 		Fix:  `Put "jsonrpc":"2.0" and the request's id into the data of each event.`,
 		Run:  askEarlyEnvelope,
 	},
 	{
-		ID: "legacy-stream-cache", Title: "a stream is not to be cached", Level: analysis.Should,
+		ID: "legacy-stream-cache", Title: "a stream must not be cached", Level: analysis.Should,
 		Tags: []string{"stream", "S4-4.1b"}, Fix: "Send Cache-Control: no-cache with each stream.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			if _, err := hear(ctx, s, probe.CompletesTask); err != nil {
@@ -59,9 +59,9 @@ var Early = scenario.In(probe.Scenario{
 		},
 	},
 	{
-		ID: "legacy-stream-method", Title: "the path of streams has one method", Level: analysis.Should,
+		ID: "legacy-stream-method", Title: "the path of streams accepts only one method", Level: analysis.Should,
 		Category: analysis.ErrorHandling, Tags: []string{"stream", "errors", "S4-4.1a"},
-		Fix: "Refuse other methods than tasks/sendSubscribe there, with HTTP 400.",
+		Fix: "Refuse methods other than tasks/sendSubscribe at this path, with HTTP 400.",
 		Run: askOtherMethod,
 	},
 })
@@ -96,7 +96,7 @@ func askArtifacts(ctx context.Context, s *probe.Session) error {
 	}
 	isArtifact := func(e client.Event) bool { return e.Artifact != nil }
 	if len(task.Artifacts) > 0 && !slices.ContainsFunc(h.events, isArtifact) {
-		return h.fail("an event for each artifact of task "+task.ID, "the task has %d, and no event tells of one",
+		return h.fail("an event for each artifact of task "+task.ID, "the task has %d, and one has no event",
 			len(task.Artifacts))
 	}
 	return nil
@@ -109,8 +109,8 @@ func askInput(ctx context.Context, s *probe.Session) error {
 	defer scenario.Release(ctx, s, m.TaskID)
 	var polling sync.WaitGroup
 	var polled *client.Task
-	var unread error = probe.Unclear("no stream came")
-	poll := func() { // ends the stream some time after the task has come to rest
+	var unread error = probe.Unclear("no stream was opened")
+	poll := func() { // ends the stream some time after the task has settled
 		defer leave()
 		if polled, unread = s.Settle(within, m.TaskID); unread == nil {
 			live.Sleep(within, min(scenario.Patience, s.Timeout))
@@ -138,9 +138,9 @@ func askInput(ctx context.Context, s *probe.Session) error {
 	case unread != nil:
 		return probe.Unclear("the task could not be read while it streamed: %v", unread)
 	case polled.Status.State != client.InputRequired:
-		return probe.Unclear("task %s is %s, and this is about one that waits for input", m.TaskID, polled.Status.State)
+		return probe.Unclear("task %s is %s, and this scenario needs one that waits for input", m.TaskID, polled.Status.State)
 	}
-	return probe.Fail("an event that says input-required", "none, and task %s waits for input", m.TaskID)
+	return probe.Fail("an event with input-required", "none, and task %s waits for input", m.TaskID)
 }
 
 func askEarlyEnvelope(ctx context.Context, s *probe.Session) error {
@@ -166,7 +166,7 @@ func askOtherMethod(ctx context.Context, s *probe.Session) error {
 	case err != nil:
 		return err
 	case a.Status == http.StatusNotFound || a.Status == http.StatusMethodNotAllowed:
-		return probe.Unclear("streams have no path of their own: HTTP %d", a.Status)
+		return probe.Unclear("streams have no separate path: HTTP %d", a.Status)
 	case a.Status != http.StatusBadRequest && !a.JSON().Has("error"):
 		return probe.Fail("HTTP 400, or an error", "%s", scenario.Brief(a))
 	}

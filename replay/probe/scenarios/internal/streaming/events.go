@@ -16,12 +16,12 @@ import (
 	"a2atap/replay/probe/scenarios/internal/scenario"
 )
 
-// Events are about what streams hold, and how they begin and end.
+// Events are about the contents of streams, and how they begin and end.
 var Events = scenario.In(probe.Scenario{
 	Category: analysis.Streaming, Level: analysis.Must, Protocols: scenario.V10, Needs: []probe.Capability{probe.Streaming},
 }, []*probe.Scenario{
 	{
-		ID: "act-stream-task", Title: "a stream begins with the task, goes on with updates and closes at its end",
+		ID: "act-stream-task", Title: "a stream begins with the task, continues with updates, and closes at its end",
 		Sections: []string{"1.0 §3.1.2", "1.0 §11.7"},
 		Tags: []string{
 			"stream", "CORE-STREAM-001", "CORE-STREAM-003", "acts:STREAM-SSE-001", "tck-main:message_stream_basic",
@@ -31,7 +31,7 @@ var Events = scenario.In(probe.Scenario{
 		Run: askStream,
 	},
 	{
-		ID: "act-stream-message-only", Title: "a stream that holds a message holds nothing else",
+		ID: "act-stream-message-only", Title: "a stream with a message contains nothing else",
 		Protocols: scenario.Since03, Sections: []string{"1.0 §3.1.2", "0.3 §7.2"},
 		Tags: []string{"stream", "CORE-STREAM-002", "acts:STREAM-MSG-001"},
 		Fix:  "Answer streaming calls with a stream, and close it after the message.",
@@ -42,7 +42,7 @@ var Events = scenario.In(probe.Scenario{
 					return err
 				}
 				if n++; n == 1 && e.Message == nil {
-					return probe.Unclear("the agent answered with a task, and this is about messages")
+					return probe.Unclear("the agent answered with a task, and this scenario needs a message")
 				}
 			}
 			if n != 1 {
@@ -59,7 +59,7 @@ var Events = scenario.In(probe.Scenario{
 		Run: askOrderOfStates,
 	},
 	{
-		ID: "act-stream-framing", Title: "a stream is what the binding has for it, and each event one of its objects",
+		ID: "act-stream-framing", Title: "a stream has the media type and the events of its binding",
 		Sections: []string{"1.0 §9.4.2", "1.0 §10.7", "1.0 §11.7"},
 		Tags: []string{
 			"stream", "wire-format", "GRPC-ERR-003", "JSONRPC-SSE-001", "HTTP_JSON-SSE-001", "acts:JSONRPC-SSE-001",
@@ -69,10 +69,10 @@ var Events = scenario.In(probe.Scenario{
 		Run: askFraming,
 	},
 	{
-		ID: "act-stream-invalid-params", Title: "a stream for a message that lacks everything is refused",
+		ID: "act-stream-invalid-params", Title: "a streaming call with an empty message is refused",
 		Category: analysis.ErrorHandling, Sections: []string{"1.0 §3.3.2"},
 		Tags: []string{"stream", "errors", "A4", "tck-main:message_stream_invalid_params"},
-		Fix:  "Refuse a message that cannot be read, instead of beginning a stream.",
+		Fix:  "Refuse an unreadable message instead of opening a stream.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := s.Collect(s.Edited(scenario.WithParams(s, `{}`)).Stream(ctx, s.Say(probe.Anything),
 				client.SendOptions{}))
@@ -83,7 +83,7 @@ var Events = scenario.In(probe.Scenario{
 		},
 	},
 	{
-		ID: "act-subscribe-not-found", Title: "a task that nobody made cannot be subscribed to",
+		ID: "act-subscribe-not-found", Title: "subscribing to an unknown task fails",
 		Category: analysis.ErrorHandling, Sections: []string{"1.0 §3.1.6"},
 		Tags: []string{"stream", "errors", "A9", "STREAM-SUB-004", "tck-main:tasks_subscribe_nonexistent"},
 		Fix:  "Answer a subscription to an unknown task with TaskNotFound.",
@@ -93,13 +93,13 @@ var Events = scenario.In(probe.Scenario{
 		},
 	},
 	{
-		ID: "act-subscribe-terminal", Title: "a task that has ended cannot be subscribed to",
+		ID: "act-subscribe-terminal", Title: "subscribing to an ended task fails",
 		Sections: []string{"1.0 §3.1.6"},
 		Tags: []string{
 			"stream", "errors", "A17", "STREAM-SUB-003",
 			"acts:STREAM-SUB-003",
 		},
-		Fix: "Refuse a subscription to a task that has ended with UnsupportedOperation.",
+		Fix: "Refuse a subscription to an ended task with UnsupportedOperation.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			task, err := s.Finished(ctx, probe.CompletesTask)
 			if err != nil {
@@ -110,7 +110,7 @@ var Events = scenario.In(probe.Scenario{
 		},
 	},
 	{
-		ID: "act-subscribe-first-task", Title: "a subscription begins with the task as it is",
+		ID: "act-subscribe-first-task", Title: "a subscription begins with the current task",
 		Sections: []string{"1.0 §3.1.6"},
 		Tags:     []string{"stream", "A18", "STREAM-SUB-001", "acts:STREAM-SSE-004", "tck-main:tasks_subscribe"},
 		Fix:      "Send the task first when a client subscribes to it.",
@@ -124,7 +124,7 @@ var Events = scenario.In(probe.Scenario{
 			defer stop()
 			first, err := s.First(s.Client.Subscribe(wait, task.ID))
 			if wait.Err() != nil {
-				return probe.Fail("task "+task.ID+" as the first event", "no event in %v", s.Timeout)
+				return probe.Fail("task "+task.ID+" as the first event", "no event within %v", s.Timeout)
 			}
 			if err != nil {
 				return late(ctx, s, task.ID, err)
@@ -143,7 +143,7 @@ var Events = scenario.In(probe.Scenario{
 	},
 })
 
-// late explains the refusal of a subscription: the task may have ended before. Other errors stay as they are.
+// late explains the refusal of a subscription: the task may have ended before. It leaves other errors unchanged.
 func late(ctx context.Context, s *probe.Session, id string, err error) error {
 	if scenario.Refusal(err) == nil {
 		return err
@@ -161,10 +161,10 @@ func askStream(ctx context.Context, s *probe.Session) error {
 		return err
 	}
 	if len(events) == 0 {
-		return probe.Fail("events", "a stream without one")
+		return probe.Fail("events", "a stream without an event")
 	}
 	if events[0].Message != nil {
-		return probe.Unclear("the agent answered with a message, and this is about tasks")
+		return probe.NoTask()
 	}
 	if events[0].Task == nil {
 		return probe.Fail("the task as the first event", "%s", probe.EventWords(events[0]))
@@ -172,19 +172,19 @@ func askStream(ctx context.Context, s *probe.Session) error {
 	var state client.State
 	for i, e := range events {
 		if e.Message != nil || e.Task != nil && i > 0 && i < len(events)-1 {
-			return probe.Fail("updates after the task", "%s as event %d", probe.EventWords(e), i+1)
+			return probe.Fail("only updates after the task", "%s as event %d", probe.EventWords(e), i+1)
 		}
 		if e.State() != "" {
 			state = e.State()
 		}
 	}
 	if !probe.Settled(state) {
-		return probe.Fail("a stream that goes on until the task has ended or waits", "its end while the task was %s", state)
+		return probe.Fail("a stream that stays open until the task has ended or waits for the client", "it ended while the task was %s", state)
 	}
 	return nil
 }
 
-// rank says how far a task in that state has come.
+// rank returns the progress of a task in that state.
 func rank(state client.State) int {
 	switch {
 	case state.Terminal():
@@ -198,7 +198,7 @@ func rank(state client.State) int {
 func askOrderOfStates(ctx context.Context, s *probe.Session) error {
 	var events []client.Event
 	var err error
-	if s.Protocol() == client.Early { // streams stay open there while the agent waits
+	if s.Protocol() == client.Early { // before 0.1, streams stay open while the agent waits
 		var h *hearing
 		if h, err = hear(ctx, s, probe.StreamsChunks); err == nil {
 			events = h.events
@@ -242,7 +242,7 @@ func askFraming(ctx context.Context, s *probe.Session) error {
 	asked := a2a.Parse(a.Exchange.Request.Body.Data).Root.Get("id")
 	events := a.Events()
 	if len(events) == 0 {
-		return probe.Fail("events", "a stream without one")
+		return probe.Fail("events", "a stream without an event")
 	}
 	for i, data := range events {
 		event := a2a.Parse(data).Root
@@ -277,7 +277,7 @@ func askCloses(ctx context.Context, s *probe.Session) error {
 	for _, err := range s.Client.Subscribe(ctx, task.ID) {
 		switch {
 		case ctx.Err() != nil:
-			return probe.Fail("a stream that closes when the task ends", "one that is open after %d events", n)
+			return probe.Fail("a stream that closes when the task ends", "it is open after %d events", n)
 		case err != nil:
 			return late(ctx, s, task.ID, err)
 		}
@@ -290,18 +290,18 @@ func askCloses(ctx context.Context, s *probe.Session) error {
 		return nil
 	}
 	if errors.Is(err, context.DeadlineExceeded) || err == nil && !probe.Settled(last.Status.State) {
-		return probe.Fail("a stream that is open until the task ends", "its end while the task was at work")
+		return probe.Fail("a stream that is open until the task ends", "it ended while the task was active")
 	}
 	return err
 }
 
-// sameEvent reports whether two events say the same.
+// sameEvent reports whether two events have the same contents.
 func sameEvent(a, b client.Event) bool {
 	var x, y any
 	return json.Unmarshal(a.Result, &x) == nil && json.Unmarshal(b.Result, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// updates leaves out snapshots of the task, which depend on when they were made.
+// updates omits snapshots of the task, which depend on their time.
 func updates(events []client.Event) []client.Event {
 	var out []client.Event
 	for _, e := range events {
@@ -316,12 +316,12 @@ func updates(events []client.Event) []client.Event {
 type follower struct {
 	begun  chan client.Event // gets the first event; closed when the stream has ended
 	ended  chan struct{}
-	events []client.Event // when it has ended
+	events []client.Event // set after the end
 	err    error
-	stop   context.CancelFunc // leaves the stream
+	stop   context.CancelFunc // closes the stream
 }
 
-// follow begins to read a stream, which open gives.
+// follow begins to read the stream from open.
 func follow(ctx context.Context, open func(context.Context) eventStream) *follower {
 	ctx, stop := context.WithCancel(ctx)
 	f := &follower{begun: make(chan client.Event, 1), ended: make(chan struct{}), stop: stop}
@@ -341,13 +341,13 @@ func follow(ctx context.Context, open func(context.Context) eventStream) *follow
 	return f
 }
 
-// close leaves the stream and waits until it is left.
+// close closes the stream and waits for its end.
 func (f *follower) close() {
 	f.stop()
 	<-f.ended
 }
 
-// finish waits for the end of the stream, for a time.
+// finish waits for the end of the stream, up to a timeout.
 func (f *follower) finish(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -1,5 +1,5 @@
-// Package streaming asks for streams: what is in them and in which order, how they begin and end, and what becomes of a
-// task whose stream is left.
+// Package streaming tests streams: their events and order, how they begin and end, and the fate of a task whose
+// stream the client drops.
 package streaming
 
 import (
@@ -17,47 +17,47 @@ import (
 	"a2atap/replay/probe/scenarios/internal/scenario"
 )
 
-// shouldBefore10 is what 0.1 to 0.3 recommend, and both what was before and what came after demand.
+// shouldBefore10 is the level of what 0.1 to 0.3 recommend, and earlier and later versions require.
 var shouldBefore10 = scenario.Levels(analysis.Should, scenario.Old...)
 
-// Scenarios are about streams, each about another part of one.
+// Scenarios are about streams, each about a different part.
 var Scenarios = scenario.In(probe.Scenario{
 	Category: analysis.Streaming, Level: analysis.Must, Needs: []probe.Capability{probe.Streaming},
 }, []*probe.Scenario{
 	{
 		ID: "stream-content-type", Title: "a streaming call is answered with a stream of events", Levels: shouldBefore10,
 		Sections: []string{"1.0 §9.4.2", "1.0 §11.7", "0.3 §3.3"},
-		Tags:     []string{"core", "stream", "S0-3.1", "S0-3.2", "S0-3.6", "S0-V5"},
+		Tags:     []string{"core", "stream", "S0-3.1", "S0-3.2", "S0-3.6", "S0-V5", "S4-6.1b", "S4-V9", "S4-P5"},
 		Fix:      "Answer streaming calls with Content-Type text/event-stream, or do not advertise streaming.",
 		Run:      askStreamType,
 	},
 	{
 		ID: "stream-first-event", Title: "a stream begins with the task", Sections: []string{"1.0 §3.1.2", "0.3 §9.3"},
-		Tags: []string{"core", "stream", "S0-3.3", "S0-3.4a", "S0-P4"},
-		Fix:  "Begin each stream with the task as it is; before 0.1, with its status.",
+		Tags: []string{"core", "stream", "S0-3.3", "S0-3.4a", "S0-P4", "S4-4.1c"},
+		Fix:  "Begin each stream with the current task; before 0.1, with its status.",
 		Run:  askFirstEvent,
 	},
 	{
-		ID: "stream-middle-events", Title: "a stream tells of its task's status and artifacts",
+		ID: "stream-middle-events", Title: "a stream has the status and the artifacts of its task",
 		Sections: []string{"1.0 §3.1.2", "0.3 §7.2.1"}, Tags: []string{"stream", "S0-3.4b", "S0-3.7"},
-		Fix: "Send updates of status and artifacts of this one task, and nothing else.",
+		Fix: "Send only status and artifact updates of this task.",
 		Run: askMiddleEvents,
 	},
 	{
 		ID: "stream-last-event", Title: "a stream ends with its task", Sections: []string{"1.0 §3.1.2", "0.3 §9.3"},
 		Tags: []string{"stream", "S0-3.4c", "S0-3.7"},
-		Fix:  "Send the status in which the task ends, or waits, before the stream is closed.",
+		Fix:  "Send the status in which the task ends or waits before you close the stream.",
 		Run:  askLastEvent,
 	},
 	{
 		ID: "sse-final-event", Title: "the last status of a stream is marked as final", Levels: shouldBefore10,
 		Protocols: append(scenario.Old[:len(scenario.Old):len(scenario.Old)], client.Early),
-		Sections:  []string{"0.3 §7.2.2", "0.3 §9.3"}, Tags: []string{"stream", "S0-3.4c"},
-		Fix: "Send the status in which a task ends with final: true.",
+		Sections:  []string{"0.3 §7.2.2", "0.3 §9.3"}, Tags: []string{"stream", "S0-3.4c", "S4-4.1e"},
+		Fix: "Send the last status of a task with final: true.",
 		Run: askFinalEvent,
 	},
 	{
-		ID: "stream-nothing-after-end", Title: "nothing comes after the end of the task",
+		ID: "stream-nothing-after-end", Title: "no event follows the end of the task",
 		Sections: []string{"1.0 §3.1.2", "0.3 §7.2.2"}, Tags: []string{"stream", "S0-3.4d", "S0-3.7"},
 		Fix: "Close the stream after the event that ends the task.",
 		Run: askNothingAfterEnd,
@@ -69,30 +69,30 @@ var Scenarios = scenario.In(probe.Scenario{
 		Run: askClosing,
 	},
 	{
-		ID: "stream-dropped", Title: "a task outlives a stream that its client drops",
+		ID: "stream-dropped", Title: "a task continues when its client drops the stream",
 		Sections: []string{"1.0 §3.5.2", "0.3 §7.9"},
-		Tags:     []string{"stream", "S0-3.5a", "S0-3.5b", "A46", "acts:STREAM-RESUB-001", "tck-main:partial_update_recovery"},
-		Fix:      "Keep the task when a client leaves its stream, and go on answering.",
+		Tags:     []string{"stream", "S0-3.5a", "S0-3.5b", "A46", "acts:STREAM-RESUB-001", "tck-main:partial_update_recovery", "S4-4.4"},
+		Fix:      "Keep the task when a client leaves its stream, and continue to answer.",
 		Run:      askDropped,
 	},
 	{
-		ID: "stream-resubscribe", Title: "a client that lost a stream can come back",
+		ID: "stream-resubscribe", Title: "a client that lost a stream can resume it",
 		Sections: []string{"1.0 §3.1.6", "0.3 §7.9"}, Protocols: scenario.Since01,
 		Tags: []string{"stream", "A47", "acts:STREAM-RESUB-001", "tck-main:streaming_reconnection_simulation"},
-		Fix:  "Serve the stream of a task that is at work to clients that ask for it again.",
+		Fix:  "Serve the stream of an active task to clients that request it again.",
 		Run:  askReturn,
 	},
 })
 
-// A hearing is a stream as it came.
+// A hearing is a received stream.
 type hearing struct {
 	events []client.Event
-	err    error // why it could not be read to its end
-	open   bool  // it was left, since it did not end
+	err    error // why reading stopped before the end
+	open   bool  // the client left it, since it did not end
 }
 
-// hear has a task made in a stream, and reads that to its end, or until it has lasted too long. It is inconclusive if
-// no stream comes: that is for stream-content-type.
+// hear creates a task in a stream, and reads the stream to its end, or until the timeout. It is inconclusive if no
+// stream comes: stream-content-type tests that.
 func hear(ctx context.Context, s *probe.Session, b probe.Behavior) (*hearing, error) {
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -118,12 +118,12 @@ func hear(ctx context.Context, s *probe.Session, b probe.Behavior) (*hearing, er
 	}
 	var refused *client.Error
 	if len(h.events) == 0 && (errors.As(h.err, &refused) || h.err != nil && !streamed(s)) {
-		return nil, probe.Unclear("no stream came: %v", h.err)
+		return nil, probe.Unclear("no stream was opened: %v", h.err)
 	}
 	return h, nil
 }
 
-// streamed reports whether the newest answer says that it is a stream.
+// streamed reports whether the newest answer is declared as a stream.
 func streamed(s *probe.Session) bool {
 	if a := s.Last(); s.Protocol().OverGRPC() { // where streams have no media type of their own
 		return len(a.Events()) > 0 || a.GRPC != nil && a.GRPC.Code == grpc.OK
@@ -131,7 +131,7 @@ func streamed(s *probe.Session) bool {
 	return strings.Contains(strings.ToLower(s.Last().Header.Get("Content-Type")), "text/event-stream")
 }
 
-// message reports whether the stream is but a message, which is not a stream of a task.
+// message reports whether the stream is only a message, and thus not about a task.
 func (h *hearing) message() bool { return len(h.events) > 0 && h.events[0].Message != nil }
 
 // words lists the events in their order.
@@ -160,15 +160,15 @@ func (h *hearing) fail(expected, seen string, args ...any) error {
 	return probe.Fail(expected, "%s; the events were: %s", fmt.Sprintf(seen, args...), h.words())
 }
 
-// readable returns why nothing can be said about the end of the stream, or about a task at all.
+// readable returns the reason if the end of the stream, or any task in it, is inconclusive.
 func (h *hearing) readable() error {
 	switch {
 	case h.message():
-		return probe.Unclear("the agent answered with a message, and this is about tasks")
+		return probe.NoTask()
 	case h.err != nil && !errors.Is(h.err, client.ErrCut):
 		return probe.Unclear("the stream could not be read to its end: %v", h.err)
 	case h.open && h.end() < 0:
-		return probe.Unclear("the stream did not come to an end; the events were: %s", h.words())
+		return probe.Unclear("the stream did not end; the events were: %s", h.words())
 	}
 	return nil
 }
@@ -207,14 +207,14 @@ func askFirstEvent(ctx context.Context, s *probe.Session) error {
 		if h.err != nil {
 			return h.err
 		}
-		return probe.Fail("an event", "a stream without one")
+		return probe.Fail("an event", "a stream without an event")
 	}
 	first := h.events[0]
 	switch {
 	case s.Protocol().Version == "1.0" && first.Task == nil && first.Message == nil:
-		return h.fail("a task or a message as first event", "%s", probe.EventWords(first))
+		return h.fail("a task or a message as the first event", "%s", probe.EventWords(first))
 	case s.Protocol() != client.Early:
-		return nil // 0.1 to 0.3 name no first event
+		return nil // 0.1 to 0.3 specify no first event
 	case first.Status == nil || first.Name != "status":
 		return h.fail("a first event named status", "%q, %s", first.Name, probe.EventWords(first))
 	}
@@ -236,14 +236,14 @@ func askMiddleEvents(ctx context.Context, s *probe.Session) error {
 		return h.fail("events that can be read", "%v", h.err)
 	}
 	if h.message() {
-		return probe.Unclear("the agent answered with a message, and this is about tasks")
+		return probe.NoTask()
 	}
 	task := ""
 	for i, e := range h.events {
 		if of := e.TaskID(); task == "" {
 			task = of
 		} else if of != "" && of != task {
-			return h.fail("events of task "+task, "event %d is of task %s", i+1, of)
+			return h.fail("events of task "+task, "event %d belongs to task %s", i+1, of)
 		}
 		switch {
 		case s.Protocol() == client.Early && e.Name != "status" && e.Name != "artifact":
@@ -269,7 +269,7 @@ func askLastEvent(ctx context.Context, s *probe.Session) error {
 		}
 	}
 	if h.end() >= 0 || probe.Settled(state) {
-		return nil // what comes after the end is for stream-nothing-after-end
+		return nil // stream-nothing-after-end tests events after the end
 	}
 	if h.err != nil {
 		return h.fail("a stream that lasts until the task has ended", "%v, while the task was %q", h.err, state)
@@ -277,7 +277,7 @@ func askLastEvent(ctx context.Context, s *probe.Session) error {
 	return h.fail("a stream that lasts until the task has ended", "it was closed while the task was %q", state)
 }
 
-// hearEnd hears of a task that completes, to its end, whose index it returns. It is inconclusive if there is none.
+// hearEnd follows a task that completes to its end, and returns the end's index. Without an end it is inconclusive.
 func hearEnd(ctx context.Context, s *probe.Session) (h *hearing, end int, err error) {
 	if h, err = hearReadable(ctx, s); err != nil {
 		return nil, 0, err
@@ -288,7 +288,7 @@ func hearEnd(ctx context.Context, s *probe.Session) (h *hearing, end int, err er
 	return h, end, err
 }
 
-// hearReadable hears of a task that completes. It is inconclusive if nothing can be said about how that ends.
+// hearReadable follows a task that completes. It is inconclusive if the end of the task is inconclusive.
 func hearReadable(ctx context.Context, s *probe.Session) (*hearing, error) {
 	h, err := hear(ctx, s, probe.CompletesTask)
 	if err != nil {
@@ -303,7 +303,7 @@ func askFinalEvent(ctx context.Context, s *probe.Session) error {
 		return err
 	}
 	if h.events[end].Task != nil {
-		return probe.Unclear("the stream ended with the task itself, which has no such mark")
+		return probe.Unclear("the stream ended with the task itself, which has no final flag")
 	}
 	for _, e := range h.events[end:] {
 		if e.Status != nil && e.Status.Final {
@@ -320,7 +320,7 @@ func askNothingAfterEnd(ctx context.Context, s *probe.Session) error {
 	}
 	ended := h.events[end].State()
 	for i, e := range h.events[end+1:] {
-		again := e.Task != nil && e.State() == ended // A2A 1.0 §11.7 lets it be shown once more
+		again := e.Task != nil && e.State() == ended // A2A 1.0 §11.7 lets the agent show it again
 		marks := e.Status != nil && e.Status.Final && e.State() == ended && !final(h.events[:end+1+i])
 		if !again && !marks {
 			return h.fail("nothing after the event that ends the task", "event %d is %s", end+2+i, probe.EventWords(e))
@@ -329,7 +329,7 @@ func askNothingAfterEnd(ctx context.Context, s *probe.Session) error {
 	return nil
 }
 
-// final reports whether one of the events is marked as the last.
+// final reports whether one of the events has the final flag.
 func final(events []client.Event) bool {
 	return slices.ContainsFunc(events, func(e client.Event) bool { return e.Status != nil && e.Status.Final })
 }

@@ -10,7 +10,7 @@ import (
 	"a2atap/replay/probe/scenarios/internal/scenario"
 )
 
-// Extensions are about extensions, and about capabilities that the card does not have.
+// Extensions are about extensions, and about capabilities that the card does not declare.
 var Extensions = []*probe.Scenario{
 	{
 		ID: "act-required-extension", Title: "a message without an extension that the card requires is refused",
@@ -33,10 +33,10 @@ var Extensions = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "act-unknown-extension-ignored", Title: "an extension that nobody knows is ignored",
+		ID: "act-unknown-extension-ignored", Title: "an unknown extension is ignored",
 		Category: analysis.Interop, Level: analysis.Should, Protocols: scenario.V10, Sections: []string{"1.0 §4.6.3"},
 		Tags: []string{"extensions", "A37", "JSONRPC-SVC-002", "HTTP_JSON-SVC-002", "GRPC-META-001"},
-		Fix:  "Ignore extensions that are asked for and not supported.",
+		Fix:  "Ignore requested extensions that are not supported.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := s.Edited(func(out *client.Outgoing) {
 				names := append(out.Header.Values("A2A-Extensions"), unknownExtension+"/1, "+unknownExtension+"/2")
@@ -46,19 +46,19 @@ var Extensions = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "act-extension-no-fallback", Title: "no other version of an extension is activated than is asked for",
+		ID: "act-extension-no-fallback", Title: "only the requested version of an extension is activated",
 		Category: analysis.Interop, Level: analysis.Must, Protocols: scenario.Since03,
 		Sections: []string{"1.0 §4.6.3", "extensions guide §Versioning"},
 		Tags:     []string{"extensions", "A57"},
-		Fix:      "Activate an extension only if its URI is asked for as it is declared.",
+		Fix:      "Activate an extension only if the request has exactly the declared URI.",
 		Run:      askNoFallback,
 	},
 	{
-		ID: "act-extension-listed", Title: "an extension of the card that is asked for is listed as active",
-		// An agent decides what it activates, and some extensions have nothing to activate.
+		ID: "act-extension-listed", Title: "a requested extension of the card is listed as active",
+		// The agent decides which extensions it activates, and some have nothing to activate.
 		Category: analysis.Interop, Level: analysis.Advice, Protocols: scenario.Since03,
 		Sections: []string{"1.0 §4.6.3", "extensions guide §Extension Activation"}, Tags: []string{"extensions"},
-		Fix: "List the extensions that were activated in A2A-Extensions of the answer, before 1.0 in X-A2A-Extensions.",
+		Fix: "List the active extensions in A2A-Extensions of the answer, or before 1.0 in X-A2A-Extensions.",
 		Run: askListed,
 	},
 	undeclared("streaming", probe.Streaming, scenario.EveryVersion, "UNSUPPORTED_OPERATION", func(ctx context.Context, s *probe.Session) error {
@@ -68,7 +68,7 @@ var Extensions = []*probe.Scenario{
 	undeclared("push", probe.Push, scenario.Since01, "PUSH_NOTIFICATION_NOT_SUPPORTED",
 		func(ctx context.Context, s *probe.Session) error {
 			id := s.NewID()
-			if s.Protocol().Version != "1.0" { // where any refusal will do, it must not be for the task
+			if s.Protocol().Version != "1.0" { // if any refusal is sufficient, the cause must not be the task
 				task, done, err := s.Begin(ctx, probe.WaitsForCancel, client.SendOptions{})
 				if err != nil {
 					return err
@@ -87,17 +87,17 @@ var Extensions = []*probe.Scenario{
 		}, "CORE-CAP-003", "CARD-EXT-002", "acts:SEC-EXTCARD-003"),
 }
 
-// unknownExtension begins the URIs of extensions that no agent has.
+// unknownExtension is the beginning of the URIs of extensions that no agent has.
 const unknownExtension = "https://a2atap.example/no-such-extension"
 
-// undeclared makes a scenario of an operation that needs what the card does not declare. Before 1.0 no text says with
-// which error it has to be refused.
+// undeclared makes a scenario of an operation that requires an undeclared capability. Before 1.0 no text specifies
+// the error.
 func undeclared(
 	name string, c probe.Capability, in []client.Protocol, reason string,
 	try func(context.Context, *probe.Session) error, tags ...string,
 ) *probe.Scenario {
 	return &probe.Scenario{
-		ID: "act-capability-" + name, Title: "what needs " + string(c) + " is refused if the card does not declare it",
+		ID: "act-capability-" + name, Title: "an operation that needs " + string(c) + " is refused if the card does not declare it",
 		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: in,
 		Levels:   scenario.Levels(analysis.Should, scenario.Before10...),
 		Sections: []string{"1.0 §3.3.4", "0.3 §5.5.2", "0.3 §8.2"}, Tags: append([]string{"errors", "A30"}, tags...),
@@ -105,7 +105,7 @@ func undeclared(
 		Run: func(ctx context.Context, s *probe.Session) error {
 			switch {
 			case s.Card == nil:
-				return probe.Unclear("no card says what the agent can do")
+				return probe.Unclear("no card declares the agent's capabilities")
 			case c.Has(s.Card):
 				return &probe.Skip{Why: "the card declares " + string(c)}
 			}
@@ -118,11 +118,11 @@ func undeclared(
 	}
 }
 
-// askListed asks for an extension of the card, as it is declared.
+// askListed requests an extension of the card, as declared.
 func askListed(ctx context.Context, s *probe.Session) error {
 	uri := optionalExtension(s)
 	if uri == "" {
-		return &probe.Skip{Why: "the card declares no extension that may be left out"}
+		return &probe.Skip{Why: "the card declares no optional extension"}
 	}
 	name := extensionsField(s)
 	_, err := s.Edited(scenario.SetHeader(name, uri)).Send(ctx, s.Say(probe.Anything), client.SendOptions{})
@@ -135,7 +135,7 @@ func askListed(ctx context.Context, s *probe.Session) error {
 	return nil
 }
 
-// extensionsField is what the field of extensions is called.
+// extensionsField is the name of the header field for extensions.
 func extensionsField(s *probe.Session) string {
 	if s.Protocol().Version == "1.0" {
 		return "A2A-Extensions"
@@ -143,7 +143,7 @@ func extensionsField(s *probe.Session) string {
 	return "X-A2A-Extensions"
 }
 
-// optionalExtension returns the URI of the last extension of the card that may be left out; empty if it has none.
+// optionalExtension returns the URI of the card's last optional extension; empty if it has none.
 func optionalExtension(s *probe.Session) string {
 	uri := ""
 	for _, e := range scenario.Declared(s).Get("capabilities").Get("extensions").Elems() {
@@ -157,7 +157,7 @@ func optionalExtension(s *probe.Session) string {
 func askNoFallback(ctx context.Context, s *probe.Session) error {
 	uri := optionalExtension(s)
 	if uri == "" {
-		return &probe.Skip{Why: "the card declares no extension that may be left out"}
+		return &probe.Skip{Why: "the card declares no optional extension"}
 	}
 	name := extensionsField(s)
 	_, err := s.Edited(scenario.SetHeader(name, uri+"/v9999")).Send(ctx, s.Say(probe.Anything),
@@ -168,7 +168,7 @@ func askNoFallback(ctx context.Context, s *probe.Session) error {
 	for _, line := range s.Last().Header.Values(name) {
 		for _, active := range strings.Split(line, ",") {
 			if active = strings.TrimSpace(active); active != "" && active != uri+"/v9999" {
-				return probe.Fail("no extension but the one asked for", "%s", active)
+				return probe.Fail("only the requested extension", "%s", active)
 			}
 		}
 	}

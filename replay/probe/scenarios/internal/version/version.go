@@ -1,4 +1,4 @@
-// Package version asks for the version that is spoken (A2A 1.0 §3.6), and for extensions.
+// Package version tests protocol version negotiation (A2A 1.0 §3.6), and extensions.
 package version
 
 import (
@@ -13,15 +13,15 @@ import (
 	"a2atap/replay/probe/scenarios/internal/scenario"
 )
 
-// Scenarios are about which version is spoken (A2A 1.0 §3.6), and the fields that say so.
+// Scenarios are about protocol versions (A2A 1.0 §3.6), and the fields that state them.
 var Scenarios = scenario.In(probe.Scenario{
 	Category: analysis.Interop, Level: analysis.Must,
 }, []*probe.Scenario{
 	{
-		ID: "act-version-unsupported", Title: "a version that nobody knows is refused", Category: analysis.ErrorHandling,
+		ID: "act-version-unsupported", Title: "an unknown version is refused", Category: analysis.ErrorHandling,
 		Protocols: scenario.V10, Sections: []string{"1.0 §3.6.2"},
 		Tags: []string{"version", "errors", "A32", "VER-SERVER-002", "acts:VER-NEG-001"},
-		Fix:  "Refuse requests of versions that the interface does not speak with VersionNotSupported.",
+		Fix:  "Refuse requests in versions that the interface does not support with VersionNotSupported.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := s.Edited(scenario.SetHeader("A2A-Version", "99.9")).Send(ctx, s.Say(probe.Anything),
 				client.SendOptions{})
@@ -29,9 +29,9 @@ var Scenarios = scenario.In(probe.Scenario{
 		},
 	},
 	{
-		ID: "act-version-declared", Title: "the version that the card declares is spoken in every operation",
+		ID: "act-version-declared", Title: "the declared version works in every operation",
 		Protocols: scenario.V10, Sections: []string{"1.0 §3.6.2"}, Tags: []string{"version"},
-		Fix: "Speak the version of the interface in every operation, or do not declare it.",
+		Fix: "Support the version of the interface in every operation, or do not declare it.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			if s.Card == nil {
 				return probe.Unclear("no card declares a version")
@@ -49,26 +49,26 @@ var Scenarios = scenario.In(probe.Scenario{
 		},
 	},
 	{
-		ID: "act-version-empty", Title: "a request without a version is one of 0.3", Protocols: scenario.V10,
+		ID: "act-version-empty", Title: "a request without a version is treated as 0.3", Protocols: scenario.V10,
 		Sections: []string{"1.0 §3.6.2"}, Tags: []string{"version", "A33", "VER-SERVER-003", "acts:VER-NEG-002"},
-		Fix: "Take a request without A2A-Version for one of 0.3, or refuse it with VersionNotSupported.",
+		Fix: "Treat a request without A2A-Version as 0.3, or refuse it with VersionNotSupported.",
 		Run: askNoVersion,
 	},
 	{
-		ID: "act-version-patch-ignored", Title: "1.0.7 is asked for and taken as 1.0", Protocols: scenario.V10,
+		ID: "act-version-patch-ignored", Title: "version 1.0.7 is treated as 1.0", Protocols: scenario.V10,
 		Sections: []string{"1.0 §3.6"}, Tags: []string{"version", "A34", "VER-CLIENT-002"},
 		Fix: "Compare versions by their first two numbers only.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := s.Edited(scenario.SetHeader("A2A-Version", "1.0.7")).Send(ctx, s.Say(probe.Anything),
 				client.SendOptions{})
 			if r := scenario.Refusal(err); r != nil && r.Reason == "VERSION_NOT_SUPPORTED" {
-				return probe.Unclear("the agent takes no version with a patch number: %s", probe.Describe(r))
+				return probe.Unclear("the agent accepts no version with a patch number: %s", probe.Describe(r))
 			}
 			return err
 		},
 	},
 	{
-		ID: "act-version-query-param", Title: "a version that stands in the query is read or ignored",
+		ID: "act-version-query-param", Title: "a version in the query is read or ignored",
 		Level: analysis.May, Protocols: scenario.JSON10, Sections: []string{"1.0 §3.6.1"},
 		Tags: []string{"version", "A35"},
 		Fix:  "Read A2A-Version from the query if the header is missing.",
@@ -89,9 +89,9 @@ var Scenarios = scenario.In(probe.Scenario{
 		},
 	},
 	{
-		ID: "act-header-case", Title: "the names of fields mean the same in any case", Protocols: scenario.JSON10,
+		ID: "act-header-case", Title: "header names are case-insensitive", Protocols: scenario.JSON10,
 		Sections: []string{"1.0 §3.2.6"}, Tags: []string{"version", "A40"},
-		Fix: "Compare names of header fields without regard to case.",
+		Fix: "Compare names of header fields case-insensitively.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			for _, spell := range []func(string) string{strings.ToLower, strings.ToUpper} {
 				_, err := s.Edited(func(out *client.Outgoing) {
@@ -125,18 +125,18 @@ func askNoVersion(ctx context.Context, s *probe.Session) error {
 		case scenario.Broken(err):
 			return probe.Fail("an answer of 0.3, or VersionNotSupported", "%s", probe.Describe(refused))
 		case refused != nil:
-			continue // 0.3 does not know the name of the method, or wants another message
+			continue // 0.3 does not know the method, or requires another message
 		case err != nil:
 			return err
 		}
 		if kind := scenario.ResultOf(s, s.Last()); !kind.Has("kind") && r != nil {
-			return &probe.Skip{Why: "the agent answers as 1.0 has it, which is tolerable: what was asked can only be 1.0"}
+			return &probe.Skip{Why: "the agent answers in 1.0, which is tolerable: the request can only be 1.0"}
 		}
 	}
 	return nil
 }
 
-// offers03 reports whether the card offers 0.3 at the address under test. Over gRPC that is another service.
+// offers03 reports whether the card offers 0.3 at the address under test. Over gRPC 0.3 is a different service.
 func offers03(s *probe.Session) bool {
 	if s.Card == nil || s.Protocol().OverGRPC() {
 		return false

@@ -1,0 +1,69 @@
+package intake
+
+import (
+	"a2atap/proxy/capture"
+	"a2atap/proxy/neighbor"
+)
+
+// Bounds of what is read of calls that are not A2A. They are not judged, so nothing is missing beyond them.
+const (
+	neighborRoom = 64 << 10      // bytes of text and arguments of one answer
+	neighborBody = 4 << 20       // bytes of a body that is gathered
+	neighborHold = maxBodies / 2 // bytes that may be held when more of one is gathered: the rest is for A2A
+)
+
+// meet recognizes a call that is not A2A, and reports whether the exchange is one.
+func (ob *observer) meet(in *openExchange) bool {
+	x := in.X
+	if x.Judged() || x.Gather || x.Sender != "" || x.Message != nil {
+		return false
+	}
+	r := neighbor.Request{Method: x.Request.Method, Target: x.Request.Target, Fields: x.Request.Fields}
+	if doc := x.Doc(); doc.Err == nil {
+		r.Body = doc.Root
+	}
+	if in.near = neighbor.Recognize(r, neighborRoom); in.near == nil {
+		return false
+	}
+	x.Neighbor = &in.near.Call
+	return true
+}
+
+// advanceNeighbor reads a step of the answer to a call that is not A2A.
+func (r *Reader) advanceNeighbor(in *openExchange, s capture.Step) {
+	switch what := s.What.(type) {
+	case capture.ResponseHead:
+		in.X.Response, in.X.Answered = headOf(s, what.Head, capture.ParseResponseHead), true
+		in.near.Status(&in.X.Response)
+	case capture.ResponseBody:
+		b := &in.response
+		if b.Data == nil && len(what.Data) > 0 {
+			in.near.Began(&in.X.Response, s.Offset)
+		}
+		if b.Dropped > 0 || what.Dropped > 0 || len(b.Data)+len(what.Data) > neighborBody || r.held+len(what.Data) > neighborHold {
+			b.Dropped += int64(len(what.Data)) + what.Dropped
+			return
+		}
+		r.add(in, b, what.Data, 0, what.Decoded)
+	case capture.ResponseEvent:
+		if s.Parsed != nil && s.Parsed.Fields != nil {
+			f := s.Parsed.Fields
+			in.near.Event(f.Type, f.Data, s.Parsed.Doc, s.Offset)
+		} else if len(what.Event.Raw) > 0 {
+			f := what.Event.Fields()
+			in.near.Event(f.Type, f.Data, nil, s.Offset)
+		}
+	case capture.ResponseEnd:
+		b := &in.response
+		b.Size, b.Complete, in.X.Ended = what.Size, true, true
+		if b.Data == nil || r.leavesOut(len(b.Data), s.Parsed) {
+			return
+		}
+		if body, doc, lacks := r.content(b, &in.X.Response, s.Parsed); lacks == "" {
+			in.near.Answer(in.X.Response.Status, body, doc)
+		}
+		r.held -= len(b.Data)
+		in.size -= len(b.Data)
+		b.Data = nil
+	}
+}

@@ -1,0 +1,137 @@
+package workflow
+
+import (
+	"slices"
+	"strings"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/internal/digest"
+	"a2atap/analyzer/internal/recent"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/neighbor"
+)
+
+// maxAsked bounds the tool calls that models have asked for and no call has followed.
+const maxAsked = 5_000
+
+// An ask is a tool call that a model asked for.
+type ask struct {
+	tool  string
+	by    *call
+	taken bool // a call has followed
+}
+
+// Calls that are not A2A have causes like others, and cause nothing but each other: what A2A calls are caused by does
+// not depend on them.
+
+// neighborBegan finds the place of a call that is not A2A.
+func (m *Memory) neighborBegan(x *analysis.Exchange, arrival uint64) {
+	c := &call{
+		n: x.Seq, client: x.Link.Client, agent: x.Link.Agent, anonymous: x.Anonymous, conn: x.Conn, began: arrival,
+		neighbor: true,
+	}
+	c.trace, c.span, _ = traceOf(x.Request.Fields)
+	m.call.Put(x, c)
+	m.locate(x, c)
+	m.report(c)
+}
+
+// locate determines the cause of a call that is not A2A, by the known facts about its client.
+func (m *Memory) locate(x *analysis.Exchange, c *call) {
+	c.parent, c.by, c.maybe = nil, None, nil
+	parent, by := m.asModelAsked(x, c)
+	if parent == nil {
+		parent, by = m.byTrace(x, c)
+	}
+	if parent != nil && parent.depth() < maxDepth {
+		c.parent, c.by = parent, by
+		return
+	}
+	var open choice
+	known, more := true, 0
+	if f, called := m.agents.Get(c.client); called && !c.anonymous {
+		open, known = f.during(x, func(*call) bool { return true })
+		by, more = Nested, f.beyond
+		if open.working {
+			by = Working
+		}
+	} else if c.anonymous {
+		open, known = m.sent.during(x, func(o *call) bool { return o.client != c.client && !o.sameConn(c) })
+		if by = OnlyOpen; open.working {
+			return // an unfinished task does not show who calls
+		}
+	}
+	switch {
+	case m.lacks(open.calls):
+	case known && len(open.calls) == 1:
+		if only := open.calls[0]; only.depth() < maxDepth {
+			c.parent, c.by = only, by
+		}
+	default:
+		if maybe := choiceOf(open.calls, more); maybe != (Choice{}) {
+			c.by, c.maybe = Unknown, &maybe
+		}
+	}
+}
+
+// neighborEnded records that a call that is not A2A has ended, and which tools a model asked for.
+func (m *Memory) neighborEnded(x *analysis.Exchange, c *call, arrival uint64) {
+	c.ended = max(arrival, c.began)
+	for i := range x.Neighbor.Asked {
+		t := &x.Neighbor.Asked[i]
+		args := jsondoc.Parse([]byte(t.Arguments))
+		at, _ := m.asked.At(argumentsOf(args.Root))
+		if len(*at) == maxFrames {
+			*at = (*at)[1:]
+		}
+		*at = append(*at, &ask{tool: t.Name, by: c})
+	}
+}
+
+// asModelAsked finds the call of a model whose answer asked for a tool call, by the same client: with the same arguments
+// for the same tool, which no call has followed yet.
+func (m *Memory) asModelAsked(x *analysis.Exchange, c *call) (*call, Evidence) {
+	n := x.Neighbor
+	if n.Kind != neighbor.MCP || n.Operation != "tools/call" || n.Subject == "" {
+		return nil, None
+	}
+	asks, _ := m.asked.Get(argumentsOf(x.Doc().Root.Get("params").Get("arguments")))
+	var found *ask
+	for _, a := range asks {
+		known := !a.by.anonymous && !c.anonymous // else it may be any program, which may have a library for each
+		if a.taken || a.by.ended >= x.Opened || !isTool(a.tool, n.Subject) || known && a.by.client != c.client {
+			continue
+		}
+		if found != nil && found.by != a.by {
+			return nil, None
+		}
+		if found == nil {
+			found = a
+		}
+	}
+	if found == nil {
+		return nil, None
+	}
+	found.taken = true
+	return found.by, ByModel
+}
+
+// isTool reports whether a model means an MCP tool by a name: frameworks put the name of the server before it.
+func isTool(asked, tool string) bool {
+	before, ok := strings.CutSuffix(asked, tool)
+	return ok && (before == "" || slices.Contains([]byte("_-./:"), before[len(before)-1]))
+}
+
+// argumentsOf returns a digest of the arguments of a tool call; absent ones are empty.
+func argumentsOf(v a2a.Value) digest.Digest {
+	if v.Len() == 0 {
+		return digest.Empty
+	}
+	return digest.Empty.JSON(v, "")
+}
+
+// newAsked returns an empty memory of tool calls.
+func newAsked() *recent.Map[digest.Digest, []*ask] {
+	return recent.NewHashed[digest.Digest, []*ask](maxAsked, digest.Digest.Low)
+}

@@ -1,0 +1,110 @@
+package neighbor
+
+import (
+	"strings"
+
+	"a2atap/proxy/jsondoc"
+)
+
+// mcp is MCP over Streamable HTTP, and over the older HTTP with SSE.
+var mcp = protocol{name: "mcp", kind: MCP, recognize: recognizeMCP, answer: readRPC, event: readMCPEvent}
+
+// Pseudo operations of requests that name no method.
+const (
+	listen     = "listen" // opens a stream for messages of the server
+	endSession = "end session"
+	respond    = "response" // answers a request of the server
+)
+
+// mcpMethods are the methods of MCP that no other protocol has. Those that A2A has too, such as tasks/get, do not
+// count.
+var mcpMethods = map[string]bool{
+	"tools/list": true, "tools/call": true, "resources/list": true, "resources/templates/list": true,
+	"resources/read": true, "resources/subscribe": true, "resources/unsubscribe": true, "prompts/list": true,
+	"prompts/get": true, "completion/complete": true, "logging/setLevel": true, "sampling/createMessage": true,
+	"elicitation/create": true, "roots/list": true, "server/discover": true, "notifications/initialized": true,
+	"notifications/cancelled": true, "notifications/progress": true, "notifications/message": true,
+	"notifications/roots/list_changed": true, "notifications/tools/list_changed": true,
+	"notifications/resources/list_changed": true, "notifications/resources/updated": true,
+	"notifications/prompts/list_changed": true,
+}
+
+func recognizeMCP(c *Call, r *Request, path string) bool {
+	body := r.Body
+	if body.Kind() == jsondoc.Array { // a batch is named by its first call
+		body = body.Elem(0)
+	}
+	method := clipped(body.Get("method"))
+	rpc := body.Has("jsonrpc")
+	session := r.Fields.Get("Mcp-Session-Id")
+	marked := session != "" || r.Fields.Has("MCP-Protocol-Version") || r.Fields.Has("Mcp-Method")
+	switch {
+	case rpc && (mcpMethods[method] || method == "initialize" && body.Get("params").Has("protocolVersion")):
+	case rpc && method != "" && marked:
+	case rpc && (body.Has("result") || body.Has("error")) && (marked || strings.Contains(r.Target, "session")):
+		method = respond
+	case r.Method == "GET" && marked:
+		method = listen
+	case r.Method == "GET" && hasSuffix(path, "/sse", "/mcp") && strings.Contains(r.Fields.Get("Accept"), "text/event-stream"):
+		method = listen
+	case r.Method == "DELETE" && session != "":
+		method = endSession
+	case r.Method == "POST" && marked && !body.Exists(): // the body was not kept
+		method = clip(r.Fields.Get("Mcp-Method"))
+	default:
+		return false
+	}
+	c.Operation, c.Session, c.Version = method, clip(session), clip(r.Fields.Get("MCP-Protocol-Version"))
+	switch params := body.Get("params"); method {
+	case "tools/call", "prompts/get":
+		c.Subject = clipped(params.Get("name"))
+	case "resources/read", "resources/subscribe", "resources/unsubscribe":
+		c.Subject = clipped(params.Get("uri"))
+	}
+	return true
+}
+
+// readRPC reads a JSON-RPC response.
+func readRPC(r *Reader, v jsondoc.Value) {
+	r.Answered = r.Answered || v.Has("result") || v.Has("error")
+	if e := v.Get("error"); e.Kind() == jsondoc.Object {
+		text := e.Get("message").Text()
+		if e.Has("code") {
+			text = strings.TrimSpace(place(e.Get("code")) + " " + text)
+		}
+		r.fail(text)
+		return
+	}
+	result := v.Get("result")
+	for i, part := range result.Get("content").Elems() {
+		if i == maxLook {
+			break
+		}
+		r.say(part.Get("text"))
+	}
+	if failed, _ := result.Get("isError").Bool(); failed {
+		r.fail(string(r.text))
+	}
+	info := result.Get("serverInfo")
+	if !info.Exists() {
+		info = result.Get("_meta").Get("io.modelcontextprotocol/serverInfo")
+	}
+	if server := clipped(info.Get("name")); server != "" {
+		r.Server = server
+	}
+	if version := clipped(result.Get("protocolVersion")); version != "" {
+		r.Version = version
+	}
+	if tools := result.Get("tools"); tools.Kind() == jsondoc.Array {
+		r.Tools = tools.Len()
+	}
+}
+
+// readMCPEvent reads a message of the server: a response, a request to the client, or a notification.
+func readMCPEvent(r *Reader, _ string, v jsondoc.Value) {
+	if method := clipped(v.Get("method")); method == "" {
+		readRPC(r, v)
+	} else if v.Has("id") && len(r.Requests) < maxCalls {
+		r.Requests = append(r.Requests, method)
+	}
+}
