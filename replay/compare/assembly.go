@@ -15,8 +15,8 @@ import (
 //
 // Source: A2A 1.0 §4.2.2, 0.3 §7.2.3.
 type assembly struct {
-	name    string
-	texts   []string // of the parts that are texts, in their order
+	name    located
+	texts   []located // of the parts that are texts, in their order
 	others  int      // parts of other kinds, in all updates
 	replies int      // updates
 	lost    int      // updates whose text is completely gone
@@ -26,19 +26,23 @@ type assembly struct {
 // assembled combines the updates of an artifact.
 func assembled(it Item) assembly {
 	var a assembly
-	parts := make([][]string, 0, 1+len(it.chunks))
+	parts := make([][]located, 0, 1+len(it.chunks))
 	for k, answer := range it.answers() {
 		u := a2a.ArtifactUpdate{Value: answer.Payload.Value}
-		texts, others := textsOf(u.Artifact())
+		event := it.Event
+		if k > 0 {
+			event = it.chunks[k-1].event
+		}
+		texts, others := textsOf(u.Artifact(), event)
 		a.others += others
 		if k > 0 && !u.Append() {
 			// An agent may send the complete text each time: then nothing is lost.
-			whole := strings.Join(texts, "")
+			whole := joined(texts)
 			for _, before := range parts {
-				if said := strings.Join(before, ""); said != "" && !strings.HasPrefix(whole, said) {
+				if said := joined(before); said != "" && !strings.HasPrefix(whole, said) {
 					if a.lost == 0 {
 						a.at = it
-						a.at.Event, a.at.Answer = it.chunks[k-1].event, answer
+						a.at.Event, a.at.Answer = event, answer
 					}
 					a.lost++
 				}
@@ -47,8 +51,8 @@ func assembled(it Item) assembly {
 		}
 		parts = append(parts, texts)
 		a.replies++
-		if name := u.Artifact().Get("name").Text(); a.name == "" {
-			a.name = name
+		if a.name.Text() == "" {
+			a.name = located{u.Artifact().Get("name"), event}
 		}
 	}
 	a.texts = slices.Concat(parts...)
@@ -56,15 +60,23 @@ func assembled(it Item) assembly {
 }
 
 // textsOf returns the texts of an artifact, and its number of other parts.
-func textsOf(artifact a2a.Artifact) (texts []string, others int) {
+func textsOf(artifact a2a.Artifact, event int) (texts []located, others int) {
 	for _, p := range artifact.Parts().All() {
 		if p.PartKind() != a2a.TextPart {
 			others++
-		} else if text := p.Text(); text != "" {
-			texts = append(texts, text)
+		} else if p.Text() != "" {
+			texts = append(texts, located{p.Get("text"), event})
 		}
 	}
 	return texts, others
+}
+
+func joined(texts []located) string {
+	var b strings.Builder
+	for _, t := range texts {
+		b.WriteString(t.Text())
+	}
+	return b.String()
 }
 
 // A holding compares the client's final artifacts.
@@ -87,27 +99,37 @@ func (c holding) artifacts(rec, live Item) {
 func shown(it Item) []assembly {
 	var all []assembly
 	for _, artifact := range (a2a.Task{Value: it.Answer.Payload.Value}).Artifacts() {
-		texts, others := textsOf(artifact)
-		all = append(all, assembly{name: artifact.Get("name").Text(), texts: texts, others: others, replies: 1})
+		texts, others := textsOf(artifact, it.Event)
+		name := located{artifact.Get("name"), it.Event}
+		all = append(all, assembly{name: name, texts: texts, others: others, replies: 1})
 	}
 	return all
 }
 
 func (c holding) artifact(rec, live Item, was, now assembly, number int) {
 	name := fmt.Sprintf("artifact %d", number)
+	called, calledNow := was.name.Text(), now.name.Text()
+	if called != "" {
+		name += fmt.Sprintf(" (%s)", analysis.Clip(called))
+	}
 	switch {
 	case was.lost == 0 && now.lost > 0 && was.replies > 1:
 		c.content(rec, now.at, c.about(rec), fmt.Sprintf(
 			"updates without append replace the content of %s: its reader keeps %d of %d chunks, recorded all %d", name,
 			now.replies-now.lost, now.replies, was.replies), c.changes(rec, live)...)
-	case was.name != "" && now.name != "" && withoutIDs(was.name) != withoutIDs(now.name):
-		c.content(rec, live, c.about(rec), fmt.Sprintf("%s is called %q, recorded %q", name, analysis.Clip(now.name),
-			analysis.Clip(was.name)))
+	case called != "" && calledNow != "" && withoutIDs(called) != withoutIDs(calledNow):
+		c.content(rec, live, c.about(rec), fmt.Sprintf("artifact %d has the name %q, recorded %q", number,
+			analysis.Clip(calledNow), analysis.Clip(called)), newChange(was.name.Pointer(), was.name.Value, now.name.Value))
 	case c.Recorded.Call.Operation == a2a.SubscribeToTask: // what it still saw is chance
 	case c.Live.End == Whole && c.Recorded.End == Whole && was.others == now.others:
-		if n := piecesLost(was.texts, strings.Join(now.texts, "")); n > 0 {
+		if lost := piecesLost(was.texts, joined(now.texts)); len(lost) > 0 {
+			rec.Event = lost[0].event
+			var changes []Change
+			for _, piece := range lost[:min(len(lost), c.limit())] {
+				changes = append(changes, newChange(piece.Pointer(), piece.Value, a2a.Value{}))
+			}
 			c.content(rec, live, c.about(rec), fmt.Sprintf("%s lacks %s of its text; the rest is identical", name,
-				analysis.Plural(n, "piece")))
+				analysis.Plural(len(lost), "piece")), changes...)
 		}
 	}
 }
@@ -128,28 +150,37 @@ func (c holding) history(rec, live Item) {
 	}
 }
 
-// piecesLost returns the number of pieces of a text that another text lacks, if that text consists of the other
-// pieces in their order; otherwise 0.
-func piecesLost(pieces []string, text string) int {
+// piecesLost returns the pieces of a text that another text lacks, if that text consists of the other pieces in their
+// order; otherwise none. Where several readings are possible, it loses as few pieces as possible.
+func piecesLost(pieces []located, text string) []located {
 	const most = 1000 // pieces, and ways to read them
-	if len(pieces) < 2 || len(pieces) > most || text == "" {
-		return 0
+	if len(pieces) < 2 || len(pieces) > most || text == "" || joined(pieces) == text {
+		return nil
 	}
-	reached := map[int]int{0: 0} // length of text read, by the largest possible number of pieces
-	for _, piece := range pieces {
+	type reading struct {
+		used  int
+		piece int      // the last one that was used
+		rest  *reading // what was read before it
+	}
+	reached := map[int]*reading{0: {}} // by the length of the text that was read
+	for i, piece := range pieces {
 		for _, at := range slices.Backward(slices.Sorted(maps.Keys(reached))) {
-			end := at + len(piece)
-			if strings.HasPrefix(text[at:], piece) && (reached[end] < reached[at]+1) {
-				reached[end] = reached[at] + 1
+			before, end := reached[at], at+len(piece.Text())
+			if known := reached[end]; strings.HasPrefix(text[at:], piece.Text()) && (known == nil || known.used <= before.used) {
+				reached[end] = &reading{before.used + 1, i, before}
 			}
 		}
 		if len(reached) > most {
-			return 0
+			return nil
 		}
 	}
-	used, read := reached[len(text)]
-	if !read || strings.Join(pieces, "") == text {
-		return 0
+	read := reached[len(text)]
+	if read == nil {
+		return nil
 	}
-	return len(pieces) - used
+	lost := slices.Clone(pieces)
+	for ; read.rest != nil; read = read.rest {
+		lost = slices.Delete(lost, read.piece, read.piece+1)
+	}
+	return lost
 }

@@ -43,7 +43,8 @@ func (f *forms) compare(name string, was, now []located) {
 	if name == "parts" && f.free == 0 {
 		a, b := partKinds(was), partKinds(now)
 		if !slices.Equal(a, b) && !slices.Contains(append(a, b...), "of unknown kind") { // whose members say more
-			f.find(DifferentPart, was[0], now[0], fmt.Sprintf("the parts are %v, recorded %v", b, a))
+			one, other := differing(elementsOf(was), elementsOf(now), partKind)
+			f.find(DifferentPart, one, other, fmt.Sprintf("the parts are %v, recorded %v", b, a))
 			return
 		}
 	}
@@ -53,7 +54,8 @@ func (f *forms) compare(name string, was, now []located) {
 			if isMediaType(name) {
 				kind = DifferentMediaType
 			}
-			f.find(kind, was[0], now[0], fmt.Sprintf("%s is %q, recorded %q", name, b, a))
+			one, other := differing(was, now, located.Text)
+			f.find(kind, one, other, fmt.Sprintf("%s is %q, recorded %q", name, b, a))
 			return
 		}
 	}
@@ -223,9 +225,22 @@ var partNames = map[a2a.PartKind]string{
 func partKinds(lists []located) []string {
 	var kinds []string
 	for _, e := range elementsOf(lists) {
-		kinds = append(kinds, partNames[a2a.Part{Value: e.Value}.PartKind()])
+		kinds = append(kinds, partKind(e))
 	}
 	return slices.Compact(kinds)
+}
+
+func partKind(part located) string { return partNames[a2a.Part{Value: part.Value}.PartKind()] }
+
+// differing returns the first two values that do not have the same key, or else, if there are more of one, the first
+// values.
+func differing(was, now []located, key func(located) string) (located, located) {
+	for i := range min(len(was), len(now)) {
+		if key(was[i]) != key(now[i]) {
+			return was[i], now[i]
+		}
+	}
+	return was[0], now[0]
 }
 
 // isWord reports whether a member holds one of the protocol's fixed words.

@@ -145,7 +145,7 @@ var aboutTasks = []string{
 func inObject(d *compare.Difference) bool {
 	switch d.Kind {
 	case compare.DifferentPart, compare.DifferentType, compare.DifferentMember, compare.DifferentMediaType,
-		compare.DifferentStructure, compare.DifferentValue:
+		compare.DifferentStructure, compare.DifferentValue, compare.DifferentFinding:
 		return true
 	case compare.DifferentContent:
 		return d.Effect.Task != ""

@@ -16,8 +16,8 @@ const shown = 400
 // headline returns the line that describes a change, such as "GetTask of task t-1: state completed → failed".
 func headline(g *Group) string {
 	d := &g.Differences[0]
-	if g.Operation == anyOperation {
-		return about(g, "an answer → "+brief(d.Got))
+	if g.Operation == anyOperation && unanswered(d) {
+		return about(g, "an answer → "+brief(d.Got)) // what was answered differs
 	}
 	return about(g, brief(d.Summary()))
 }
