@@ -21,7 +21,7 @@ with the exchange of A that has the same agent, client and task, in sequence. Id
 and how often a client polled do not matter. An exchange without a counterpart is a difference. Paired requests and
 answers are compared by meaning, as in replay; differences in the client's requests are reported as such. Between
 different bindings or dialects only the meaning is compared, not the JSON names. A rule that is broken only in B is a
-difference too.
+difference too; one that is broken only in A is noted.
 
 Exit status: 0 no differences; 1 differences; 2 wrong usage; 3 a capture could not be read; 4 inconclusive: nothing was
 compared, or a capture lost traffic.`,

@@ -43,6 +43,15 @@ func (c *Comparison) heads() {
 			Message: fmt.Sprintf("the status is %d, recorded %d", c.Live.Status, c.Recorded.Status),
 		})
 	}
+	if was, now := c.Recorded.fields.Get("ETag"), c.Live.fields.Get("ETag"); c.Profile == Exact && was != now &&
+		c.Recorded.First().Kind == a2a.CardPayload && !c.scope().HidesHeader("ETag") {
+		c.add(Difference{
+			Kind: DifferentValue, Place: at + ".header[ETag]", LivePlace: c.liveHead() + ".header[ETag]",
+			Want: was, Got: now,
+			Message: fmt.Sprintf("the card's ETag is %s, recorded %s", cmp.Or(analysis.Clip(now), "missing"),
+				cmp.Or(analysis.Clip(was), "missing")),
+		})
+	}
 	if c.Recorded.Media != "" && c.Live.Media != "" && c.Recorded.Media != c.Live.Media &&
 		!c.scope().HidesHeader("Content-Type") {
 		c.add(Difference{

@@ -241,6 +241,7 @@ func (c *comparison) findings(ctx context.Context) error {
 	if sides := c.opts.Sides; sides.Each != report.WholeCapture {
 		before = "in " + sides.Was
 	}
+	c.repaired(compare.NewFindings(now, was))
 	c.report.Findings = compare.NewFindings(was, now)
 	for i := range c.report.Findings {
 		f := &c.report.Findings[i]
@@ -254,6 +255,45 @@ func (c *comparison) findings(ctx context.Context) error {
 		c.report.Differences = append(c.report.Differences, d)
 	}
 	return nil
+}
+
+// repaired notes the rules that are broken only in the first capture, as far as the exchange has a counterpart.
+func (c *comparison) repaired(gone []analysis.Finding) {
+	paired := map[uint64]bool{}
+	for i := range c.report.Lines {
+		l := &c.report.Lines[i]
+		paired[l.Exchange] = l.Status == report.Matched || l.Status == report.Differing
+	}
+	exchanges, rules := map[string][]uint64{}, []string{}
+	for i := range gone {
+		f := &gone[i]
+		if !paired[f.Place.Exchange] {
+			continue
+		}
+		if exchanges[f.Rule.ID] == nil {
+			rules = append(rules, f.Rule.ID)
+		}
+		exchanges[f.Rule.ID] = append(exchanges[f.Rule.ID], f.Place.Exchange)
+	}
+	for _, id := range rules {
+		where := slices.Compact(slices.Sorted(slices.Values(exchanges[id])))
+		c.note("no longer broken: rule %s, broken in %s of %s", id, numbered(where), cmp.Or(c.opts.Sides.Was, "the first capture"))
+	}
+}
+
+// numbered names exchanges, at most five by their number.
+func numbered(seqs []uint64) string {
+	var words []string
+	for _, seq := range seqs[:min(len(seqs), 5)] {
+		words = append(words, fmt.Sprint(seq))
+	}
+	switch more := len(seqs) - len(words); {
+	case len(seqs) == 1:
+		return "exchange " + words[0]
+	case more > 0:
+		return fmt.Sprintf("exchanges %s and %d more", strings.Join(words, ", "), more)
+	}
+	return "exchanges " + strings.Join(words, ", ")
 }
 
 // judge returns the rules' findings in the chosen exchanges of a capture; without rules, it returns the known findings.

@@ -11,6 +11,8 @@ import (
 
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/compare"
 	"a2atap/replay/diff"
@@ -149,4 +151,41 @@ func readable(t *testing.T, format string, b []byte) string {
 		return strings.Join(all, "\n")
 	}
 	return string(b)
+}
+
+// A rule that only the first capture breaks is noted, if the exchange has a counterpart.
+func TestRepairedRules(t *testing.T) {
+	t.Parallel()
+	broken := everywhere(`"artifactId":"a-1"`, `"artifactId":""`)
+	r := run(t, broken(streamed()), streamed(), diff.Options{Rules: rules.All})
+	expect.Contains(t, "", "no longer broken: rule artifact-id-present, broken in exchanges 1, 2, 3 of the first capture",
+		strings.Join(r.Notes, "\n"))
+	if !r.Same() {
+		t.Errorf("%s: %v", r.Verdict(), told(r))
+	}
+	alone := streamed()[3:]
+	r = run(t, broken(streamed()), alone, diff.Options{Rules: rules.All})
+	if notes := strings.Join(r.Notes, "\n"); strings.Contains(notes, "no longer broken") {
+		t.Errorf("of exchanges without a counterpart: %s", notes)
+	}
+}
+
+// By the profile exact, a card with another ETag is another card.
+func TestETagOfCard(t *testing.T) {
+	t.Parallel()
+	card := func(etag string) []*capture.Exchange {
+		tr := must.Get(transcript.Parse("card", []byte("-- 1.request --\nGET /.well-known/agent-card.json HTTP/1.1\n"+
+			"Host: booker.example\n\n-- 1.response --\nHTTP/1.1 200 OK\nContent-Type: application/json\n"+etag+"\n"+
+			`{"name":"booker","description":"d","version":"1","capabilities":{},"skills":[],"defaultInputModes":["text/plain"],`+
+			`"defaultOutputModes":["text/plain"],"supportedInterfaces":[{"url":"http://booker.example/","protocolBinding":`+
+			`"JSONRPC","protocolVersion":"1.0"}]}`+"\n")))(t)
+		return tr.Exchanges
+	}
+	for profile, want := range map[compare.Profile]string{
+		compare.Protocol: "", compare.Shape: "",
+		compare.Exact: `1.response.header[ETag]: the card's ETag is "2", recorded "1" [value]`,
+	} {
+		r := run(t, card("ETag: \"1\"\n"), card("ETag: \"2\"\n"), diff.Options{Profile: profile})
+		expect.Equal(t, string(profile), want, strings.Join(told(r), "\n"))
+	}
 }
