@@ -26,10 +26,18 @@ const (
 )
 
 // Clip cuts a text to the length that findings show, and cleans it.
-func Clip(s string) string {
-	s = Clean(s[:min(len(s), clipBytes)])
-	if runes := []rune(s); len(runes) > quoteLimit {
-		return string(runes[:quoteLimit-1]) + "…"
+func Clip(s string) string { return cut(s, quoteLimit) }
+
+// errorLimit is the length of an error's text that is shown, in runes: its end often has the cause.
+const errorLimit = 1000
+
+// ErrorText cleans the text of an error; beyond a thousand characters it is cut.
+func ErrorText(s string) string { return cut(s, errorLimit) }
+
+func cut(s string, limit int) string {
+	s = Clean(s[:min(len(s), 4*limit+4)]) // enough bytes for more runes than that
+	if runes := []rune(s); len(runes) > limit {
+		return string(runes[:limit-1]) + "…"
 	}
 	return s
 }

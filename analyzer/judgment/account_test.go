@@ -282,9 +282,17 @@ func TestFailedAlike(t *testing.T) {
 	if diff := cmp.Diff(want, words); diff != "" || sum.Failed != 5001 {
 		t.Errorf("%d failed (-want +got):\n%s", sum.Failed, diff)
 	}
+	const long = "the backend at https://backend.internal.example/v2/seats could not be reached from here, which is a host in another network, "
+	list = list[:0]
+	for i := range 10 { // the beginning decides; the text of the first is whole
+		list = append(list, failing(call(a2a.SendMessage, ""), a2a.InternalError, long+strings.Repeat("x", i)+" cause"))
+	}
+	if _, words := take(list...); len(words) != 1 || !strings.Contains(words[0], "network,  cause (and 9 more)") {
+		t.Errorf("%q", words)
+	}
 	list = list[:0]
 	for i := range 3000 {
-		list = append(list, failing(call(a2a.SendMessage, ""), a2a.InternalError, strings.Repeat("x", i)))
+		list = append(list, failing(call(a2a.SendMessage, ""), a2a.InternalError, string(rune('一'+i))+" is down"))
 	}
 	if sum, words := take(list...); sum.Failed != 3000 || len(words) != 1000 {
 		t.Errorf("%d failed, in %d groups; want 3000 in 1000", sum.Failed, len(words))

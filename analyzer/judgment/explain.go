@@ -72,7 +72,7 @@ func (r *Result) ofCause(failed *FailedCalls, alone bool) (all []*FailedCalls) {
 	for i := range r.FailedCalls {
 		g := &r.FailedCalls[i]
 		if failed != nil && g.Capture == failed.Capture && g.Link == failed.Link && g.Error == failed.Error &&
-			(alone && analysis.IsFault(g.Error) || analysis.WithoutNumbers(g.Text) == analysis.WithoutNumbers(failed.Text)) {
+			(alone && analysis.IsFault(g.Error) || g.sameText(failed)) {
 			all = append(all, g)
 		}
 	}

@@ -72,14 +72,33 @@ func (f *FailedCalls) Fingerprint() string { return f.fingerprint(f.Programs().A
 func (f *FailedCalls) OldFingerprint() string { return f.fingerprint(f.Link.Agent) }
 
 func (f *FailedCalls) fingerprint(agent string) string {
-	text := f.Text
-	for _, c := range [...]summary.Credentials{summary.CredentialsMissing, summary.CredentialsSent} {
-		text = strings.TrimSuffix(strings.TrimSuffix(text, c.String()), "; ")
-	}
+	text, _ := f.gist()
 	sum := sha256.Sum256([]byte(strings.Join([]string{
-		"call", agent, f.Binding.String(), f.Operation, f.Error, f.Code, analysis.WithoutNumbers(text),
+		"call", agent, f.Binding.String(), f.Operation, f.Error, f.Code, text,
 	}, "\x00")))
 	return hex.EncodeToString(sum[:8])
+}
+
+// gist returns what errors alike have in common: the beginning of their text without words that have digits, which are
+// ids and numbers, and whether there were credentials.
+func (f *FailedCalls) gist() (text string, sent summary.Credentials) {
+	text = f.Text
+	for _, c := range [...]summary.Credentials{summary.CredentialsMissing, summary.CredentialsSent} {
+		if before, ok := strings.CutSuffix(text, c.String()); ok {
+			text, sent = strings.TrimSuffix(before, "; "), c
+		}
+	}
+	if f.Code == "" { // it was the body of an answer
+		return analysis.WithoutNumbers(summary.OneLine(text)), sent
+	}
+	return analysis.WithoutNumbers(analysis.Clip(text)), sent
+}
+
+// sameText reports whether two failures have the same text, apart from ids and numbers.
+func (f *FailedCalls) sameText(other *FailedCalls) bool {
+	text, sent := f.gist()
+	otherText, otherSent := other.gist()
+	return text == otherText && sent == otherSent
 }
 
 // String returns the calls as text for people: "4 SendMessage InternalError: database is down", the number of further
@@ -135,15 +154,14 @@ type alike struct {
 	binding                a2a.Binding
 	operation, error, code string
 	refused, known, task   bool
-	text                   string // the error text without words that have digits: those are ids and numbers
+	text                   string // its gist
+	sent                   summary.Credentials
 }
 
 // add adds calls to those that failed alike.
 func (l *failures) add(f FailedCalls) {
-	key := alike{
-		f.Capture, f.Link, f.Binding, f.Operation, f.Error, f.Code, f.Refused, f.Known, f.Task,
-		analysis.WithoutNumbers(f.Text),
-	}
+	text, sent := f.gist()
+	key := alike{f.Capture, f.Link, f.Binding, f.Operation, f.Error, f.Code, f.Refused, f.Known, f.Task, text, sent}
 	if i, known := l.at[key]; known {
 		l.list[i].join(&f)
 		return

@@ -13,6 +13,7 @@ import (
 const (
 	maxRefused = 10_000 // tasks whose refusals are distinguished
 	maxAnswers = 10     // different refusals of one request
+	maxTexts   = 100    // of them keep the whole text of the error
 	persistent = 3      // times that a client repeats a request about a task, gets the same refusal, and asks again
 )
 
@@ -81,13 +82,16 @@ func (r *refusals) add(of request, f FailedCalls, missing bool) bool {
 	}
 	calls, known := r.list.Get(of)
 	for i := range calls {
-		if g := &calls[i]; g.Error == f.Error && analysis.WithoutNumbers(g.Text) == analysis.WithoutNumbers(f.Text) {
+		if g := &calls[i]; g.Error == f.Error && g.sameText(&f) {
 			g.join(&f)
 			return true
 		}
 	}
 	if !known && r.list.Len() == maxRefused || len(calls) == maxAnswers {
 		return false
+	}
+	if r.list.Len() >= maxTexts {
+		f.Text = analysis.Clip(f.Text)
 	}
 	r.list.Put(of, append(calls, refusal{f, missing}))
 	return true

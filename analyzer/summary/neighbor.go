@@ -15,9 +15,9 @@ func neighborFailure(c *neighbor.Call, status int) string {
 	case c == nil || !c.Failed:
 		return ""
 	case status < 400:
-		return strings.TrimSuffix("failed: "+analysis.Clip(c.Failure), ": ")
+		return strings.TrimSuffix("failed: "+analysis.ErrorText(c.Failure), ": ")
 	}
-	return strings.TrimSuffix(statusWords(status)+": "+analysis.Clip(c.Failure), ": ")
+	return strings.TrimSuffix(statusWords(status)+": "+analysis.ErrorText(c.Failure), ": ")
 }
 
 // Bounds of an outcome.

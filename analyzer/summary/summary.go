@@ -182,7 +182,7 @@ func ErrorWords(err *a2a.Error, binding a2a.Binding) string {
 func ErrorOf(err *a2a.Error, binding a2a.Binding) ErrorSeen {
 	return ErrorSeen{
 		Code: err.Code, Known: err.CodeKnown, Status: err.HTTPStatus, Name: err.Name, Label: errorLabel(err, binding),
-		Reason: analysis.Clip(err.Reason), Message: analysis.Clip(err.Message),
+		Reason: analysis.Clip(err.Reason), Message: analysis.ErrorText(err.Message),
 	}
 }
 
@@ -208,7 +208,7 @@ func errorLabel(err *a2a.Error, binding a2a.Binding) string {
 func (s *Summary) faultWords() string {
 	words := analysis.Clean(s.Faulted())
 	if s.Fault.Detail != "" {
-		words += ": " + analysis.Clip(s.Fault.Detail)
+		words += ": " + analysis.ErrorText(s.Fault.Detail)
 	}
 	return words
 }
@@ -377,6 +377,9 @@ func (s *Summary) OutcomeText() string {
 // longestText bounds the bytes of Text: as much as a line has room for.
 const longestText = 120
 
+// longestError bounds the bytes of Said: the end of an error's text often has the cause.
+const longestError = 1000
+
 // Note takes a fact about the exchange, which may come after its end.
 func (s *Summary) Note(f *capture.Fact) {
 	if f.Client.Name != "" {
@@ -402,10 +405,16 @@ func (s *Summary) TraceID() string {
 // OneLine returns the beginning of a text, with one blank for each run of white space.
 func OneLine[T string | []byte](words T) string {
 	var space [longestText + len("…")]byte
-	line := space[:0]
+	return string(oneLine(space[:0], words, longestText))
+}
+
+// ErrorLine returns the text of an error, with one blank for each run of white space. Beyond a thousand bytes it is cut.
+func ErrorLine[T string | []byte](words T) string { return string(oneLine(nil, words, longestError)) }
+
+func oneLine[T string | []byte](line []byte, words T, longest int) []byte {
 	end := len(words)
-	if end > longestText {
-		for end = longestText; end > 0 && !utf8.RuneStart(words[end]); {
+	if end > longest {
+		for end = longest; end > 0 && !utf8.RuneStart(words[end]); {
 			end--
 		}
 	}
@@ -429,7 +438,7 @@ func OneLine[T string | []byte](words T) string {
 	if end < len(words) {
 		line = append(line, "…"...)
 	}
-	return string(line)
+	return line
 }
 
 // An Event is the short form of an event of a stream, for code that shows events as they pass.

@@ -17,10 +17,10 @@ import (
 type assembly struct {
 	name    located
 	texts   []located // of the parts that are texts, in their order
-	others  int      // parts of other kinds, in all updates
-	replies int      // updates
-	lost    int      // updates whose text is completely gone
-	at      Item     // where the first one was lost
+	others  int       // parts of other kinds, in all updates
+	replies int       // updates
+	lost    int       // updates whose text is completely gone
+	at      Item      // where the first one was lost
 }
 
 // assembled combines the updates of an artifact.

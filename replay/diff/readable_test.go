@@ -87,8 +87,10 @@ func TestRegressionsAreReadable(t *testing.T) {
 			}
 			return xs
 		}, []string{"500"}},
-		{"a message instead of a task", everywhere(`"task":{"id":"task-1"`, `"message":{"messageId":"task-1"`),
-			[]string{"Task", "Message"}},
+		{
+			"a message instead of a task", everywhere(`"task":{"id":"task-1"`, `"message":{"messageId":"task-1"`),
+			[]string{"Task", "Message"},
+		},
 	} {
 		profile := compare.Protocol
 		if c.name == "an order" {

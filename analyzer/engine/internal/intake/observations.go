@@ -150,7 +150,7 @@ func (ob *observer) answer(in *openExchange, s capture.Step) {
 	}
 	if x.Call.Operation == a2a.Webhook {
 		if x.Response.Status >= 300 {
-			in.gathered.Said = summary.OneLine(body)
+			in.gathered.Said = summary.ErrorLine(body)
 		}
 		ob.webhook(in, s)
 		return

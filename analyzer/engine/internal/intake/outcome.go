@@ -41,7 +41,7 @@ func (in *openExchange) finalOutcome(closed *capture.Closed) analysis.Outcome {
 		!x.Dialects.Has(a2a.V1_0): // it only promises later events
 		return analysis.Outcome{Succeeded: true}
 	}
-	in.gathered.Said = cmp.Or(in.gathered.Said, summary.OneLine(x.Stream.ErrorData))
+	in.gathered.Said = cmp.Or(in.gathered.Said, summary.ErrorLine(x.Stream.ErrorData))
 	return analysis.Outcome{Failure: analysis.NoProtocol}
 }
 
@@ -121,12 +121,12 @@ func (in *openExchange) said(o *analysis.Observation, now analysis.Outcome) {
 	switch {
 	case g.Said != "" || now.Succeeded || o.Answer.Err != nil && o.Answer.Err.Message != "":
 	case batchError(in.X, o.Answer).Get("message").Text() != "":
-		g.Said = summary.OneLine(batchError(in.X, o.Answer).Get("message").Text())
+		g.Said = summary.ErrorLine(batchError(in.X, o.Answer).Get("message").Text())
 	case now.Failure == analysis.OtherID:
 		g.Said = idWords(in.X.Call.ID, o.Answer.ID)
 	case in.X.Response.Status >= 300 && in.X.Response.Status < 400: // Said has the redirect target, if any
 	default:
-		g.Said = summary.OneLine(body)
+		g.Said = summary.ErrorLine(body)
 	}
 }
 
