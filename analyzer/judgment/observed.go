@@ -211,6 +211,9 @@ type Failure struct {
 // ByError returns the failures, most frequent first.
 func (c *Calls) ByError() []Failure { return byError(c.Failures) }
 
+// ByRefusal returns the refusals, most frequent first.
+func (c *Calls) ByRefusal() []Failure { return byError(c.Refusals) }
+
 // ByEnd returns the ends of failed tasks, most frequent first.
 func (c *Calls) ByEnd() []Failure { return byError(c.Ends) }
 

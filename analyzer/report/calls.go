@@ -51,10 +51,10 @@ var callTables = []judgment.Subject{
 
 // A linkCalls has the results of the calls of a link.
 type linkCalls struct {
-	Link                    string
-	Made, Succeeded, Failed int
-	Unproved                bool   // no call is known to have succeeded
-	Errors                  string // each with its count, or a dash
+	Link                                      string
+	Made, Succeeded, Refused, Failed, Unknown int    // the last four add up to the first
+	Unproved                                  bool   // no call is known to have succeeded
+	Errors                                    string // each with its count, or a dash
 }
 
 // callsOnLinks returns the results of the calls of each link that had any.
@@ -68,11 +68,14 @@ func callsOnLinks(r *judgment.Result) (list []linkCalls) {
 		for _, f := range c.ByError() {
 			errs = append(errs, fmt.Sprintf("%s %d", f.Error, f.Count))
 		}
+		for _, f := range c.ByRefusal() {
+			errs = append(errs, fmt.Sprintf("%s %d (refused)", f.Error, f.Count))
+		}
 		if c.Unheard {
 			errs = append(errs, "webhooks not observed")
 		}
 		list = append(list, linkCalls{
-			arrow(c.Link), c.Made, c.Succeeded, c.Failed, !c.Proved(), orDash(strings.Join(errs, ", ")),
+			arrow(c.Link), c.Made, c.Succeeded, c.Refused, c.Failed, c.Unknown(), !c.Proved(), orDash(strings.Join(errs, ", ")),
 		})
 	}
 	return list

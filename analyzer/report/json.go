@@ -72,6 +72,9 @@ type Calls struct {
 	Succeeded int       `json:"succeeded"`
 	Failed    int       `json:"failed"`
 	Failures  []Failure `json:"failures"`
+	Refused   int       `json:"refused"` // requests that could not be fulfilled, which is no failure
+	Refusals  []Failure `json:"refusals,omitempty"`
+	Unknown   int       `json:"unknown"` // with an outcome that was not recorded
 
 	Tasks       int       `json:"tasks,omitempty"`       // that were worked on
 	TasksFailed int       `json:"tasksFailed,omitempty"` // of them: failed, rejected, or canceled unasked
@@ -152,6 +155,7 @@ func JSON(w io.Writer, whole *Report) error {
 		}
 		doc.Calls = append(doc.Calls, Calls{
 			Link: c.Link.String(), Calls: c.Made, Succeeded: c.Succeeded, Failed: c.Failed, Failures: failures(c.ByError()),
+			Refused: c.Refused, Refusals: failures(c.ByRefusal()), Unknown: c.Unknown(),
 			Tasks: c.Tasks, TasksFailed: c.TasksFailed, TaskEnds: failures(c.ByEnd()),
 		})
 	}

@@ -67,18 +67,20 @@ func mdLinks(b *strings.Builder, r *judgment.Result) {
 
 // mdCalls writes the results of the calls of each link.
 func mdCalls(b *strings.Builder, r *judgment.Result) {
-	rows := [][]string{{"Link", "Calls", "Succeeded", "Failed", "Errors"}}
+	rows := [][]string{{"Link", "Calls", "Succeeded", "Refused", "Failed", "Unknown", "Errors"}}
 	for _, c := range callsOnLinks(r) {
 		failed := fmt.Sprint(c.Failed)
 		if c.Unproved {
 			failed += ": **no call succeeded**"
 		}
 		rows = append(rows, []string{
-			markup.Text(c.Link), fmt.Sprint(c.Made), fmt.Sprint(c.Succeeded), failed, markup.Text(c.Errors),
+			markup.Text(c.Link), fmt.Sprint(c.Made), fmt.Sprint(c.Succeeded), fmt.Sprint(c.Refused), failed,
+			fmt.Sprint(c.Unknown), markup.Text(c.Errors),
 		})
 	}
 	if len(rows) > 1 {
-		b.WriteString("## Calls\n\nCalls that failed, whether or not they followed the protocol.\n\n")
+		b.WriteString("## Calls\n\nThe outcomes of all calls, whether or not they followed the protocol. Refused calls could not be fulfilled, " +
+			"such as a request for a task that does not exist; that is no failure.\n\n")
 		markup.Table(b, rows)
 	}
 }
