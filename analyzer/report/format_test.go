@@ -87,6 +87,20 @@ func TestJUnit(t *testing.T) {
 	}
 }
 
+// A brief report has the same failures, and counts the rest.
+func TestBriefJUnit(t *testing.T) {
+	r := whole(small(t))
+	r.Brief = true
+	b := written(t, report.JUnit, r)
+	suites := must.Get(junit.Ingest([]byte(b)))(t)
+	if want := (junit.Totals{Tests: 4, Passed: 1, Skipped: 1, Failed: 2}); len(suites) != 2 || suites[0].Totals != want {
+		t.Errorf("suites are %+v; want totals of %+v", suites, want)
+	}
+	for _, want := range []string{"4 of 7", "not observed: 1 of 7"} {
+		expect.Contains(t, "", want, b)
+	}
+}
+
 // Gate and report never disagree; milder findings skip their case and are its message.
 func TestJUnitHasTheGate(t *testing.T) {
 	for gate, want := range map[analysis.Severity]junit.Totals{

@@ -18,7 +18,8 @@ const maxInCase = 50
 // JUnit writes a result as JUnit XML: a suite for each link with a case for each rule, one for the directions between
 // agents, and one for the verdict. A document has a failure or an error exactly if the check does not pass. A rule that
 // was not observed is skipped, one broken by a finding at or above the gate has failed, and one broken by milder
-// findings is skipped with the worst of them as its message.
+// findings is skipped with the worst of them as its message. If the report is brief, rules that are not broken or were not
+// observed are only counted.
 func JUnit(w io.Writer, r *Report) error { return junit.Write(w, "a2atap", r.Now, r.suites()) }
 
 func (r *Report) suites() []junit.Suite {
@@ -39,6 +40,9 @@ func (r *Report) suites() []junit.Suite {
 			}
 			suite.Cases = append(suite.Cases, c)
 		}
+		if r.Brief {
+			suite.Cases = inCounts(suite.Cases)
+		}
 		if r.Tests == nil { // else some calls are to fail
 			suite.Out = callLines(suite.Name, calls[link])
 		}
@@ -49,6 +53,34 @@ func (r *Report) suites() []junit.Suite {
 	}
 	return append(all, r.junitVerdict())
 }
+
+// inCounts returns the cases without those that have passed or were not observed, and two that count these.
+func inCounts(cases []junit.Case) []junit.Case {
+	const class = "a2atap.rules"
+	all, unseen, passed := len(cases), 0, 0
+	cases = slices.DeleteFunc(cases, func(c junit.Case) bool {
+		switch {
+		case c.Skipped != nil && c.Skipped.Message == notObserved:
+			unseen++
+		case c.Skipped == nil && c.Failure == nil && c.Error == nil && c.Out == "":
+			passed++
+		default:
+			return false
+		}
+		return true
+	})
+	if passed > 0 {
+		cases = append(cases, junit.Case{Name: "rules that are not broken", Class: class, Out: fmt.Sprintf("%d of %d", passed, all)})
+	}
+	if unseen > 0 {
+		skipped := &junit.Message{Message: fmt.Sprintf("%s: %d of %d", notObserved, unseen, all)}
+		cases = append(cases, junit.Case{Name: "rules that were not observed", Class: class, Skipped: skipped})
+	}
+	return cases
+}
+
+// notObserved is the message of a rule that never applied.
+const notObserved = "not observed"
 
 // rulesWith returns the requested rules, and the rules of findings that are reported because they cover one.
 func rulesWith(list []*analysis.Rule, found map[string][]*analysis.Finding) []*analysis.Rule {
@@ -129,7 +161,7 @@ func callLines(suite string, calls []*judgment.Calls) (out string) {
 func (r *Report) junitCase(rule *analysis.Rule, applied int, found []*analysis.Finding, workflows bool) junit.Case {
 	c := junit.Case{Name: rule.ID, Class: "a2atap." + string(rule.Category)}
 	if applied == 0 && len(found) == 0 {
-		c.Skipped = &junit.Message{Message: "not observed"}
+		c.Skipped = &junit.Message{Message: notObserved}
 		return c
 	}
 	var failing, others []*analysis.Finding

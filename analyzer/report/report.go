@@ -20,7 +20,7 @@ type Report struct {
 	Tool   Tool
 	Now    time.Time // the date of the report
 
-	Brief    bool                              // text leaves the findings out
+	Brief    bool                              // text leaves the findings out, JUnit counts the rules that are not broken
 	Coverage bool                              // text names the rules that never applied, instead of counting them
 	Paint    func(ink Ink, text string) string // draws pieces of text in color; nil for none
 

@@ -60,7 +60,7 @@ was checked, nothing matches --filter and --agent, or at least half of a link wa
 	f.BoolVar(&o.Follow, "follow", false,
 		"follow a capture that is being recorded: print findings as they occur, until it ends or is interrupted")
 	f.BoolVar(&o.Again, "again", false, "check from scratch, and ignore the stored result")
-	f.BoolVar(&o.Brief, "brief", false, "leave out the findings: print only what was not seen, failed calls, and the links")
+	f.BoolVar(&o.Brief, "brief", false, "leave out the findings in text, and in junit the cases of rules that are not broken")
 	f.BoolVar(&o.Coverage, "coverage", false, "list the rules that were never observed, instead of counting them")
 	f.StringArrayVar(&o.JWKS, "jwks", nil, judged.KeysHelp)
 	f.BoolVar(&o.AllowEmpty, "allow-empty", false,

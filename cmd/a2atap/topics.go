@@ -194,7 +194,8 @@ With --fail-on calls, any verdict with a failed call or task exits with 1. With 
 exit with 0. With --allow-empty, nothing and incomplete exit with 0.
 
 All report formats have the same verdict, which matches the exit status. JUnit has a failure or an error exactly if the
-status is not 0; a rule that is broken below --fail-on is skipped there, with its message.
+status is not 0; a rule that is broken below --fail-on is skipped there, with its message. With --brief, JUnit only counts
+the rules that are not broken.
 
 A call failed if the agent answered with an error or not at all, or over JSON-RPC without an envelope or with the id of
 another call; if its client left before the response was complete; or if its stream ended while the task was active and

@@ -63,8 +63,8 @@ func (o *Options) checker(e cli.Env) (c checker, err error) {
 	if err := cli.ChooseFormat("format", &o.Format, o.Output, report.Formats()...); err != nil {
 		return c, err
 	}
-	if o.Brief && (o.Format != "text" || o.Follow) {
-		return c, cli.Usage("--brief shortens the text of a finished check; leave out --format and --follow")
+	if o.Brief && (o.Format != "text" && o.Format != "junit" || o.Follow) {
+		return c, cli.Usage("--brief shortens the text or JUnit of a finished check; leave out --follow and other formats")
 	}
 	if c.gate, err = present.ParseGate(o.FailOn); err != nil {
 		return c, err
