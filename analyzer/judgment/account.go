@@ -85,7 +85,7 @@ func (a *Account) Take(s *summary.Summary) Calls {
 		a.gaps = addGap(a.gaps, NotSeen{What: seenInPart, Why: s.Missing, Exchange: s.Seq, Count: 1, Decides: s.InPart})
 	case s.Call:
 	case s.Card:
-		c.Cards, c.Card, c.Unusable = 1, uselessCard(s), s.Unusable
+		c.Cards, c.Card, c.Unusable, c.Offered = 1, uselessCard(s), s.Unusable, s.Offered
 	case s.Operation == a2a.NoOperation && s.Binding == a2a.NoBinding && !s.Push:
 		c.Foreign = 1
 	}
@@ -118,6 +118,9 @@ func (a *Account) Take(s *summary.Summary) Calls {
 	}
 	for i := range calls {
 		a.call(&c, s, &calls[i])
+	}
+	if s.Outcome.Succeeded {
+		c.Spoken = s.Dialects
 	}
 	if why := whyUnknown(s); why != "" && !a.led.take(s, &calls[0]) {
 		a.gaps = addGap(a.gaps, NotSeen{What: seenInPart, Why: why, Exchange: s.Seq, Count: 1})

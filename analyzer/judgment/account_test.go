@@ -631,3 +631,50 @@ func TestServicesOfGRPCAreKnown(t *testing.T) {
 		}
 	}
 }
+
+// A client that calls one agent and only reads the card of another may have chosen between them. If it could not use the
+// card, the verdict says so.
+func TestCardsThatAreNotUsed(t *testing.T) {
+	v03, v10 := a2a.Of(a2a.V0_3), a2a.Of(a2a.V1_0)
+	for _, test := range []struct {
+		name            string
+		offered, spoken a2a.Dialects
+		change          func(card *summary.Summary)
+		want            string
+	}{
+		{"usable", v10, v10, nil, ""},
+		{"usable in one of two versions", v03.Union(v10), v10, nil, ""},
+		{"of an unknown version", 0, v10, nil, ""},
+		{"the client does not tell", v03, 0, nil, ""},
+		{"older", v03, v10, nil, "never called: with other agents it uses 1.0, the card offers only 0.3"},
+		{"newer", v10, v03, nil, "never called: with other agents it uses 0.3, the card offers only 1.0"},
+		{"of a client that tells", v03, v10, func(card *summary.Summary) {
+			card.Unusable = "it uses 1.0 according to its A2A-Version 1.0, the card offers only 0.3"
+		}, "never called: it uses 1.0 according to its A2A-Version 1.0, the card offers only 0.3"},
+		{"missing", 0, v10, func(card *summary.Summary) { card.Status, card.CardSum = 404, 0 }, "never called; it got 404 Not Found"},
+		{"used by way of another tap", v03, v10, func(card *summary.Summary) {
+			card.Offers = []string{"localhost:9002"}
+		}, ""},
+	} {
+		card := summary.Summary{
+			Seq: 1, Link: analysis.Link{Client: "cli", Agent: "old"}, Judged: true, AgentURL: "http://127.0.0.1:9001",
+			Operation: a2a.GetCard, Card: true, Status: 200, CardSum: 1, Method: "GET", Life: capture.StateClosed,
+			Offered: test.offered,
+		}
+		if test.change != nil {
+			test.change(&card)
+		}
+		sent := call(a2a.SendMessage, "t1")
+		sent.Link, sent.AgentURL, sent.Dialects = analysis.Link{Client: "cli", Agent: "new"}, "http://localhost:9002", test.spoken
+		r := &judgment.Result{}
+		r.Count(card, sent)
+		v := r.Verdict(analysis.Error)
+		want := judgment.StatusClean
+		if test.want != "" {
+			want = judgment.StatusNoViolation
+		}
+		if v.Status != want || !strings.Contains(v.String(), test.want) {
+			t.Errorf("%s: %s; want %s with %q", test.name, v, want, test.want)
+		}
+	}
+}

@@ -71,6 +71,8 @@ type Calls struct {
 	Cards     int            // of them, how many asked for a card
 	Card      string         // why the last fetched card may have been useless; empty if unknown
 	Unusable  string         // why the client cannot use a card that it fetched; empty if it may
+	Offered   a2a.Dialects   // of the cards that the client fetched; empty if one of them does not tell
+	Spoken    a2a.Dialects   // of its successful calls, where they tell
 	Offers    []string       // servers named by the cards that the client read, as from address.Server
 	Server    string         // the link's server, in the same form; empty if unknown
 	Named     bool           // the client is known by more than the name of its library
@@ -179,6 +181,10 @@ func (c *Calls) Merge(other *Calls) {
 	c.Foreign, c.Touched, c.Cards = c.Foreign+other.Foreign, c.Touched+other.Touched, c.Cards+other.Cards
 	c.Tasks, c.Answers = c.Tasks+other.Tasks, c.Answers+other.Answers
 	c.TasksFailed, c.TasksKnown = c.TasksFailed+other.TasksFailed, c.TasksKnown+other.TasksKnown
+	c.Spoken |= other.Spoken
+	if other.Cards > 0 {
+		c.Offered = other.Offered
+	}
 	c.Unusable, c.Server = cmp.Or(c.Unusable, other.Unusable), cmp.Or(c.Server, other.Server)
 	c.Named, c.OverGRPC = c.Named || other.Named, c.OverGRPC || other.OverGRPC
 	for _, server := range other.Offers {

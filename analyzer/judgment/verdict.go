@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 
@@ -170,7 +171,8 @@ func (v *Verdict) Incomplete() bool {
 }
 
 // idle returns what is unknown about clients that fetched a card and called no agent: whether they went elsewhere, or
-// could not use the card. alone is true if no other client called such an agent either, on any tap that its card leads
+// could not use the card. Of a client that called another agent it returns the cards that it could not use, or that may
+// have been useless: it may have chosen between agents. alone is true if no other client called such an agent either, on any tap that its card leads
 // to. It is also true if a client visibly could not use the card.
 func (r *Result) idle() (list []NotSeen, alone bool) {
 	calls, called := make(map[string]bool), make(map[string]bool)
@@ -182,22 +184,27 @@ func (r *Result) idle() (list []NotSeen, alone bool) {
 	}
 	for i := range r.Calls {
 		c := &r.Calls[i]
-		if c.Cards == 0 || calls[c.Link.Client] {
+		chose, cannot := calls[c.Link.Client], c.Unusable
+		if chose && cannot == "" {
+			cannot = r.speaksOther(c)
+		}
+		if c.Cards == 0 || chose && cannot == "" && c.Card == "" {
 			continue
 		}
 		reach := r.reach(c.Link.Agent)
-		if r.callsByAnotherName(c, reach, calls) {
+		if chose && r.callsAny(c.Link.Client, reach) || !chose && r.callsByAnotherName(c, reach, calls) {
 			continue
 		}
-		alone = alone || !slices.ContainsFunc(reach, func(agent string) bool { return called[agent] }) || c.Unusable != ""
+		alone = alone || !chose && !slices.ContainsFunc(reach, func(agent string) bool { return called[agent] }) ||
+			!chose && cannot != ""
 		why := fmt.Sprintf("the client fetched the card %s and never called", times(c.Cards))
 		switch {
 		case c.Missing > 0: // which may be calls
 			why = fmt.Sprintf("the client asked for the card %s, and what else it sent is not seen", times(c.Cards))
 		case c.Touched > 0:
 			why = "each had an injected fault, or was held"
-		case c.Unusable != "":
-			why += ": " + c.Unusable
+		case cannot != "":
+			why += ": " + cannot
 		case c.Card != "":
 			why += "; " + c.Card
 		}
@@ -224,6 +231,30 @@ func (r *Result) reach(agent string) []string {
 		}
 	}
 	return agents
+}
+
+// speaksOther returns why a client that calls other agents may be unable to use a card: it uses another generation of the
+// protocol with them than all interfaces of the card. It is empty if either is not known.
+func (r *Result) speaksOther(reader *Calls) string {
+	var spoken a2a.Dialects
+	for _, c := range r.around() {
+		if c.Link.Client == reader.Link.Client {
+			spoken |= c.Spoken
+		}
+	}
+	modern := a2a.Of(a2a.V1_0)
+	if spoken.Empty() || reader.Offered.Empty() ||
+		(spoken != modern || reader.Offered.Has(a2a.V1_0)) && (spoken.Has(a2a.V1_0) || reader.Offered != modern) {
+		return ""
+	}
+	return "with other agents it uses " + spoken.String() + ", the card offers only " + reader.Offered.String()
+}
+
+// callsAny reports whether a client calls one of the agents.
+func (r *Result) callsAny(client string, agents []string) bool {
+	return slices.ContainsFunc(r.around(), func(c Calls) bool {
+		return c.Link.Client == client && c.Made+c.Missing > 0 && slices.Contains(agents, c.Link.Agent)
+	})
 }
 
 // around returns the calls of all links, regardless of a filter.

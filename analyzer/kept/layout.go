@@ -106,6 +106,7 @@ func (c codec) rest(r *Row) {
 	c.text(&r.FaultMade)
 	c.texts(&r.Notes)
 	c.text(&r.Missing, &r.Unusable)
+	octet(c, &r.Offered)
 	c.texts(&r.Offers)
 	near := r.Neighbor != nil
 	if c.flags(&r.NotHeard, &r.LeftEarly, &near); near {

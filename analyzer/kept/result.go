@@ -31,6 +31,8 @@ func (c codec) result(r *judgment.Result) {
 		c.small(&v.Made, &v.Succeeded, &v.Failed, &v.Refused, &v.Exchanges, &v.Missing, &v.Foreign, &v.Touched, &v.Cards,
 			&v.Tasks, &v.Answers, &v.TasksFailed)
 		c.text(&v.Card, &v.Unusable, &v.Server)
+		octet(c, &v.Offered)
+		octet(c, &v.Spoken)
 		c.texts(&v.Offers)
 		c.flags(&v.Unheard, &v.Unproved, &v.Named, &v.OverGRPC)
 		for _, by := range []*map[string]int{&v.Failures, &v.Refusals, &v.Ends} {

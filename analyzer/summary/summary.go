@@ -75,19 +75,20 @@ type Summary struct {
 	FaultMade string
 	// of a call that was refused for its credentials, whether it had any
 	Credentials Credentials
-	LeftEarly   bool      // its client left the stream before it had sent all that a client waits for
-	Unseen      bool      // later data was not observed: another protocol, or a tunnel
-	Missing     string    // why it cannot be checked completely, such as "its answer's body was not kept"; else empty
-	NotHeard    bool      // it configures a webhook whose notifications went past the recorder
-	Batch       []Member  // the calls of a JSON-RPC batch: the first ones separately, then groups with the same outcome
-	Ended       []TaskEnd // tasks shown failed, rejected, or canceled without a request by their client
-	Push        bool      // a notification, or a call that configures them
-	Card        bool      // a card was asked for, or is the answer
-	Unusable    string    // why its client cannot use the card, such as "it speaks 0.3, …"; empty if it may
-	Offers      []string  // servers of the card's interfaces, as from address.Server
-	CardSum     uint64    // digest of the received card; 0 without one, or if it could not be read
-	Cut         bool      // bytes are missing from the record, or a message ended before its framing said so
-	InPart      bool      // a part of it was not recorded, or exceeded the bounds of checking
+	LeftEarly   bool         // its client left the stream before it had sent all that a client waits for
+	Unseen      bool         // later data was not observed: another protocol, or a tunnel
+	Missing     string       // why it cannot be checked completely, such as "its answer's body was not kept"; else empty
+	NotHeard    bool         // it configures a webhook whose notifications went past the recorder
+	Batch       []Member     // the calls of a JSON-RPC batch: the first ones separately, then groups with the same outcome
+	Ended       []TaskEnd    // tasks shown failed, rejected, or canceled without a request by their client
+	Push        bool         // a notification, or a call that configures them
+	Card        bool         // a card was asked for, or is the answer
+	Unusable    string       // why its client cannot use the card, such as "it speaks 0.3, …"; empty if it may
+	Offered     a2a.Dialects // of the card's interfaces; empty if one is not known
+	Offers      []string     // servers of the card's interfaces, as from address.Server
+	CardSum     uint64       // digest of the received card; 0 without one, or if it could not be read
+	Cut         bool         // bytes are missing from the record, or a message ended before its framing said so
+	InPart      bool         // a part of it was not recorded, or exceeded the bounds of checking
 	Rewritten   bool
 	Replayed    bool
 	Notes       []string // from the recorder

@@ -28,9 +28,10 @@ func (c *Call) decodeGRPC(r *Request, path string) bool {
 		return true
 	}
 	c.Streams = m.Streams
-	if r.Doc != nil {
+	switch media := r.header("Content-Type"); {
+	case r.Doc != nil:
 		c.Doc = *r.Doc
-	} else {
+	case media == "" || grpc.IsMedia(media): // else its body is something else
 		c.Doc = messageDoc(grpc.Codec{Type: m.Request, Encoding: r.header("Grpc-Encoding")}, r.Body)
 	}
 	if r.BodyKept && !c.Doc.Root.Exists() { // the message cannot be decoded

@@ -461,7 +461,8 @@ func (ob *observer) card(in *openExchange, o *analysis.Observation, p *a2a.Paylo
 	seen := ob.within(o, analysis.CardSeen, o.Place.At(p.Pointer))
 	seen.Card, seen.Quiet, seen.Dialects = card, quiet, card.Shapes.NarrowedBy(o.Dialects)
 	ob.observe(in, seen)
-	in.gathered.Unusable = unusable(x, card)
+	in.gathered.Offered = offered(card)
+	in.gathered.Unusable = unusable(x, in.gathered.Offered)
 	for i := range card.Interfaces[:min(len(card.Interfaces), directory.MaxInterfaces)] {
 		in.gathered.add(&in.gathered.Offers, address.Server(directory.AddressOf(&card.Interfaces[i])))
 	}

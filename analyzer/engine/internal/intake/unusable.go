@@ -10,21 +10,25 @@ import (
 
 // unusable returns why a client cannot use the card that it asked for: it says that it speaks another generation of the
 // protocol than all interfaces that the card offers. It is empty where either of them says nothing.
-func unusable(x *analysis.Exchange, card *a2a.Card) string {
-	var offered a2a.Dialects
-	for i := range card.Interfaces {
-		spoken := card.Interfaces[i].Dialects
-		if spoken.Empty() {
-			return "" // a version that is not known here
-		}
-		offered |= spoken
-	}
+func unusable(x *analysis.Exchange, offered a2a.Dialects) string {
 	speaks, by := speaks(x.Request.Fields)
 	modern := a2a.Of(a2a.V1_0)
 	if offered.Empty() || speaks.Empty() || (speaks != modern || offered.Has(a2a.V1_0)) && (speaks.Has(a2a.V1_0) || offered != modern) {
 		return ""
 	}
 	return "it uses " + speaks.String() + " according to its " + by + ", the card offers only " + offered.String()
+}
+
+// offered returns the dialects of all interfaces of a card; empty if it has one in an unknown version.
+func offered(card *a2a.Card) (all a2a.Dialects) {
+	for i := range card.Interfaces {
+		spoken := card.Interfaces[i].Dialects
+		if spoken.Empty() {
+			return 0
+		}
+		all |= spoken
+	}
+	return all
 }
 
 // An A2A SDK names itself with its version, which begins with the protocol's: "a2a-sdk/0.3.26".
