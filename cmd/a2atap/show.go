@@ -40,7 +40,7 @@ it. Transcripts and ladders are printed in the order of numbers, so an exchange 
 a capture that is still being recorded is printed up to its newest exchange.`,
 		Example: `  a2atap show c.a2atap
   a2atap show c.a2atap 3
-  a2atap show c.a2atap --filter 'is:error dur:>2s' --tail 10
+  a2atap show c.a2atap --filter 'is:failed dur:>2s' --tail 10
   a2atap show c.a2atap --format ladder --filter 'task:t-1'
   a2atap show c.a2atap --format tree
   a2atap show c.a2atap --columns n,time,agent,op,status,ms,state,error

@@ -69,7 +69,7 @@ func filterTopic() string {
 	b.WriteString(`A filter selects exchanges. check, show, replay, playback, export and tui accept one with --filter.
 
   a2atap show c.a2atap --filter 'op:SendMessage state:failed'
-  a2atap show c.a2atap --filter 'status:>=400 or is:error'
+  a2atap show c.a2atap --filter 'is:refused or dur:>5s'
   a2atap check c.a2atap --filter 'agent:booker -client:probe*'
   a2atap show c.a2atap --filter 'header:Content-Type=text/event-stream dur:>2s'
   a2atap show c.a2atap --filter 'json:/params/message/role=ROLE_USER (n:1..9 or size:>1MB)'
@@ -88,6 +88,10 @@ Keys:
 `)
 	for _, k := range filter.Keys() {
 		fmt.Fprintf(&b, "  %-9s %-40s %s\n", k.Name, k.Example, k.Help)
+	}
+	b.WriteString("\nProperties, for is:\n")
+	for _, p := range filter.Properties() {
+		fmt.Fprintf(&b, "  %-12s %s\n", p.Name, p.Help)
 	}
 	return b.String()
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"sync"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
@@ -48,7 +49,10 @@ type How struct {
 // capture and stores the results: in the capture, in a file next to it, or only for this call. It prints a line about
 // that, which begins with the command.
 func Open(ctx context.Context, e cli.Env, command, name string, src capture.Source, how How) (*Capture, error) {
+	var saying sync.Mutex // results are stored while a notice is printed
 	say := func(format string, args ...any) {
+		saying.Lock()
+		defer saying.Unlock()
 		if !how.Quiet {
 			e.Tell(command+": "+format, args...)
 		}

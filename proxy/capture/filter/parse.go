@@ -116,6 +116,10 @@ func (p *parser) primary() (node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t == isTest("finding") { // any rule
+		f, err := Parse("rule:*")
+		return f.root, err
+	}
 	return keyTerm{key: key, test: t}, nil
 }
 

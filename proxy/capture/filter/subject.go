@@ -328,12 +328,18 @@ func (s *subject) is(word string) bool {
 	case "faulted":
 		return x.FaultMade() != ""
 	case "error", "failed":
-		h := s.response()
-		if x.Fault != nil || h != nil && h.Status >= 400 {
+		if x.Fault != nil || s.refused() {
 			return true
 		}
+	case "refused":
+		return s.refused() || s.facts != nil && slices.Contains(s.facts.Values("is"), "error")
 	}
 	return s.facts != nil && slices.Contains(s.facts.Values("is"), word)
+}
+
+func (s *subject) refused() bool {
+	h := s.response()
+	return h != nil && h.Status >= 400
 }
 
 // isCut reports whether bytes are missing from the record, or a message ended before its framing said so.

@@ -10,10 +10,35 @@ import (
 	"a2atap/proxy/spelling"
 )
 
-// isWords are the values of the key "is".
-var isWords = []string{
-	"open", "cut", "interrupted", "stream", "error", "failed", "push", "card", "rewritten", "marked", "replayed",
-	"faulted",
+// properties are the values of the key "is".
+var properties = []Key{
+	{"open", "it had not ended when the recording ended, or has not ended yet", "is:open"},
+	{"cut", "bytes are missing from the record, or a message ended early", "is:cut"},
+	{"interrupted", "the recorder ended before it", "is:interrupted"},
+	{"stream", "its answer is a stream of events", "is:stream"},
+	{"refused", "the answer is an error: of the protocol, or an HTTP status of 400 or above", "is:refused"},
+	{"failed", "refused, broken off, or its task failed or was rejected", "is:failed"},
+	{"finding", "a rule is broken in it", "is:finding"},
+	{"push", "a notification, or a call that configures them", "is:push"},
+	{"card", "an agent card was asked for, or is the answer", "is:card"},
+	{"rewritten", "the recorder changed an address in it", "is:rewritten"},
+	{"marked", "it has a mark (inspector, page)", "is:marked"},
+	{"replayed", "replay, send or probe sent it", "is:replayed"},
+	{"faulted", "it has an injected fault", "is:faulted"},
+	{"error", "refused or broken off; an older word for is:refused", "is:error"},
+}
+
+// Properties returns the values of the key "is", with their meanings.
+func Properties() []Key { return slices.Clone(properties) }
+
+// isWords are the names of the properties.
+var isWords = names(properties)
+
+func names(keys []Key) (list []string) {
+	for _, k := range keys {
+		list = append(list, k.Name)
+	}
+	return list
 }
 
 type (
