@@ -16,8 +16,8 @@ func newVersion(e cli.Env) *cobra.Command {
 		Use:   "version",
 		Short: "Print the version and the source it was built from",
 		Long: `Version prints the version of a2atap, the commit that it was built from, the date of that commit and
-whether files were modified, the Go version, and the target system. Unknown values are left out: a build without git has
-no commit.`,
+whether files were modified, the Go version, and the target system. Unknown values are left out: a build from a clone with
+-buildvcs=false has no commit.`,
 		Example: `  a2atap version
   a2atap version --format json`,
 		RunE: func(*cobra.Command, []string) error { return printVersion(e.Out, cli.Built(), format) },
@@ -43,6 +43,8 @@ func printVersion(w io.Writer, b cli.Build, format string) error {
 			text += ", and later changes"
 		}
 		text += "\n"
+	} else if b.Version == "devel" {
+		text += "commit unknown: build with -buildvcs=true\n"
 	}
 	_, err := fmt.Fprintf(w, "%s%s for %s/%s\n", text, b.Go, b.System, b.Architecture)
 	return err

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	_ "embed"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"a2atap/analyzer/report"
 )
@@ -19,16 +21,25 @@ type Build struct {
 	Architecture string `json:"arch"`
 }
 
-// Built returns the build information that the Go toolchain has put into this program.
+// archived is the commit and its date in the source archives that git makes; elsewhere it is a placeholder.
+//
+//go:embed commit.txt
+var archived string
+
+// Built returns the build information that the Go toolchain has put into this program, or else what its source archive
+// tells.
 func Built() Build {
 	info, _ := debug.ReadBuildInfo()
-	return builtOf(info)
+	return builtOf(info, archived)
 }
 
-// builtOf reads build information, which may be nil.
-func builtOf(info *debug.BuildInfo) Build {
+// builtOf reads build information, which may be nil, and the commit of a source archive.
+func builtOf(info *debug.BuildInfo, archived string) Build {
 	b := Build{
 		Name: "a2atap", Version: "devel", Go: runtime.Version(), System: runtime.GOOS, Architecture: runtime.GOARCH,
+	}
+	if commit, date, ok := strings.Cut(strings.TrimSpace(archived), " "); ok && !strings.HasPrefix(commit, "$") {
+		b.Commit, b.Date = commit, date
 	}
 	if info == nil {
 		return b

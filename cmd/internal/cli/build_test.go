@@ -44,6 +44,10 @@ func TestBuiltOf(t *testing.T) {
 			changed,
 		},
 	} {
-		expect.Equal(t, test.name, test.want, builtOf(test.info))
+		expect.Equal(t, test.name, test.want, builtOf(test.info, "$Format:%H %cI$"))
 	}
+
+	archive := here
+	archive.Commit, archive.Date = "0123abcd", "2026-03-01T10:00:00Z"
+	expect.Equal(t, "a source archive", archive, builtOf(nil, "0123abcd 2026-03-01T10:00:00Z"))
 }
