@@ -34,12 +34,13 @@ type call struct {
 	conn          uint64
 	trace         traceID // zero if it names none
 	span          spanID
-	contents      []digest.Digest  // of the message
-	content       [1]digest.Digest // room for the first of them
-	luggage       *luggage         // the message, too; may be nil
-	held          []*frames        // that it did not fit into
-	context       string           // that the request names
-	card          string           // the request's target, if it fetches a card
+	contents      []digest.Digest    // of the message
+	content       [1]digest.Digest   // room for the first of them
+	luggage       *luggage           // the message, too; may be nil
+	held          []*frames          // that it did not fit into
+	context       string             // that the request names
+	card          string             // the request's target, if it fetches a card
+	refs          []analysis.TaskKey // of the tasks to which the message refers, by their ids alone
 }
 
 // link returns the link of a call.
@@ -75,6 +76,16 @@ func (c *call) shares(o *call) bool {
 // mayShare reports whether two calls may have been made by the same client: one that is known once, and once has the
 // name of its User-Agent, may be.
 func (c *call) mayShare(o *call) bool { return c.client == o.client || c.anonymous != o.anonymous }
+
+// worksFor reports whether the call made or continues a task, by the calls that made some.
+func (c *call) worksFor(makers []*call) bool {
+	return slices.Contains(makers, c) || c.by == ByTask && slices.Contains(makers, c.parent)
+}
+
+// refersAs reports whether two calls refer to the same task.
+func (c *call) refersAs(o *call) bool {
+	return slices.ContainsFunc(c.refs, func(id analysis.TaskKey) bool { return slices.Contains(o.refs, id) })
+}
 
 // root returns the call that began the workflow.
 func (c *call) root() *call {

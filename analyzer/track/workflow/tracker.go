@@ -184,6 +184,11 @@ func (m *Memory) begin(x *analysis.Exchange, arrival uint64) {
 	if c.sends {
 		c.contents = appendContents(c.content[:0], x)
 		c.luggage = &luggage{message: x.Call.Message}
+		for _, id := range x.References() {
+			if id != "" {
+				c.refs = append(c.refs, idKey(id))
+			}
+		}
 	}
 	if !c.anonymous {
 		m.clients.Put(c.client, struct{}{})
