@@ -18,6 +18,7 @@ const (
 	ByReference                 // its message refers to the task of a call that its client was answering
 	ByTrace                     // it carries the trace of a call that its client was answering
 	ByContext                   // it names the context of a call that its client was answering
+	ByResult                    // a model asked for this tool call, and was then sent its result
 
 	// What follows is likely, and not proved.
 
@@ -45,7 +46,7 @@ var reasons = [...]string{
 	Nested: "made while answering", Working: "made while working on it", ByContent: "same content",
 	ByText: "contains its text", ByID: "same id",
 	InTrace: "same trace", InContext: "same context", InReference: "refers to a related task", Prelude: "card of that agent",
-	ByModel: "the model asked for it", OnlyOpen: "made while no other call was open", Unknown: "unknown caller",
+	ByResult: "the model asked for it", ByModel: "the model asked for it", OnlyOpen: "made while no other call was open", Unknown: "unknown caller",
 }
 
 // String returns the evidence in a few words, "" for None.

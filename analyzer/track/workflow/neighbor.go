@@ -19,7 +19,7 @@ const maxAsked = 5_000
 type ask struct {
 	tool  string
 	by    *call
-	taken bool // a call has followed
+	taken *call // the call that followed; or nil
 }
 
 // Calls that are not A2A have causes like others, and cause nothing but each other: what A2A calls are caused by does
@@ -35,6 +35,7 @@ func (m *Memory) neighborBegan(x *analysis.Exchange, arrival uint64) {
 	m.call.Put(x, c)
 	m.locate(x, c)
 	m.report(c)
+	m.confirm(x, c)
 }
 
 // locate determines the cause of a call that is not A2A, by the known facts about its client.
@@ -85,8 +86,39 @@ func (m *Memory) neighborEnded(x *analysis.Exchange, c *call, arrival uint64) {
 		if len(*at) == maxFrames {
 			*at = (*at)[1:]
 		}
-		*at = append(*at, &ask{tool: t.Name, by: c})
+		a := &ask{tool: t.Name, by: c}
+		*at = append(*at, a)
+		if t.ID == "" || c.anonymous {
+			continue
+		}
+		result, known := m.results.At(resultOf(c, t.ID))
+		if *result = a; known {
+			*result = nil
+		}
 	}
+}
+
+// confirm proves the causes of the tool calls whose results a model is sent: its answers asked for them, by ids that no
+// other answer to the same client has.
+func (m *Memory) confirm(x *analysis.Exchange, c *call) {
+	if c.anonymous {
+		return
+	}
+	for _, id := range x.Neighbor.Answers {
+		a, _ := m.results.Get(resultOf(c, id))
+		if a == nil || a.taken == nil {
+			continue
+		}
+		if t := a.taken; t.by == ByModel && t.shares(c) && t.endedBefore(x) {
+			t.by = ByResult
+			m.report(t)
+		}
+	}
+}
+
+// resultOf returns the key of the result of a tool call that the client of a call sends to a model.
+func resultOf(c *call, id string) digest.Digest {
+	return digest.Empty.Bytes([]byte(c.client)).Byte(0).Bytes([]byte(id))
 }
 
 // asModelAsked finds the call of a model whose answer asked for a tool call, by the same client: with the same arguments
@@ -100,7 +132,7 @@ func (m *Memory) asModelAsked(x *analysis.Exchange, c *call) (*call, Evidence) {
 	var found *ask
 	for _, a := range asks {
 		known := !a.by.anonymous && !c.anonymous // else it may be any program, which may have a library for each
-		if a.taken || a.by.ended >= x.Opened || !isTool(a.tool, n.Subject) || known && a.by.client != c.client {
+		if a.taken != nil || a.by.ended >= x.Opened || !isTool(a.tool, n.Subject) || known && a.by.client != c.client {
 			continue
 		}
 		if found != nil && found.by != a.by {
@@ -113,7 +145,7 @@ func (m *Memory) asModelAsked(x *analysis.Exchange, c *call) (*call, Evidence) {
 	if found == nil {
 		return nil, None
 	}
-	found.taken = true
+	found.taken = c
 	return found.by, ByModel
 }
 
@@ -131,7 +163,7 @@ func argumentsOf(v a2a.Value) digest.Digest {
 	return digest.Empty.JSON(v, "")
 }
 
-// newAsked returns an empty memory of tool calls.
-func newAsked() *recent.Map[digest.Digest, []*ask] {
-	return recent.NewHashed[digest.Digest, []*ask](maxAsked, digest.Digest.Low)
+// newAsked returns an empty memory of tool calls, by their arguments or by the results that a model is sent.
+func newAsked[V any]() *recent.Map[digest.Digest, V] {
+	return recent.NewHashed[digest.Digest, V](maxAsked, digest.Digest.Low)
 }
