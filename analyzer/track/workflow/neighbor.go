@@ -41,6 +41,17 @@ func (m *Memory) neighborBegan(x *analysis.Exchange, arrival uint64) {
 // locate determines the cause of a call that is not A2A, by the known facts about its client.
 func (m *Memory) locate(x *analysis.Exchange, c *call) {
 	c.parent, c.by, c.maybe = nil, None, nil
+	m.place(x, c)
+	x.Cause = 0
+	for above := c.parent; above != nil && x.Cause == 0; above = above.parent {
+		if !above.neighbor {
+			x.Cause = above.n
+		}
+	}
+}
+
+// place is locate without what it notes in the exchange.
+func (m *Memory) place(x *analysis.Exchange, c *call) {
 	parent, by := m.asModelAsked(x, c)
 	if parent == nil {
 		parent, by = m.byTrace(x, c)
