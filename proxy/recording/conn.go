@@ -3,6 +3,7 @@ package recording
 import (
 	"bytes"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"a2atap/proxy/capture"
@@ -14,12 +15,12 @@ import (
 // It never blocks, unless the policy is Wait.
 type Conn struct {
 	// What follows may be set before the first exchange.
-	Caller      *Caller // whose process is looked for; nil if that is not done
-	Bodies      Scope   // which exchanges are recorded with their bodies
-	Certificate string  // the common name in the client's certificate; empty if it has shown none
+	Bodies      Scope  // which exchanges are recorded with their bodies
+	Certificate string // the common name in the client's certificate; empty if it has shown none
 
 	r      *Recorder
-	client string // the client's address
+	caller atomic.Pointer[Caller] // nil if the client's process is not looked for
+	client string                 // the client's address
 	agent  capture.Peer
 	number uint64    // 0 until the first exchange; guarded by the queue's lock, like all below
 	stream uint32    // that the next exchange is on, of HTTP/2
@@ -43,6 +44,9 @@ var (
 func (r *Recorder) Conn(agent capture.Peer, address string) *Conn {
 	return &Conn{r: r, client: address, agent: agent, open: make(map[int]*exchange)}
 }
+
+// Identify sets the search for the client's process: before the first exchange, or again when its result may differ.
+func (c *Conn) Identify(search *Caller) { c.caller.Store(search) }
 
 // Stream implements relay.StreamObserver.
 func (c *Conn) Stream(_ int, id uint32) {
@@ -215,14 +219,19 @@ func (c *Conn) Fact(x int, f capture.Fact) {
 	}
 }
 
-// Recognised notes the result of the search for the client. Exchanges that were opened before get the right name.
-func (c *Conn) Recognised() {
+// Recognised notes the result of a search for the client, which is over. Exchanges that were opened before get the right
+// name, also the last ones that have ended.
+func (c *Conn) Recognised(found *Caller) {
+	peer := &capture.Peer{Name: found.Name, Addr: c.client, URL: found.Home.String(), How: found.How}
 	c.lock()
 	defer c.unlock()
 	for _, e := range c.open {
-		e.note(piece{kind: pieceNamed, note: &capture.Peer{
-			Name: c.Caller.Name, Addr: c.client, URL: c.Caller.Home.String(), How: c.Caller.How,
-		}}, nil, true)
+		e.note(piece{kind: pieceNamed, note: peer}, nil, true)
+	}
+	for _, l := range c.recent {
+		if l.e != nil && !l.e.skipped && found.Name != "" {
+			l.e.note(piece{kind: pieceNamed, note: peer}, nil, true)
+		}
 	}
 }
 
@@ -368,14 +377,15 @@ func (c *Caller) name(agent string) (name, how string, unseen bool) {
 
 // home returns where the client lives, as far as it is known now.
 func (c *Conn) home() string {
-	if c.Caller == nil {
+	caller := c.caller.Load()
+	if caller == nil {
 		return ""
 	}
 	select {
-	case <-c.Caller.Done:
-		return c.Caller.Home.String()
+	case <-caller.Done:
+		return caller.Home.String()
 	default:
-		return capture.Home{Machine: c.Caller.Home.Machine}.String()
+		return capture.Home{Machine: caller.Home.Machine}.String()
 	}
 }
 
@@ -386,7 +396,7 @@ func (c *Conn) NameNow(head []byte) string {
 			return p.Name
 		}
 	}
-	name, _, _ := c.Caller.name(c.agent.Name)
+	name, _, _ := c.caller.Load().name(c.agent.Name)
 	if product, how := ClientName(head); name == "" && how != byDefault {
 		return product
 	}
