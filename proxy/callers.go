@@ -57,6 +57,7 @@ type search struct {
 	tap   string // the agent that it calls, as families of taps are named; empty for any
 	conn  *recording.Conn
 	again bool // the client was looked for before
+	owner int  // the process that held the connection then; 0 if unknown
 }
 
 // A finding is the result of a look.
@@ -71,6 +72,7 @@ type caller struct {
 	agent    int
 	relation process.Relation
 	seen     bool     // its process was found, or it is not one of the agents whose processes were found
+	owners   []int    // the processes that hold the connection
 	ports    []uint16 // on which its process listens
 }
 
@@ -96,7 +98,7 @@ func newCallers(p *Proxy) *callers {
 		f.callers = slices.Grow(f.callers, len(connections))[:len(connections)]
 		for i := range f.callers {
 			f.callers[i].agent, f.callers[i].relation = survey.Caller(i)
-			f.callers[i].seen, f.callers[i].ports = survey.Seen(i), survey.Ports(i)
+			f.callers[i].seen, f.callers[i].ports, f.callers[i].owners = survey.Seen(i), survey.Ports(i), survey.Owners(i)
 		}
 		return f, err
 	}}
@@ -176,7 +178,7 @@ func (c *callers) prepare() {
 	c.idle, c.warm = time.Time{}, true
 	now := time.Now()
 	for _, before := range c.unnamed {
-		one := &search{pair: before.pair, tap: before.tap, conn: before.conn, again: true}
+		one := &search{pair: before.pair, tap: before.tap, conn: before.conn, again: true, owner: before.owner}
 		c.arm(one, now)
 		one.conn.Identify(&one.Caller)
 		c.waiting = append(c.waiting, one)
@@ -280,16 +282,21 @@ func (c *callers) lookAt(ctx context.Context, batch []*search) bool {
 		one.Unseen = !one.again && !found.callers[i].seen && oneBut(one.tap, seen)
 		if by := found.callers[i]; by.relation != process.None && names[by.agent] != one.tap {
 			one.Name, one.How = names[by.agent], byProcess[by.relation]
+		} else if name, _ := agentAbove([]int{one.owner}, names, found.agents); one.owner != 0 && name != one.tap && name != "" {
+			one.Name, one.How = name, byProcess[process.Same]
+		}
+		if owners := found.callers[i].owners; len(owners) == 1 {
+			one.owner = owners[0]
 		}
 	}
 	return found.recognizable
 }
 
-// keepUnnamed keeps the searches that have found no agent, the last ones. After a second search, the connection must have
-// been seen to last. The caller holds c.mu.
+// keepUnnamed keeps the searches that have found no agent, the last ones. After a second search, the process must be
+// known, or the connection have been seen to last. The caller holds c.mu.
 func (c *callers) keepUnnamed(batch []*search, found []caller) {
 	for i, one := range batch {
-		if one.above == nil && one.Name == "" && (!one.again || found[i].seen) {
+		if one.above == nil && one.Name == "" && (!one.again || found[i].seen || one.owner != 0) {
 			c.unnamed = append(c.unnamed, one)
 		}
 	}
