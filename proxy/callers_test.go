@@ -163,7 +163,7 @@ func TestCallerInTime(t *testing.T) {
 }
 
 // TestCallerLate has a search that takes longer than the record waits: what is open then gets the name, and so do the
-// last exchanges that are over.
+// first exchanges that are over.
 func TestCallerLate(t *testing.T) {
 	found, answered := make(chan struct{}), make(chan struct{})
 	r := newCallersRig(t, func(w http.ResponseWriter, r *http.Request) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/recent"
@@ -143,7 +144,8 @@ func (r *remarks) solve(s *summary.Summary) {
 	same := func(u unsolved) bool { return u.agent == s.Link.Agent && u.title == s.Asked }
 	switch {
 	case s.Failed() && len(failed) < maxUnsolved && !slices.ContainsFunc(failed, same):
-		failed = append(failed, unsolved{s.Seq, s.Link.Agent, s.Asked, cmp.Or(s.Failure(), s.Faulted())})
+		why := strings.TrimPrefix(cmp.Or(s.Failure(), s.Faulted()), "failed: ")
+		failed = append(failed, unsolved{s.Seq, s.Link.Agent, s.Asked, why})
 	case s.Failed() || !known:
 		return
 	default:

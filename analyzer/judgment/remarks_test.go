@@ -108,7 +108,7 @@ func TestRemarks(t *testing.T) {
 		}), ""},
 		{
 			"completed all the same", list(toolCall(2, withError), modelCall(3), done),
-			"hidden: 1 SendMessage was completed although 2 tools/call weather, which it caused, had failed: failed: no such city (user → planner)",
+			"hidden: 1 SendMessage was completed although 2 tools/call weather, which it caused, had failed: no such city (user → planner)",
 		},
 		{"a Message completes, too", list(modelCall(2, func(s *summary.Summary) {
 			s.Status, s.Neighbor.Failed, s.Neighbor.Failure = 429, true, "slow down"
@@ -123,12 +123,12 @@ func TestRemarks(t *testing.T) {
 			"a task that is completed later",
 			list(modelCall(2), agentCall(a2a.SendMessage, 1, a2a.Working), toolCall(3, withError), agentCall(a2a.GetTask, 4, a2a.Working),
 				agentCall(a2a.GetTask, 5, a2a.Completed), agentCall(a2a.GetTask, 6, a2a.Completed)),
-			"hidden: 1 SendMessage was completed although 3 tools/call weather, which it caused, had failed: failed: no such city (user → planner)",
+			"hidden: 1 SendMessage was completed although 3 tools/call weather, which it caused, had failed: no such city (user → planner)",
 		},
 		{
 			"twice alike",
 			list(toolCall(2, withError), done, toolCall(4, withError, func(s *summary.Summary) { s.Cause = 3 }), agentCall(a2a.SendMessage, 3, a2a.Completed)),
-			"hidden: 1 SendMessage was completed although 2 tools/call weather, which it caused, had failed: failed: no such city (user → planner) (and 1 more)",
+			"hidden: 1 SendMessage was completed although 2 tools/call weather, which it caused, had failed: no such city (user → planner) (and 1 more)",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -27,7 +27,12 @@ type Conn struct {
 	passed time.Time // of what is reported next; zero if it has passed just now
 	open   map[int]*exchange
 	recent [2]endedExchange // exchanges that have ended last; each side of a connection may still report one
+	first  []*exchange      // the first that have ended, at most maxFirst, while the client is looked for
 }
+
+// maxFirst bounds the exchanges of a connection that get the client's name after their end. A search for a card may take
+// as many.
+const maxFirst = 2
 
 // endedExchange is an exchange that has ended, and its number on its connection.
 type endedExchange struct {
@@ -220,7 +225,7 @@ func (c *Conn) Fact(x int, f capture.Fact) {
 }
 
 // Recognised notes the result of a search for the client, which is over. Exchanges that were opened before get the right
-// name, also the last ones that have ended.
+// name, also the first ones that have ended.
 func (c *Conn) Recognised(found *Caller) {
 	peer := &capture.Peer{Name: found.Name, Addr: c.client, URL: found.Home.String(), How: found.How}
 	c.lock()
@@ -228,11 +233,13 @@ func (c *Conn) Recognised(found *Caller) {
 	for _, e := range c.open {
 		e.note(piece{kind: pieceNamed, note: peer}, nil, true)
 	}
-	for _, l := range c.recent {
-		if l.e != nil && !l.e.skipped && found.Name != "" {
-			l.e.note(piece{kind: pieceNamed, note: peer}, nil, true)
-		}
+	if found.Name == "" {
+		return
 	}
+	for _, e := range c.first {
+		e.note(piece{kind: pieceNamed, note: peer}, nil, true)
+	}
+	c.first = nil
 }
 
 // SideEnded implements relay.EndObserver.
@@ -315,6 +322,9 @@ func (c *Conn) ended(x int, e *exchange) {
 		c.r.q.countLoss(e.lost)
 		return
 	}
+	if len(c.first) < maxFirst && c.caller.Load().unnamed() {
+		c.first = append(c.first, e)
+	}
 	c.r.q.add(piece{kind: pieceEnded, x: e, lost: e.lost, size: e.request.dropped, dropped: e.answer.dropped}, nil,
 		true)
 }
@@ -372,6 +382,19 @@ func (c *Caller) name(agent string) (name, how string, unseen bool) {
 		return name, how, c.Unseen
 	default:
 		return "", "", c.InDoubt
+	}
+}
+
+// unnamed reports whether the client is looked for, and was not found to be an agent.
+func (c *Caller) unnamed() bool {
+	if c == nil {
+		return false
+	}
+	select {
+	case <-c.Done:
+		return c.Name == ""
+	default:
+		return true
 	}
 }
 

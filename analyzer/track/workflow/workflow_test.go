@@ -23,7 +23,7 @@ import (
 //	1 answer task=t state=completed context=c
 //
 // The number is the exchange's. A client named by its User-Agent has a question mark. Requests are send, get, card,
-// hook, cancel, model (results=ID,ID, whose answer asks=TOOL city=CITY id=ID) and tool (name=TOOL city=CITY). An exchange ends with its answer, its last event ("event ... end"), "fault" or "killed".
+// hook, cancel, model (results=ID,ID, whose answer asks=TOOL city=CITY id=ID) and tool (name=TOOL city=CITY, whose answer may be failed=yes). An exchange ends with its answer, its last event ("event ... end"), "fault" or "killed".
 func play(t *testing.T, story string) []capture.Step {
 	t.Helper()
 	var steps []capture.Step
@@ -164,6 +164,9 @@ func answerBody(asks string, value func(string) string) string {
 		return `{"name":"x","supportedInterfaces":[]}`
 	case "hook":
 		return ""
+	case "tool":
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"isError":%t,"content":[{"type":"text","text":"no such city"}]}}`,
+			value("failed") != "")
 	case "model":
 		return fmt.Sprintf(`{"choices":[{"message":{"tool_calls":[{"id":%q,"function":{"name":%q,"arguments":%q}}]}}]}`,
 			cmp.Or(value("id"), "c1"), value("asks"), fmt.Sprintf(`{"city": %q}`, value("city")))
