@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/internal/recent"
 	"a2atap/proxy/a2a"
 )
 
@@ -168,7 +169,7 @@ func (m *Memory) byReference(x *analysis.Exchange, c *call) (*call, Evidence) {
 	if own {
 		f, _ = m.agents.Get(c.client)
 	}
-	makers := m.makersOf(c.refs)
+	makers := makersOf(m.byID, c.refs)
 	about, known := f.during(x, func(o *call) bool {
 		return (own || o.agent != c.agent && !o.mayShare(c) && !o.sameConn(c)) && (o.worksFor(makers) || o.refersAs(c) ||
 			slices.ContainsFunc(makers, func(maker *call) bool { return maker.parent == o && maker.mayShare(c) }))
@@ -185,9 +186,9 @@ func (m *Memory) byReference(x *analysis.Exchange, c *call) (*call, Evidence) {
 }
 
 // makersOf returns the calls that made some tasks. It leaves out ids that several tasks have.
-func (m *Memory) makersOf(ids []analysis.TaskKey) (makers []*call) {
+func makersOf(all *recent.Map[analysis.TaskKey, sameID], ids []analysis.TaskKey) (makers []*call) {
 	for _, id := range ids {
-		if same := m.byID.Find(id); same != nil {
+		if same := all.Find(id); same != nil {
 			makers = append(makers, only(same.makers()))
 		}
 	}

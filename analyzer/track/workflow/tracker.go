@@ -50,8 +50,7 @@ var Tracker = &analysis.Tracker{
 			contents: recent.NewHashed[digest.Digest, *frames](maxDigests, digest.Digest.Low),
 			cards:    recent.New[fetchedOn, []*call](maxCards),
 			notified: analysis.RecentByTask[*notified](maxTasks),
-			asked:    newAsked[[]*ask](),
-			results:  newAsked[*ask](),
+			asked:    newAsked(),
 			call:     analysis.NewSlot[*call](s),
 		}
 		for _, given := range s.Given() {
@@ -75,8 +74,7 @@ type Memory struct {
 	contents *recent.Map[digest.Digest, *frames]
 	cards    *recent.Map[fetchedOn, []*call]
 	notified *recent.Map[analysis.TaskKey, *notified]
-	asked    *recent.Map[digest.Digest, []*ask]
-	results  *recent.Map[digest.Digest, *ask] // nil for an id that several answers of models have
+	asked    asked
 	call     analysis.Slot[*call]
 	sent     frames // messages between any programs
 	conn     uint64 // the highest number of a connection, which are numbered as they are opened
