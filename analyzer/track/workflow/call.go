@@ -56,14 +56,6 @@ func (c *call) link() Link {
 	return l
 }
 
-// caller returns the name of the call's client, if the name identifies it.
-func (c *call) caller() string {
-	if c.anonymous {
-		return ""
-	}
-	return c.client
-}
-
 // madeBy reports whether the agent of a name is known to have made the call.
 func (c *call) madeBy(agent string) bool { return !c.anonymous && c.client == agent }
 
