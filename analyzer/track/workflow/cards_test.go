@@ -57,7 +57,7 @@ var parallelCards = []story{
 		6 caused by 1 or 2: at the same time, without a common trace`,
 	},
 	{
-		"a process that opens a connection although one is idle has no common pool", `
+		"even if they are fetched one after the other: pools open connections in advance", `
 		1 ann>planner send
 		2 bob>planner send
 		3 planner>hotel card conn=3
@@ -68,36 +68,29 @@ var parallelCards = []story{
 		6 planner>hotel send conn=3`, `
 		1
 		2
-		3 under 6 of 6 ~ card of that agent
-		4 under 5 of 5 ~ card of that agent
+		3 caused by 1 or 2: at the same time, without a common trace
+		4 caused by 1 or 2: at the same time, without a common trace
 		5 caused by 1 or 2: at the same time, without a common trace
 		6 caused by 1 or 2: at the same time, without a common trace`,
 	},
 	{
-		"but if it takes an idle connection, it has one", `
-		1 ann>planner send conn=1
-		2 bob>planner send conn=2
-		3 planner>hotel card conn=3
-		4 planner>hotel card conn=4
+		"idle connections that are used again may be of one pool", `
+		1 ?python>hotel send conn=1
+		2 ?python>hotel send conn=2
+		1 answer task=a
+		2 answer task=b
+		3 ?python>hotel card conn=2
 		3 answer
+		4 ?python>hotel card conn=1
 		4 answer
-		5 planner>hotel send conn=4
-		5 answer task=h
-		6 planner>hotel card conn=4
-		6 answer
-		7 planner>hotel card conn=3
-		7 answer
-		8 planner>hotel send conn=3
-		9 planner>hotel send conn=4`, `
+		5 ?python>hotel send conn=1
+		6 ?python>hotel send conn=2`, `
 		1
 		2
-		3 caused by 1 or 2: at the same time, without a common trace
-		4 caused by 1 or 2: at the same time, without a common trace
-		5 caused by 1 or 2: at the same time, without a common trace
-		6 caused by 1 or 2: at the same time, without a common trace
-		7 caused by 1 or 2: at the same time, without a common trace
-		8 caused by 1 or 2: at the same time, without a common trace
-		9 caused by 1 or 2: at the same time, without a common trace`,
+		3
+		4
+		5
+		6`,
 	},
 	{
 		"a card that has not come yet is not for the call", `

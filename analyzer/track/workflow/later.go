@@ -171,18 +171,19 @@ func filter(calls []*call, keep func(*call) bool) (kept []*call) {
 func (c *call) endedBefore(x *analysis.Exchange) bool { return c.ended > 0 && c.ended < x.Opened }
 
 // maySwap reports whether two finished fetches may come from one pool of connections, which then may have given the
-// connection of f to the call that f was not for. A pool opens a connection only if it has no idle one. Of an unknown
-// client it is not known whether there is a pool at all: it may only be suspected if the fetch that ended first is not
-// followed first.
+// connection of f to the call that f was not for. A known client may have one. Of an unknown client, whose fetches may be
+// of several programs, it is suspected only if the connections were opened at the same time, since a pool opens one if
+// none is idle, and if the fetch that ended first is not followed first.
 func (c *call) maySwap(f, next *call) bool {
+	if !next.anonymous {
+		return true
+	}
 	first, second := c, f
 	if f.opened < c.opened {
 		first, second = f, c
 	}
-	if second.fresh && second.opened > first.ended {
-		return false
-	}
-	return !next.anonymous || c.ended < f.ended
+	apart := second.fresh && second.opened > first.ended
+	return !apart && c.ended < f.ended
 }
 
 // calling reports whether the client of a call waits for another answer of the same agent. Its calls may then serve
