@@ -23,6 +23,7 @@ const (
 	callerShare   = 10                     // looks take at most 1/callerShare of the time,
 	callerSaved   = time.Second            // with at most this much of it at once
 	maxCallers    = 4096                   // connections that wait for a look
+	maxUnnamed    = 256                    // connections that may get a name later
 	callerRetry   = time.Second            // without searches, after a look that could recognize no agent
 )
 
@@ -40,6 +41,7 @@ type callers struct {
 
 	mu      sync.Mutex
 	waiting []*search
+	unnamed []*search // that have found no agent: the client may become one, if its connection lasts
 	running bool
 	warm    bool      // look for the agents' processes before the first search needs them
 	seen    []string  // agents whose processes were seen at the last look; nil before the first one
@@ -54,6 +56,8 @@ type search struct {
 	above []int  // instead of pair: the processes above a tool, the nearest first
 	tap   string // the agent that it calls, as families of taps are named; empty for any
 	conn  *recording.Conn
+	again bool // the client was looked for before
+	owner int  // the process that held the connection then; 0 if unknown
 }
 
 // A finding is the result of a look.
@@ -68,6 +72,7 @@ type caller struct {
 	agent    int
 	relation process.Relation
 	seen     bool     // its process was found, or it is not one of the agents whose processes were found
+	owners   []int    // the processes that hold the connection
 	ports    []uint16 // on which its process listens
 }
 
@@ -93,7 +98,7 @@ func newCallers(p *Proxy) *callers {
 		f.callers = slices.Grow(f.callers, len(connections))[:len(connections)]
 		for i := range f.callers {
 			f.callers[i].agent, f.callers[i].relation = survey.Caller(i)
-			f.callers[i].seen, f.callers[i].ports = survey.Seen(i), survey.Ports(i)
+			f.callers[i].seen, f.callers[i].ports, f.callers[i].owners = survey.Seen(i), survey.Ports(i), survey.Owners(i)
 		}
 		return f, err
 	}}
@@ -121,18 +126,24 @@ func (c *callers) lookAbove(above []int, tool string, conn *recording.Conn) {
 	c.begin(&search{above: above, tap: tool, conn: conn})
 }
 
-// begin begins a search. It does not wait.
-func (c *callers) begin(one *search) {
-	now, conn, tap := time.Now(), one.conn, one.tap
+// arm sets the limits of a search that begins now.
+func (c *callers) arm(one *search, now time.Time) {
 	one.Caller = recording.Caller{
 		Until: now.Add(c.patience), Done: make(chan struct{}), Home: capture.Home{Machine: process.Machine()},
 	}
+}
+
+// begin begins a search. It does not wait.
+func (c *callers) begin(one *search) {
+	now := time.Now()
+	c.arm(one, now)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now.Before(c.idle) {
 		return
 	}
-	conn.Caller, one.InDoubt = &one.Caller, c.mayBeAgent(tap)
+	one.InDoubt = c.mayBeAgent(one.tap)
+	one.conn.Identify(&one.Caller)
 	if len(c.waiting) >= maxCallers {
 		one.Unseen = one.InDoubt
 		close(one.Done)
@@ -156,7 +167,8 @@ func (c *callers) reached(t *Tap, remote net.Addr) {
 }
 
 // prepare looks for the processes that listen for the agents, so that they are known when the agents call: a connection
-// can be over before a look is. Serve must be running.
+// can be over before a look is. It also looks again for clients that were no agents when they connected: a program may
+// fetch the cards of others before it listens. Serve must be running.
 func (c *callers) prepare() {
 	if c.proxy.opts.NoCallers {
 		return
@@ -164,6 +176,14 @@ func (c *callers) prepare() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.idle, c.warm = time.Time{}, true
+	now := time.Now()
+	for _, before := range c.unnamed {
+		one := &search{pair: before.pair, tap: before.tap, conn: before.conn, again: true, owner: before.owner}
+		c.arm(one, now)
+		one.conn.Identify(&one.Caller)
+		c.waiting = append(c.waiting, one)
+	}
+	c.unnamed = nil
 	c.start()
 }
 
@@ -221,7 +241,7 @@ func (c *callers) lookAt(ctx context.Context, batch []*search) bool {
 		for _, one := range batch {
 			close(one.Done)
 			if one.Name != "" || len(one.Home.Ports) > 0 || one.InDoubt && !one.Unseen {
-				one.conn.Recognised()
+				one.conn.Recognised(&one.Caller)
 			}
 		}
 	}()
@@ -245,20 +265,42 @@ func (c *callers) lookAt(ctx context.Context, batch []*search) bool {
 			seen = append(seen, name)
 		}
 	}
-	c.mu.Lock()
-	c.seen = seen
-	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.seen = seen
+		if len(seen) < len(names) {
+			c.keepUnnamed(batch, found.callers)
+		}
+	}()
 	for i, one := range batch {
 		if one.above != nil {
 			one.Name, one.How = agentAbove(one.above, names, found.agents)
 			continue
 		}
-		one.Home.Ports, one.Unseen = found.callers[i].ports, !found.callers[i].seen && oneBut(one.tap, seen)
+		one.Home.Ports = found.callers[i].ports
+		one.Unseen = !one.again && !found.callers[i].seen && oneBut(one.tap, seen)
 		if by := found.callers[i]; by.relation != process.None && names[by.agent] != one.tap {
 			one.Name, one.How = names[by.agent], byProcess[by.relation]
+		} else if name, _ := agentAbove([]int{one.owner}, names, found.agents); one.owner != 0 && name != one.tap && name != "" {
+			one.Name, one.How = name, byProcess[process.Same]
+		}
+		if owners := found.callers[i].owners; len(owners) == 1 {
+			one.owner = owners[0]
 		}
 	}
 	return found.recognizable
+}
+
+// keepUnnamed keeps the searches that have found no agent, the last ones. After a second search, the process must be
+// known, or the connection have been seen to last. The caller holds c.mu.
+func (c *callers) keepUnnamed(batch []*search, found []caller) {
+	for i, one := range batch {
+		if one.above == nil && one.Name == "" && (!one.again || found[i].seen || one.owner != 0) {
+			c.unnamed = append(c.unnamed, one)
+		}
+	}
+	c.unnamed = slices.Clone(c.unnamed[max(len(c.unnamed)-maxUnnamed, 0):])
 }
 
 // agentAbove returns the name of the only agent that the nearest agent's process among those above a tool is, and how it

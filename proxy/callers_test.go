@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -161,8 +162,8 @@ func TestCallerInTime(t *testing.T) {
 	}
 }
 
-// TestCallerLate has a search that takes longer than the record waits: what is open then gets the name, what is over
-// keeps the one that it has.
+// TestCallerLate has a search that takes longer than the record waits: what is open then gets the name, and so do the
+// first exchanges that are over.
 func TestCallerLate(t *testing.T) {
 	found, answered := make(chan struct{}), make(chan struct{})
 	r := newCallersRig(t, func(w http.ResponseWriter, r *http.Request) {
@@ -195,8 +196,44 @@ func TestCallerLate(t *testing.T) {
 	fmt.Fprintf(conn, request, "/later")
 	answer()
 	conn.Close()
-	want := "curl (user-agent) -> booker, planner (socket of a child of the agent's process) -> booker"
+	want := "planner (socket of a child of the agent's process) -> booker"
 	expect.Equal(t, "", want, r.names())
+}
+
+// TestCallerListensLater has a program that fetches a card before it listens. Once its process is known to be the
+// planner's, it has one name for everything, whether its connection lasts or only its process is known.
+func TestCallerListensLater(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		early caller // the client at first
+		late  caller // the same connection, when planner is reached
+		want  string
+	}{
+		{"its connection lasts", caller{seen: true}, caller{relation: process.Same, seen: true}, "planner (socket of the agent's process)"},
+		{"its process was seen", caller{seen: true, owners: []int{11}}, caller{}, "planner (socket of the agent's process)"},
+		{"another process was seen", caller{seen: true, owners: []int{7}}, caller{}, "Go-http-client (user-agent)"},
+		{"the process of the called agent", caller{seen: true, owners: []int{2}}, caller{}, "Go-http-client (user-agent)"},
+		{"nothing was seen", caller{}, caller{}, "Go-http-client (user-agent)"},
+	} {
+		var listens atomic.Bool
+		r := newCallersRig(t, quick, must.Patience, recording.Options{}, func(n int) finding {
+			f := callerIs(0, process.None, n)
+			if f.agents[0] = []int{11}; !listens.Load() {
+				f.agents[0] = nil
+			}
+			for i := range f.callers {
+				if f.callers[i] = tt.early; listens.Load() {
+					f.callers[i] = tt.late
+				}
+			}
+			return f
+		})
+		must.Do(t, r.call("booker", "/card"))
+		capturetest.Until(t, r.memory, func(s capture.Step) bool { _, ok := s.What.(capture.Closed); return ok })
+		listens.Store(true)
+		r.proxy.callers.prepare() // the end of the recording waits for that
+		expect.Equal(t, tt.name, tt.want+" -> booker", r.names())
+	}
 }
 
 // TestCallerOfAnotherRecorder has a client whose process listens where no agent of a tap lives: that is recorded,
@@ -233,7 +270,7 @@ func TestCallerUnderPressure(t *testing.T) {
 	res.Body.Close()
 	capturetest.Until(t, r.memory, func(s capture.Step) bool { _, ok := s.What.(capture.Closed); return ok })
 	close(end)
-	expect.Equal(t, "", "Go-http-client (user-agent) -> booker", r.names())
+	expect.Equal(t, "", "planner (socket of the agent's process) -> booker", r.names())
 }
 
 // TestCallerOfItself has an agent that calls itself, or a test that has both ends.

@@ -51,6 +51,7 @@ type Exchange struct {
 	Rewritten      []capture.Rewrite // the tap's few changes to the body of the answer, which is recorded as sent
 	Call           a2a.Call          // the decoded call; Operation is NoOperation if it is not an A2A call
 	Neighbor       *neighbor.Call    // a recognized call that is not A2A; nil for others
+	Cause          uint64            // of such a call: the A2A exchange that caused it, as far as a tracker knows; else 0
 	Endpoint       *Endpoint         // the URL and binding that it was sent to; nil if it is not an A2A call
 	Agent          string            // under which its tasks are stored; empty if the agent is unknown
 	Tenant         string            // the same

@@ -98,10 +98,11 @@ func (e *Engine) Open(wanted func(seq uint64) bool, f func(summary.Summary)) {
 	e.reader.Summaries(wanted, f)
 }
 
-// Observed adds the observations so far to a result: coverage, counts, calls, agents, failures, and unseen traffic.
+// Observed adds the observations so far to a result: coverage, counts, calls, agents, failures, unseen traffic, and
+// remarks.
 func (e *Engine) Observed(r *judgment.Result) {
 	r.Coverage, r.Counts, r.Calls, r.Agents = e.Coverage(), e.Counts(), e.Calls(), e.Agents()
-	r.FailedCalls, r.NotSeen = e.Failed(), e.counter.NotSeen()
+	r.FailedCalls, r.NotSeen, r.Remarks = e.Failed(), e.counter.NotSeen(), e.counter.Remarks()
 }
 
 // Failed returns the calls that failed or were refused so far, grouped by failure.

@@ -53,6 +53,7 @@ type Account struct {
 	led    redirects
 	// by program: its last failed call of a model or an MCP server
 	mishaps *recent.Map[string, mishap]
+	remarks remarks
 	// about the exchange taken last, for another link
 	changed []Calls
 }
@@ -66,6 +67,7 @@ func (a *Account) Take(s *summary.Summary) Calls {
 	}
 	a.changed = nil
 	if isNeighbor(s) {
+		a.remarks.neighbor(s)
 		a.countNeighbor(s)
 		return Calls{Link: s.Link}
 	}
@@ -104,6 +106,7 @@ func (a *Account) Take(s *summary.Summary) Calls {
 		}
 	}
 	a.tasks(&c, s)
+	a.remarks.over(s, a.worked.keys.of(s.Programs().Agent, s.Task))
 	if !s.Call {
 		return c
 	}
@@ -439,6 +442,9 @@ func (a *Account) Failed() []FailedCalls {
 	}
 	return all.sorted()
 }
+
+// Remarks returns facts about calls of models and MCP servers.
+func (a *Account) Remarks() []Remark { return a.remarks.all() }
 
 // Gap records a loss of which only the reason is known.
 func (a *Account) Gap(lost capture.Lost) {

@@ -26,6 +26,7 @@ type Result struct {
 	// calls that failed or were refused, and tasks that ended badly, grouped by failure; unseen traffic
 	FailedCalls []FailedCalls
 	NotSeen     []NotSeen
+	Remarks     []Remark
 	Nothing     string          // why the filter selects nothing; empty if it selects something
 	Selection   Selection       // the part that the filter selects
 	Live        bool            // a capture was still growing: the result so far
@@ -83,6 +84,12 @@ func (r *Result) Add(other *Result) {
 		}
 	}
 	r.addAccount(failed, other.NotSeen)
+	for _, remark := range other.Remarks {
+		if remark.Capture == "" && len(other.Captures) == 1 {
+			remark.Capture = other.Captures[0]
+		}
+		r.Remarks = append(r.Remarks, remark)
+	}
 	for _, a := range other.Agents {
 		r.addAgent(a)
 	}
@@ -217,6 +224,7 @@ func (r *Result) Choose(counted []Calls, chosen func(exchange uint64) bool) {
 	r.FailedCalls = slices.DeleteFunc(slices.Clone(r.FailedCalls), func(f FailedCalls) bool {
 		return !chosen(f.Exchange) && !slices.ContainsFunc(f.Others, chosen)
 	})
+	r.Remarks = slices.DeleteFunc(slices.Clone(r.Remarks), func(m Remark) bool { return !chosen(m.Exchange) })
 	r.NotSeen = slices.DeleteFunc(slices.Clone(r.NotSeen), func(n NotSeen) bool { return n.Exchange != 0 && !chosen(n.Exchange) })
 }
 
@@ -269,6 +277,7 @@ func (r *Result) Count(list ...summary.Summary) {
 	}
 	r.addCalls(calls)
 	r.addAccount(account.Failed(), account.Gaps())
+	r.Remarks = append(r.Remarks, account.Remarks()...)
 }
 
 // addAccount adds the facts of an account.

@@ -25,6 +25,9 @@ const (
 	AboutTasks     Subject = "failed-tasks"  // tasks that ended badly
 	AboutKnown     Subject = "known-calls"   // failed calls and tasks that are accepted
 	AboutOthers    Subject = "other-calls"   // failed calls of models and MCP servers
+	AboutUnreached Subject = "unreached"     // a model or an MCP server that could not be reached
+	AboutRepeated  Subject = "repeated"      // many equal calls of a model or a tool for one A2A call
+	AboutHidden    Subject = "hidden"        // A2A calls that were completed although a call of a model or a tool failed
 	AboutCritical  Subject = "critical"      // an agent that was gone at the end, or never reached
 	AboutInsecure  Subject = "insecure"      // agents on TLS were not verified
 	AboutMade      Subject = "faults-made"   // exchanges in which the recorder injected a fault
@@ -49,7 +52,8 @@ func (s Subject) Group() Group {
 	switch s {
 	case AboutNothing, AboutLost, AboutCrash, AboutNotSeen, AboutWebhooks, AboutUnproved, AboutBlind:
 		return GroupSeen
-	case AboutFailing, AboutFailed, AboutRefused, AboutTasks, AboutKnown, AboutOthers:
+	case AboutFailing, AboutFailed, AboutRefused, AboutTasks, AboutKnown, AboutOthers, AboutUnreached, AboutRepeated,
+		AboutHidden:
 		return GroupCalls
 	}
 	return GroupRecord
@@ -140,17 +144,26 @@ func (v *Verdict) stateCalls(add addStatement) {
 	v.stateEach(add, AboutTasks, exit, v.Tasks)
 	v.stateEach(add, AboutKnown, Passes, v.Known)
 	v.stateEach(add, AboutOthers, Passes, v.Others)
+	for i := range v.Remarks {
+		r := &v.Remarks[i]
+		add(r.About, Passes, r.Exchange, v.in(r.Capture)+analysis.Clean(r.Text))
+	}
 }
 
 func (v *Verdict) stateEach(add addStatement, about Subject, exit Exit, list []FailedCalls) {
 	for i := range list {
 		f := &list[i]
 		text := f.String() + " (" + someLinks([]analysis.Link{f.Link}) + ")"
-		if f.Capture != "" && len(v.captures) > 1 {
-			text = analysis.Clean(f.Capture) + ": " + text
-		}
-		add(about, exit, f.Exchange, text)
+		add(about, exit, f.Exchange, v.in(f.Capture)+text)
 	}
+}
+
+// in returns what precedes a statement about one of several captures.
+func (v *Verdict) in(name string) string {
+	if name == "" || len(v.captures) < 2 {
+		return ""
+	}
+	return analysis.Clean(name) + ": "
 }
 
 func (v *Verdict) stateRecord(add addStatement) {

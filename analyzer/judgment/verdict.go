@@ -53,6 +53,7 @@ type Verdict struct {
 	Tasks     []FailedCalls   // tasks that ended badly
 	Known     []FailedCalls   // failed calls that are accepted
 	Others    []FailedCalls   // failed calls of models and MCP servers
+	Remarks   []Remark        // facts about calls of models and MCP servers
 	NotSeen   []NotSeen       // unseen traffic, with reasons
 	Unheard   []analysis.Link // with webhooks whose notifications went past the recorder
 	Critical  Critical        // agents that were missing
@@ -80,7 +81,7 @@ func (r *Result) Judge(gate Gate) Verdict {
 	v := Verdict{
 		Exchanges: r.Counts.Exchanges, Judged: r.Counts.Judged, Lost: r.Counts.Lost, Forgotten: r.Counts.Forgotten,
 		Unseen: r.Counts.Unseen, Made: r.Counts.Made, Baselined: r.Baselined, Crashes: r.Crashes, Critical: r.Critical,
-		Insecure: r.Insecure, Nothing: r.Nothing, Selection: r.Selection, Live: r.Live,
+		Insecure: r.Insecure, Nothing: r.Nothing, Selection: r.Selection, Live: r.Live, Remarks: r.Remarks,
 		gate: gate, captures: r.Captures,
 	}
 	v.Notes, v.Warnings, v.Errors = r.Found[analysis.Note], r.Found[analysis.Warning], r.Found[analysis.Error]

@@ -89,7 +89,7 @@ func Digest(rules []*analysis.Rule) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// A Row is the stored record of one exchange. Its Summary lacks the ids of messages.
+// A Row is the stored record of one exchange. Its Summary lacks the ids of messages, and Cause and Asks.
 type Row struct {
 	summary.Summary
 	Parent   uint64            // the exchange that caused it; 0 if it begins a workflow

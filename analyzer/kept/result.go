@@ -62,6 +62,12 @@ func (c codec) result(r *judgment.Result) {
 		c.small(&v.Count)
 		c.crash(&v.Crash)
 	})
+	each(c, &r.Remarks, func(v *judgment.Remark) {
+		about := string(v.About)
+		c.text(&about, &v.Text)
+		c.number(&v.Exchange)
+		v.About = judgment.Subject(about)
+	})
 	each(c, &r.Agents, c.agent)
 }
 

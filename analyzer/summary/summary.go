@@ -50,6 +50,8 @@ type Summary struct {
 	Events         int          // of a stream; capture.NotKnown for other answers
 
 	Neighbor *neighbor.Call // a recognized call that is not A2A; nil for others
+	Cause    uint64         // of such a call: the A2A exchange that caused it, as far as was known at its end; else 0
+	Asks     uint64         // of such a call: a digest of what it asks, within this process; 0 if that is not on record
 
 	Task     string    // id of the one task that it was about, as far as is known
 	State    a2a.State // the last one that the exchange shows; none of a list of tasks

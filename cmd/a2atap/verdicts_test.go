@@ -74,6 +74,10 @@ func verdictKinds() []verdictKind {
 	}
 	gaps := func(lines string) string { return "-- gaps --\n" + lines }
 	gone := one{meta: "fault: unreachable agent \"connection refused\"\n"}
+	model := one{
+		request: "POST /v1/chat/completions HTTP/1.1\nHost: llm:9002\nContent-Type: application/json\n\n" +
+			`{"model":"m","messages":[]}` + "\n", meta: gone.meta,
+	}
 	crashed := one{answer: "HTTP/1.1 500 Internal Server Error\nContent-Type: text/plain\n\npanic\n"}
 	ended := one{answer: worldEnded("TASK_STATE_REJECTED", "we book no flights")}
 	login := one{answer: worldEnded("TASK_STATE_AUTH_REQUIRED", "sign in")}
@@ -99,6 +103,7 @@ func verdictKinds() []verdictKind {
 			"a failed call that counts", exchangesOf(done, down, done), "--fail-on error,calls", "no violation", 1,
 			[]string{"failed-calls"},
 		},
+		{"a model that is not reached", exchangesOf(done, model), "", "clean", 0, []string{"other-calls", "unreached"}},
 		{"failing calls", exchangesOf(done, down, down), "", "failing", 1, []string{"failing", "failed-calls"}},
 		{"failing, never", exchangesOf(done, down, down), "--fail-on never", "failing", 0, []string{"failing", "failed-calls"}},
 		{

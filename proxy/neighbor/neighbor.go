@@ -65,7 +65,7 @@ type Call struct {
 	Messages int           // that a model was sent
 	Tools    int           // that a model was offered, or that an MCP server listed
 	Asked    []ToolCall    // tools that the model asked for
-	Answers  []string      // ids of the tool calls whose results the model was sent
+	Answers  []string      // ids of the tool calls whose results the model was sent, the last of them
 	Finish   string        // why the model stopped
 	Input    int64         // tokens; 0 if not known
 	Output   int64         // the same
@@ -339,11 +339,17 @@ func place(v jsondoc.Value) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// answered adds the id of a tool call whose result a request brings.
+// answered adds the id of a tool call whose result a request brings. Of too many, the last stay: each request repeats
+// those before it.
 func (c *Call) answered(id jsondoc.Value) {
-	if text := clipped(id); text != "" && len(c.Answers) < maxCalls {
-		c.Answers = append(c.Answers, text)
+	text := clipped(id)
+	if text == "" {
+		return
 	}
+	if len(c.Answers) == maxCalls {
+		c.Answers = c.Answers[1:]
+	}
+	c.Answers = append(c.Answers, text)
 }
 
 // tokens sets the numbers of tokens that are given.

@@ -3,6 +3,7 @@ package recording
 import (
 	"bytes"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"a2atap/proxy/capture"
@@ -14,19 +15,24 @@ import (
 // It never blocks, unless the policy is Wait.
 type Conn struct {
 	// What follows may be set before the first exchange.
-	Caller      *Caller // whose process is looked for; nil if that is not done
-	Bodies      Scope   // which exchanges are recorded with their bodies
-	Certificate string  // the common name in the client's certificate; empty if it has shown none
+	Bodies      Scope  // which exchanges are recorded with their bodies
+	Certificate string // the common name in the client's certificate; empty if it has shown none
 
 	r      *Recorder
-	client string // the client's address
+	caller atomic.Pointer[Caller] // nil if the client's process is not looked for
+	client string                 // the client's address
 	agent  capture.Peer
 	number uint64    // 0 until the first exchange; guarded by the queue's lock, like all below
 	stream uint32    // that the next exchange is on, of HTTP/2
 	passed time.Time // of what is reported next; zero if it has passed just now
 	open   map[int]*exchange
 	recent [2]endedExchange // exchanges that have ended last; each side of a connection may still report one
+	first  []*exchange      // the first that have ended, at most maxFirst, while the client is looked for
 }
+
+// maxFirst bounds the exchanges of a connection that get the client's name after their end. A search for a card may take
+// as many.
+const maxFirst = 2
 
 // endedExchange is an exchange that has ended, and its number on its connection.
 type endedExchange struct {
@@ -43,6 +49,9 @@ var (
 func (r *Recorder) Conn(agent capture.Peer, address string) *Conn {
 	return &Conn{r: r, client: address, agent: agent, open: make(map[int]*exchange)}
 }
+
+// Identify sets the search for the client's process: before the first exchange, or again when its result may differ.
+func (c *Conn) Identify(search *Caller) { c.caller.Store(search) }
 
 // Stream implements relay.StreamObserver.
 func (c *Conn) Stream(_ int, id uint32) {
@@ -215,15 +224,22 @@ func (c *Conn) Fact(x int, f capture.Fact) {
 	}
 }
 
-// Recognised notes the result of the search for the client. Exchanges that were opened before get the right name.
-func (c *Conn) Recognised() {
+// Recognised notes the result of a search for the client, which is over. Exchanges that were opened before get the right
+// name, also the first ones that have ended.
+func (c *Conn) Recognised(found *Caller) {
+	peer := &capture.Peer{Name: found.Name, Addr: c.client, URL: found.Home.String(), How: found.How}
 	c.lock()
 	defer c.unlock()
 	for _, e := range c.open {
-		e.note(piece{kind: pieceNamed, note: &capture.Peer{
-			Name: c.Caller.Name, Addr: c.client, URL: c.Caller.Home.String(), How: c.Caller.How,
-		}}, nil, true)
+		e.note(piece{kind: pieceNamed, note: peer}, nil, true)
 	}
+	if found.Name == "" {
+		return
+	}
+	for _, e := range c.first {
+		e.note(piece{kind: pieceNamed, note: peer}, nil, true)
+	}
+	c.first = nil
 }
 
 // SideEnded implements relay.EndObserver.
@@ -306,6 +322,9 @@ func (c *Conn) ended(x int, e *exchange) {
 		c.r.q.countLoss(e.lost)
 		return
 	}
+	if len(c.first) < maxFirst && c.caller.Load().unnamed() {
+		c.first = append(c.first, e)
+	}
 	c.r.q.add(piece{kind: pieceEnded, x: e, lost: e.lost, size: e.request.dropped, dropped: e.answer.dropped}, nil,
 		true)
 }
@@ -366,16 +385,30 @@ func (c *Caller) name(agent string) (name, how string, unseen bool) {
 	}
 }
 
+// unnamed reports whether the client is looked for, and was not found to be an agent.
+func (c *Caller) unnamed() bool {
+	if c == nil {
+		return false
+	}
+	select {
+	case <-c.Done:
+		return c.Name == ""
+	default:
+		return true
+	}
+}
+
 // home returns where the client lives, as far as it is known now.
 func (c *Conn) home() string {
-	if c.Caller == nil {
+	caller := c.caller.Load()
+	if caller == nil {
 		return ""
 	}
 	select {
-	case <-c.Caller.Done:
-		return c.Caller.Home.String()
+	case <-caller.Done:
+		return caller.Home.String()
 	default:
-		return capture.Home{Machine: c.Caller.Home.Machine}.String()
+		return capture.Home{Machine: caller.Home.Machine}.String()
 	}
 }
 
@@ -386,7 +419,7 @@ func (c *Conn) NameNow(head []byte) string {
 			return p.Name
 		}
 	}
-	name, _, _ := c.Caller.name(c.agent.Name)
+	name, _, _ := c.caller.Load().name(c.agent.Name)
 	if product, how := ClientName(head); name == "" && how != byDefault {
 		return product
 	}

@@ -645,13 +645,14 @@ func (r *Recorder) nameClient(x *exchange, head []byte) (name, how string) {
 			return p.Name, p.how()
 		}
 	}
-	if c := x.conn.Caller; c != nil {
-		r.q.hold(c.Done, c.Until)
+	caller := x.conn.caller.Load()
+	if caller != nil {
+		r.q.hold(caller.Done, caller.Until)
 	}
 	product, by := ClientName(head)
-	name, how, unseen := x.conn.Caller.name(x.agent.Name)
+	name, how, unseen := caller.name(x.agent.Name)
 	if by == byUserAgent {
-		r.products.note(product, x.conn.Caller)
+		r.products.note(product, caller)
 	}
 	switch {
 	case name != "":

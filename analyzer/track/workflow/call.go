@@ -19,6 +19,7 @@ const (
 // A call is an exchange, and what may follow from it. Fields that are read for many calls at once come first.
 type call struct {
 	n             uint64
+	opened        uint64    // arrival number of the request's beginning
 	began         uint64    // arrival number of the request's end
 	ended         uint64    // of the answer's; 0 while it is open
 	tasks         int       // that it works on, as far as is known
@@ -28,18 +29,20 @@ type call struct {
 	anonymous     bool // the client's name does not identify it
 	sends         bool // a message
 	neighbor      bool // it is not A2A
+	fresh         bool // it is the first on its connection
 	parent        *call
 	maybe         *Choice // of Unknown; or nil
 	told          uint64  // the parent last reported
 	conn          uint64
 	trace         traceID // zero if it names none
 	span          spanID
-	contents      []digest.Digest  // of the message
-	content       [1]digest.Digest // room for the first of them
-	luggage       *luggage         // the message, too; may be nil
-	held          []*frames        // that it did not fit into
-	context       string           // that the request names
-	card          string           // the request's target, if it fetches a card
+	contents      []digest.Digest    // of the message
+	content       [1]digest.Digest   // room for the first of them
+	luggage       *luggage           // the message, too; may be nil
+	held          []*frames          // that it did not fit into
+	context       string             // that the request names
+	card          string             // the request's target, if it fetches a card
+	refs          []analysis.TaskKey // of the tasks to which the message refers, by their ids alone
 }
 
 // link returns the link of a call.
@@ -51,14 +54,6 @@ func (c *call) link() Link {
 		l.Maybe = *c.maybe
 	}
 	return l
-}
-
-// caller returns the name of the call's client, if the name identifies it.
-func (c *call) caller() string {
-	if c.anonymous {
-		return ""
-	}
-	return c.client
 }
 
 // madeBy reports whether the agent of a name is known to have made the call.
@@ -75,6 +70,16 @@ func (c *call) shares(o *call) bool {
 // mayShare reports whether two calls may have been made by the same client: one that is known once, and once has the
 // name of its User-Agent, may be.
 func (c *call) mayShare(o *call) bool { return c.client == o.client || c.anonymous != o.anonymous }
+
+// worksFor reports whether the call made or continues a task, by the calls that made some.
+func (c *call) worksFor(makers []*call) bool {
+	return slices.Contains(makers, c) || c.by == ByTask && slices.Contains(makers, c.parent)
+}
+
+// refersAs reports whether two calls refer to the same task.
+func (c *call) refersAs(o *call) bool {
+	return slices.ContainsFunc(c.refs, func(id analysis.TaskKey) bool { return slices.Contains(o.refs, id) })
+}
 
 // root returns the call that began the workflow.
 func (c *call) root() *call {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/internal/recent"
 	"a2atap/proxy/a2a"
 )
 
@@ -157,24 +158,41 @@ func sameCaller(calls []*call, c *call) bool {
 	return !slices.ContainsFunc(calls, func(o *call) bool { return o.client != c.client })
 }
 
-// byReference finds the call that made the task to which a message refers.
+// byReference finds the call about the task to which a message refers, among those that its client was answering. It
+// proves the cause if the client is known to be the agent that works on the task there. A client that refers to a task
+// which it asked for itself continues a conversation: its calls do not cause each other.
 func (m *Memory) byReference(x *analysis.Exchange, c *call) (*call, Evidence) {
-	if !c.sends {
+	if len(c.refs) == 0 {
 		return nil, None
 	}
-	var makers []*call
-	for _, id := range x.References() {
-		var maker *call
-		if t := m.tasks.Find(x.TaskKey(id)); t != nil && x.Agent != "" {
-			maker = t.maker
-		} else {
-			maker = m.onlyMaker(id, c.caller())
-		}
-		if maker != nil {
-			makers = append(makers, maker)
+	f, own := &m.sent, m.byAgent(c)
+	if own {
+		f, _ = m.agents.Get(c.client)
+	}
+	makers := makersOf(m.byID, c.refs)
+	about, known := f.during(x, func(o *call) bool {
+		return (own || o.agent != c.agent && !o.mayShare(c) && !o.sameConn(c)) && (o.worksFor(makers) || o.refersAs(c) ||
+			slices.ContainsFunc(makers, func(maker *call) bool { return maker.parent == o && maker.mayShare(c) }))
+	})
+	switch {
+	case !known:
+		return nil, None
+	case own && len(about.calls) == 1 && about.calls[0].worksFor(makers):
+		return about.calls[0], ByReference
+	case m.lacks(about.calls):
+		return nil, None
+	}
+	return ancestor(about.calls), InReference
+}
+
+// makersOf returns the calls that made some tasks. It leaves out ids that several tasks have.
+func makersOf(all *recent.Map[analysis.TaskKey, sameID], ids []analysis.TaskKey) (makers []*call) {
+	for _, id := range ids {
+		if same := all.Find(id); same != nil {
+			makers = append(makers, only(same.makers()))
 		}
 	}
-	return ancestor(makers), ByReference
+	return slices.DeleteFunc(makers, func(c *call) bool { return c == nil })
 }
 
 // nested finds the call that the client was answering, by the client's name. Of several calls, it is the one whose

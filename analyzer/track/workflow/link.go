@@ -15,9 +15,10 @@ const (
 	None        Evidence = iota // unknown: the exchange begins a separate workflow
 	ByTask                      // it names a task that another call made
 	ByDelivery                  // it notifies of a task that another call made
-	ByReference                 // its message refers to a task that another call made
+	ByReference                 // its message refers to the task of a call that its client was answering
 	ByTrace                     // it carries the trace of a call that its client was answering
 	ByContext                   // it names the context of a call that its client was answering
+	ByResult                    // a model asked for this tool call, and was then sent its result
 
 	// What follows is likely, and not proved.
 
@@ -28,9 +29,11 @@ const (
 	ByID      // it names an id that one call named which was being answered, and no other
 	InTrace   // it is in the same trace, but which exchange of that caused it is not known
 	InContext // it is in the same context, the same
-	Prelude   // the card was fetched for the call that followed
-	ByModel   // a model asked for this tool with these arguments
-	OnlyOpen  // it was made while one call was open and no other
+	// its message refers to a task which one call that was being answered is about, and no other
+	InReference
+	Prelude  // the card was fetched for the call that followed
+	ByModel  // a model asked for this tool with these arguments
+	OnlyOpen // it was made while one call was open and no other
 
 	// Unknown means that an exchange begins a workflow because no cause was found. Its client may have made it for an
 	// open call, but nothing shows for which, or whether for any.
@@ -42,8 +45,8 @@ var reasons = [...]string{
 	ByTrace: "same trace", ByContext: "same context",
 	Nested: "made while answering", Working: "made while working on it", ByContent: "same content",
 	ByText: "contains its text", ByID: "same id",
-	InTrace: "same trace", InContext: "same context", Prelude: "card of that agent",
-	ByModel: "the model asked for it", OnlyOpen: "made while no other call was open", Unknown: "unknown caller",
+	InTrace: "same trace", InContext: "same context", InReference: "refers to a related task", Prelude: "card of that agent",
+	ByResult: "the model asked for it", ByModel: "the model asked for it", OnlyOpen: "made while no other call was open", Unknown: "unknown caller",
 }
 
 // String returns the evidence in a few words, "" for None.
@@ -61,7 +64,7 @@ func (e Evidence) Certain() bool { return e > None && e < Nested }
 // earlier call of the same client, as far as that is visible within one trace or context.
 func (e Evidence) ByAgent() bool {
 	switch e {
-	case ByTrace, ByContext, Nested, Working, ByContent, ByText, ByID, InTrace, InContext:
+	case ByReference, ByTrace, ByContext, Nested, Working, ByContent, ByText, ByID, InTrace, InContext, InReference:
 		return true
 	}
 	return false

@@ -12,14 +12,20 @@ import (
 	"a2atap/proxy/neighbor"
 )
 
-// maxAsked bounds the tool calls that models have asked for and no call has followed.
+// maxAsked bounds the tool calls that models have asked for and that are remembered.
 const maxAsked = 5_000
+
+// An asked remembers the tool calls that models have asked for.
+type asked struct {
+	calls   *recent.Map[digest.Digest, []*ask] // by their arguments
+	results *recent.Map[digest.Digest, *ask]   // by client and id; nil for an id that several answers of models have
+}
 
 // An ask is a tool call that a model asked for.
 type ask struct {
 	tool  string
 	by    *call
-	taken bool // a call has followed
+	taken *call // the call that followed; or nil
 }
 
 // Calls that are not A2A have causes like others, and cause nothing but each other: what A2A calls are caused by does
@@ -35,12 +41,16 @@ func (m *Memory) neighborBegan(x *analysis.Exchange, arrival uint64) {
 	m.call.Put(x, c)
 	m.locate(x, c)
 	m.report(c)
+	for _, t := range m.asked.confirm(x, c) {
+		m.report(t)
+	}
 }
 
 // locate determines the cause of a call that is not A2A, by the known facts about its client.
 func (m *Memory) locate(x *analysis.Exchange, c *call) {
 	c.parent, c.by, c.maybe = nil, None, nil
-	parent, by := m.asModelAsked(x, c)
+	defer func() { x.Cause = c.agentCall() }()
+	parent, by := m.asked.find(x, c)
 	if parent == nil {
 		parent, by = m.byTrace(x, c)
 	}
@@ -78,29 +88,76 @@ func (m *Memory) locate(x *analysis.Exchange, c *call) {
 // neighborEnded records that a call that is not A2A has ended, and which tools a model asked for.
 func (m *Memory) neighborEnded(x *analysis.Exchange, c *call, arrival uint64) {
 	c.ended = max(arrival, c.began)
+	m.asked.add(x, c)
+}
+
+// agentCall returns the A2A call that caused a call which is not A2A, directly or not, by its number; 0 if it is unknown.
+func (c *call) agentCall() uint64 {
+	for c = c.parent; c != nil; c = c.parent {
+		if !c.neighbor {
+			return c.n
+		}
+	}
+	return 0
+}
+
+// add records the tool calls that the answer of a model asked for.
+func (m *asked) add(x *analysis.Exchange, c *call) {
 	for i := range x.Neighbor.Asked {
 		t := &x.Neighbor.Asked[i]
 		args := jsondoc.Parse([]byte(t.Arguments))
-		at, _ := m.asked.At(argumentsOf(args.Root))
+		at, _ := m.calls.At(argumentsOf(args.Root))
 		if len(*at) == maxFrames {
 			*at = (*at)[1:]
 		}
-		*at = append(*at, &ask{tool: t.Name, by: c})
+		a := &ask{tool: t.Name, by: c}
+		*at = append(*at, a)
+		if t.ID == "" || c.anonymous {
+			continue
+		}
+		result, known := m.results.At(resultOf(c, t.ID))
+		if *result = a; known {
+			*result = nil
+		}
 	}
 }
 
-// asModelAsked finds the call of a model whose answer asked for a tool call, by the same client: with the same arguments
-// for the same tool, which no call has followed yet.
-func (m *Memory) asModelAsked(x *analysis.Exchange, c *call) (*call, Evidence) {
+// confirm proves the causes of the tool calls whose results a model is sent: its answers asked for them, by ids that no
+// other answer to the same client has. It returns the tool calls for which that is new.
+func (m *asked) confirm(x *analysis.Exchange, c *call) (proved []*call) {
+	if c.anonymous {
+		return nil
+	}
+	for _, id := range x.Neighbor.Answers {
+		a, _ := m.results.Get(resultOf(c, id))
+		if a == nil || a.taken == nil {
+			continue
+		}
+		if t := a.taken; t.by == ByModel && t.shares(c) && t.endedBefore(x) {
+			t.by = ByResult
+			proved = append(proved, t)
+		}
+	}
+	return proved
+}
+
+// resultOf returns the key of the result of a tool call that the client of a call sends to a model.
+func resultOf(c *call, id string) digest.Digest {
+	return digest.Empty.Bytes([]byte(c.client)).Byte(0).Bytes([]byte(id))
+}
+
+// find finds the call of a model whose answer asked for a tool call, by the same client: with the same arguments for the
+// same tool, which no call has followed yet.
+func (m *asked) find(x *analysis.Exchange, c *call) (*call, Evidence) {
 	n := x.Neighbor
 	if n.Kind != neighbor.MCP || n.Operation != "tools/call" || n.Subject == "" {
 		return nil, None
 	}
-	asks, _ := m.asked.Get(argumentsOf(x.Doc().Root.Get("params").Get("arguments")))
+	asks, _ := m.calls.Get(argumentsOf(x.Doc().Root.Get("params").Get("arguments")))
 	var found *ask
 	for _, a := range asks {
 		known := !a.by.anonymous && !c.anonymous // else it may be any program, which may have a library for each
-		if a.taken || a.by.ended >= x.Opened || !isTool(a.tool, n.Subject) || known && a.by.client != c.client {
+		if a.taken != nil || a.by.ended >= x.Opened || !isTool(a.tool, n.Subject) || known && a.by.client != c.client {
 			continue
 		}
 		if found != nil && found.by != a.by {
@@ -113,7 +170,7 @@ func (m *Memory) asModelAsked(x *analysis.Exchange, c *call) (*call, Evidence) {
 	if found == nil {
 		return nil, None
 	}
-	found.taken = true
+	found.taken = c
 	return found.by, ByModel
 }
 
@@ -132,6 +189,9 @@ func argumentsOf(v a2a.Value) digest.Digest {
 }
 
 // newAsked returns an empty memory of tool calls.
-func newAsked() *recent.Map[digest.Digest, []*ask] {
-	return recent.NewHashed[digest.Digest, []*ask](maxAsked, digest.Digest.Low)
+func newAsked() asked {
+	return asked{
+		recent.NewHashed[digest.Digest, []*ask](maxAsked, digest.Digest.Low),
+		recent.NewHashed[digest.Digest, *ask](maxAsked, digest.Digest.Low),
+	}
 }

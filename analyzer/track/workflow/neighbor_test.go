@@ -67,6 +67,65 @@ var neighbors = []story{
 		3`,
 	},
 	{
+		"the model is sent the result: that proves it", `
+		1 app>llm model
+		1 answer asks=weather city=Oslo id=a
+		2 app>geo tool name=weather city=Oslo
+		2 answer
+		3 app>llm model results=a
+		3 answer asks=weather city=Bergen id=b
+		4 app>geo tool name=weather city=Bergen
+		4 answer
+		5 app>llm model results=a,b`, `
+		1
+		2 under 1 of 1 = the model asked for it
+		3
+		4 under 3 of 3 = the model asked for it
+		5`,
+	},
+	{
+		"the result of another call, another client's, and one that came too early", `
+		1 app>llm model
+		1 answer asks=weather city=Oslo id=a
+		2 app>geo tool name=weather city=Oslo
+		3 app>llm model results=a
+		2 answer
+		4 app>llm model results=b
+		5 other>llm model results=a
+		6 ?app>llm model results=a`, `
+		1
+		2 under 1 of 1 ~ the model asked for it
+		3
+		4
+		5
+		6`,
+	},
+	{
+		"an id that a model gives again", `
+		1 app>llm model
+		2 app>llm model
+		1 answer asks=weather city=Oslo id=a
+		2 answer asks=weather city=Bergen id=a
+		3 app>geo tool name=weather city=Oslo
+		3 answer
+		4 app>llm model results=a`, `
+		1
+		2
+		3 under 1 of 1 ~ the model asked for it
+		4`,
+	},
+	{
+		"unknown programs", `
+		1 ?openai>llm model
+		1 answer asks=weather city=Oslo id=a
+		2 ?httpx>geo tool name=weather city=Oslo
+		2 answer
+		3 ?openai>llm model results=a`, `
+		1
+		2 under 1 of 1 ~ the model asked for it
+		3`,
+	},
+	{
 		"a planner that answers two users", `
 		1 ann>planner send
 		2 bob>planner send

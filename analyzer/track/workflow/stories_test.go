@@ -162,7 +162,7 @@ var firstStories = []story{
 		3 under 2 of 2 = same context`,
 	},
 	{
-		"unless it refers to a task of the first, or continues it", `
+		"unless it continues a task of the first", `
 		1 user>planner send context=c1
 		1 answer task=p context=c1 state=input_required
 		2 user>planner send context=c1 task=p
@@ -176,8 +176,8 @@ var firstStories = []story{
 		1
 		2 under 1 of 1 = same task
 		3 under 2 of 1 ~ made while answering
-		4 under 1 of 1 = refers to its task
-		5 under 4 of 1 = refers to its task`,
+		4
+		5`,
 	},
 	{
 		"references to two workflows say nothing", `

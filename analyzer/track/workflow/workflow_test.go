@@ -23,7 +23,7 @@ import (
 //	1 answer task=t state=completed context=c
 //
 // The number is the exchange's. A client named by its User-Agent has a question mark. Requests are send, get, card,
-// hook, cancel, model (whose answer asks=TOOL city=CITY) and tool (name=TOOL city=CITY). An exchange ends with its answer, its last event ("event ... end"), "fault" or "killed".
+// hook, cancel, model (results=ID,ID, whose answer asks=TOOL city=CITY id=ID) and tool (name=TOOL city=CITY, whose answer may be failed=yes). An exchange ends with its answer, its last event ("event ... end"), "fault" or "killed".
 func play(t *testing.T, story string) []capture.Step {
 	t.Helper()
 	var steps []capture.Step
@@ -125,7 +125,11 @@ func requestBody(asks string, value func(string) string) string {
 		return fmt.Sprintf(`{"statusUpdate":{"taskId":%q,"contextId":"c","status":{"state":"TASK_STATE_WORKING"}}}`,
 			value("task"))
 	case "model":
-		return `{"model":"m","messages":[]}`
+		var results []string
+		for id := range strings.FieldsFuncSeq(value("results"), func(c rune) bool { return c == ',' }) {
+			results = append(results, fmt.Sprintf(`{"role":"tool","tool_call_id":%q,"content":"ok"}`, id))
+		}
+		return `{"model":"m","messages":[` + strings.Join(results, ",") + `]}`
 	case "tool":
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{"city":%q}}}`,
 			value("name"), value("city"))
@@ -160,9 +164,12 @@ func answerBody(asks string, value func(string) string) string {
 		return `{"name":"x","supportedInterfaces":[]}`
 	case "hook":
 		return ""
+	case "tool":
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"isError":%t,"content":[{"type":"text","text":"no such city"}]}}`,
+			value("failed") != "")
 	case "model":
-		return fmt.Sprintf(`{"choices":[{"message":{"tool_calls":[{"id":"c1","function":{"name":%q,"arguments":%q}}]}}]}`,
-			value("asks"), fmt.Sprintf(`{"city": %q}`, value("city")))
+		return fmt.Sprintf(`{"choices":[{"message":{"tool_calls":[{"id":%q,"function":{"name":%q,"arguments":%q}}]}}]}`,
+			cmp.Or(value("id"), "c1"), value("asks"), fmt.Sprintf(`{"city": %q}`, value("city")))
 	}
 	id := value("task")
 	if id == "" {
@@ -213,7 +220,7 @@ func linksOf(t *testing.T, story string) []string {
 }
 
 func TestLinks(t *testing.T) {
-	for _, tt := range slices.Concat(stories, sideBySide, unknownCallers, neighbors) {
+	for _, tt := range slices.Concat(stories, references, sideBySide, parallelCards, unknownCallers, neighbors) {
 		t.Run(tt.name, func(t *testing.T) {
 			var want []string
 			for line := range strings.Lines(tt.want) {

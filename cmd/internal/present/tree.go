@@ -184,7 +184,7 @@ func (p *TreePrinter) branch(folded []uint64, stem, below string, nested bool, u
 	n := folded[0]
 	number, r := p.joined(folded)
 	line := treeLine{
-		columns: [4]string{stem + number, text.Link(r.client, r.agent, p.most(1)), r.asked, r.outcome},
+		columns: [4]string{stem + number, r.client + " → " + r.agent, r.asked, r.outcome},
 		row:     r,
 		rest:    []piece{{fmt.Sprintf("%7s", r.took), inkDim}, {r.broken, severityInk(r.worst)}},
 	}
@@ -219,7 +219,7 @@ func (p *TreePrinter) Left() []uint64 {
 // to these widths.
 var treeWidths = [4]int{24, 24, 20, 60}
 
-// most returns the maximum width of a column. Without a terminal, nothing is cut that tells programs and requests apart.
+// most returns the maximum width of a column.
 func (p *TreePrinter) most(column int) int {
 	if p.width == 0 && column < 3 {
 		return mostNames
@@ -245,14 +245,19 @@ func (p *TreePrinter) write() error {
 			}
 			continue
 		}
-		l.columns[1] = text.Link(l.row.client, l.row.agent, widths[1])
+		if p.width > 0 {
+			l.columns[1] = text.Link(l.row.client, l.row.agent, widths[1])
+		}
 		line := []piece{{InColumns(text.ClipStart(l.columns[0], widths[0]), widths[0], false) + "  ", inkDim}}
-		for j, text := range l.columns[1:] {
+		for j, cell := range l.columns[1:] {
 			look := inkPlain
 			if l.row.failed && j == 2 {
 				look = inkBad
 			}
-			line = append(line, piece{InColumns(text, widths[j+1], false) + "  ", look})
+			if p.width > 0 || j == 2 || text.Columns(cell) < widths[j+1] { // else nothing is cut that tells programs and requests apart
+				cell = InColumns(cell, widths[j+1], false)
+			}
+			line = append(line, piece{cell + "  ", look})
 		}
 		if _, err := fmt.Fprintln(p.w, paint(p.colours, fit(append(line, l.rest...), p.width)...)); err != nil {
 			return err

@@ -42,10 +42,43 @@ func TestTreeOfLongNames(t *testing.T) {
 	}
 	for _, line := range lines[1:] {
 		for _, want := range []string{
-			"orchestrator-of-all-of-all-… → hotels", "reset by agent, *00000001", "(inferred: made while answering)",
+			"orchestrator" + strings.Repeat("-of-all", 9) + " → hotels", "reset by agent, *00000001", "(inferred: made while answering)",
 		} {
 			if !strings.Contains(line, want) {
 				t.Errorf("%q lacks %q", line, want)
+			}
+		}
+	}
+}
+
+// Without a terminal, no two programs look the same.
+func TestTreeTellsProgramsApart(t *testing.T) {
+	long := "the-orchestrator-of-all-bookings-in-frankfurt-and-surroundings-"
+	for _, names := range [][]string{
+		{"127.0.0.1:28001", "127.0.0.1:28002"},
+		{"[fe80::1:2:3:4%eth0]:28001", "[fe80::1:2:3:4%eth0]:28002"},
+		{long + "a", long + "b"},
+		{strings.Repeat("京都の旅行代理店", 12) + "一", strings.Repeat("京都の旅行代理店", 12) + "二"},
+	} {
+		var out strings.Builder
+		p := NewTreePrinter(&out, false, 0)
+		p.Links = &workflow.Index{}
+		var want []string
+		for i, client := range names {
+			for j, agent := range names {
+				n := uint64(2*i + j + 1)
+				p.Links.Put(workflow.Link{Exchange: n})
+				must.Do(t, p.Print(&Shown{Row: rowOf(&capture.Exchange{
+					Seq: n, State: capture.StateClosed, Client: capture.Peer{Name: client}, Agent: capture.Peer{Name: agent},
+					Request: capture.Request{Head: []byte("GET / HTTP/1.1\r\nHost: a\r\n\r\n")},
+				})}))
+				want = append(want, client+" → "+agent+"  GET /")
+			}
+		}
+		must.Do(t, p.End())
+		for i, line := range strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n") {
+			if !strings.Contains(line, want[i]) {
+				t.Errorf("line %d is %q, want %q", i+1, line, want[i])
 			}
 		}
 	}

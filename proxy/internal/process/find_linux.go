@@ -26,6 +26,7 @@ type Finder struct {
 	held map[uint64]*holding
 	now  func() time.Time // nil is time.Now
 	rest time.Time        // no search for other listening processes before this time
+	last time.Time        // the same for a search in all processes
 	made []int            // processes that were seen to make connections, the latest first
 }
 
@@ -101,6 +102,12 @@ func (f *Finder) Find(ctx context.Context, agents [][]netip.AddrPort, connection
 		}
 		l.outlasted(connections)
 	}
+	for i, agent := range agents {
+		if len(agent) > 0 && !s.Listening[i] {
+			l.newcomers()
+			break
+		}
+	}
 	for _, pid := range slices.Concat(holders, l.makers()) {
 		l.know(pid)
 	}
@@ -148,6 +155,27 @@ func (l *look) strangers(ctx context.Context, listening []uint64, agents []int) 
 		seen = add(seen, pid)
 	}
 	return seen, nil
+}
+
+// newcomers looks at all other processes, the latest first, while a connection's process is unknown: it may be an agent
+// that does not listen yet.
+func (l *look) newcomers() {
+	if len(l.inodes) == 0 || l.complete() || l.f.clock().Before(l.f.last) {
+		return
+	}
+	begun := l.f.clock()
+	all := l.f.processes()
+	slices.Sort(all)
+	for _, pid := range slices.Backward(all) {
+		if l.complete() {
+			break
+		}
+		if pid != os.Getpid() {
+			l.at(pid)
+		}
+	}
+	ended := l.f.clock()
+	l.f.last = ended.Add(strangerShare * ended.Sub(begun))
 }
 
 // outlasted notes which connections without a visible holder still exist.

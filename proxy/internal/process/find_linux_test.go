@@ -63,6 +63,35 @@ func TestCaller(t *testing.T) {
 	}
 }
 
+// TestNewcomer has a client that does not listen: its process is found while an agent of this machine does not listen
+// either, since it may be that one.
+func TestNewcomer(t *testing.T) {
+	tap := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	defer tap.Close()
+	to := tap.Addr().(*net.TCPAddr).AddrPort()
+	caller, other := newHelper(t), newHelper(t)
+	pair := Pair{caller.do("dial " + to.String()), to}
+	listens, closed := []netip.AddrPort{other.do("listen")}, []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:1")}
+	for _, tt := range []struct {
+		name   string
+		agents [][]netip.AddrPort
+		want   int
+	}{
+		{"all listen", [][]netip.AddrPort{listens}, 0},
+		{"one is on another machine", [][]netip.AddrPort{listens, nil}, 0},
+		{"one does not listen", [][]netip.AddrPort{listens, closed}, 1},
+	} {
+		var f Finder
+		s := must.Get(f.Find(context.Background(), tt.agents, []Pair{pair}))(t)
+		if got := s.Owners(0); len(got) != tt.want {
+			t.Errorf("%s: the owners are %v, want %d", tt.name, got, tt.want)
+		}
+		if agent, r := s.Caller(0); r != None {
+			t.Errorf("%s: it is agent %d", tt.name, agent)
+		}
+	}
+}
+
 // TestOwnSockets has agent and client in this process, which is neither.
 func TestOwnSockets(t *testing.T) {
 	agent := must.Get(net.Listen("tcp", "[::1]:0"))(t)

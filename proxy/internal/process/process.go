@@ -44,8 +44,10 @@ type Survey struct {
 	Listening []bool
 	Holders   [][]int
 
-	owners    [][]int // of each connection; only processes that listen and relatives of Holders are looked for
-	lasted    []bool  // whether a connection was still open after all of those had been examined
+	// of each connection; while all agents of this machine listen, only processes that listen, and relatives of Holders,
+	// are looked for
+	owners    [][]int
+	lasted    []bool // whether a connection was still open after all of those had been examined
 	processes map[int]details
 	ports     map[int][]uint16 // on which a process listens, sorted
 }
@@ -93,6 +95,14 @@ func (s *Survey) Caller(connection int) (agent int, r Relation) {
 // was over too soon.
 func (s *Survey) Seen(connection int) bool {
 	return connection < len(s.owners) && (len(s.owners[connection]) > 0 || s.lasted[connection])
+}
+
+// Owners returns the processes that hold a connection, as far as they were found.
+func (s *Survey) Owners(connection int) []int {
+	if connection >= len(s.owners) {
+		return nil
+	}
+	return s.owners[connection]
 }
 
 // Ports returns the ports on which the process that made a connection listens itself, in order. It returns none if the

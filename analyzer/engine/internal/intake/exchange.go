@@ -7,6 +7,7 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine/internal/dispatch"
+	"a2atap/analyzer/internal/digest"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -44,6 +45,7 @@ type openExchange struct {
 	unheard  bool                  // it configures a webhook whose notifications go past the recorder
 	noSign   bool                  // its bodies were left out, since nothing shows that it is A2A
 	near     *neighbor.Reader      // of a call that is not A2A; nil for others
+	asks     digest.Digest         // of such a call: what it asks; 0 if that is not on record
 	missing  string                // why it cannot be checked completely; empty if it can
 	spoken   a2a.Dialects          // the dialects of an answer or event
 	batch    []*analysis.Exchange  // the calls of a batch that are checked separately
@@ -89,7 +91,7 @@ func (in *openExchange) summary() summary.Summary {
 	x, s := in.X, in.gathered.Summary
 	s.Link, s.Judged, s.Call, s.Outcome = x.Link, in.Judged, isCall(x) && !in.made.is(), x.Outcome
 	if in.near != nil {
-		s.Neighbor = in.near.Brief()
+		s.Neighbor, s.Cause, s.Asks = in.near.Brief(), x.Cause, uint64(in.asks)
 		s.Asked = cmp.Or(s.Neighbor.Title(), s.Asked)
 		s.Text = cmp.Or(s.Text, summary.OneLine(in.near.Text()))
 	}

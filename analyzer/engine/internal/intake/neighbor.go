@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"a2atap/analyzer/internal/digest"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/neighbor"
 )
@@ -26,6 +27,13 @@ func (ob *observer) meet(in *openExchange) bool {
 		return false
 	}
 	x.Neighbor = &in.near.Call
+	switch {
+	case !r.Body.Exists():
+	case in.near.Kind == neighbor.MCP: // its ids differ
+		in.asks = digest.Empty.Bytes(r.Body.Get("params").Get("arguments").Raw())
+	default:
+		in.asks = digest.Empty.Bytes(x.Body)
+	}
 	return true
 }
 

@@ -167,6 +167,9 @@ func (c *Counter) Gap(lost capture.Lost) { c.account.Gap(lost) }
 // NotSeen returns the unseen traffic, with reasons.
 func (c *Counter) NotSeen() []judgment.NotSeen { return c.account.Gaps() }
 
+// Remarks returns facts about calls of models and MCP servers.
+func (c *Counter) Remarks() []judgment.Remark { return c.account.Remarks() }
+
 // Total returns the counts, including those of calls.
 func (c *Counter) Total() judgment.Counts {
 	total := c.Counts
