@@ -123,15 +123,11 @@ var protocols = []*protocol{&mcp, &anthropic, &gemini, &ollama, &openAIResponses
 // Recognize returns a reader for the answer to a request, or nil if the request is of no known kind. room bounds the
 // text and the arguments that the reader puts together, in bytes.
 func Recognize(r Request, room int) *Reader {
-	path, _, _ := strings.Cut(r.Target, "?")
-	if _, rest, absolute := strings.Cut(path, "://"); absolute {
-		path = rest[max(strings.IndexByte(rest, '/'), 0):]
-	}
 	switch r.Method {
 	case "OPTIONS", "HEAD", "CONNECT", "TRACE":
 		return nil
 	}
-	path = strings.TrimSuffix(path, "/")
+	path := Path(r.Target)
 	for _, p := range protocols {
 		reader := &Reader{room: room, protocol: p}
 		if p.recognize(&reader.Call, &r, path) {
@@ -140,6 +136,15 @@ func Recognize(r Request, room int) *Reader {
 		}
 	}
 	return nil
+}
+
+// Path returns the path of a target in origin or absolute form, without query and final slash.
+func Path(target string) string {
+	path, _, _ := strings.Cut(target, "?")
+	if _, rest, absolute := strings.Cut(path, "://"); absolute {
+		path = rest[max(strings.IndexByte(rest, '/'), 0):]
+	}
+	return strings.TrimSuffix(path, "/")
 }
 
 // ByHead returns the kind of a request as far as its head shows it: Other if only the body can tell.

@@ -154,6 +154,10 @@ func (r *Reader) advance(in *openExchange, s capture.Step) {
 			in.X.Link.Client, in.X.Anonymous = what.Client.Name, what.Client.Anonymous()
 			r.counter.Note(in.X.Link)
 		}
+		if name := what.AgentName(); name != "" {
+			in.X.Link.Agent = name
+			r.counter.Note(in.X.Link)
+		}
 		for _, w := range what.Rewrites {
 			switch {
 			case w.Place == "request.header[If-None-Match]":
