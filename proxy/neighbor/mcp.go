@@ -120,6 +120,7 @@ func readMCPEvent(r *Reader, _ string, v jsondoc.Value) {
 	if method := clipped(v.Get("method")); method == "" {
 		readRPC(r, v)
 	} else if v.Has("id") && len(r.Requests) < maxCalls {
+		r.pattern.vary()
 		r.Requests = append(r.Requests, method)
 	}
 }

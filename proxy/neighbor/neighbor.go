@@ -162,6 +162,7 @@ type Reader struct {
 	room     int // bytes left for text and arguments
 	text     []byte
 	parts    []part
+	pattern  pattern
 }
 
 // A part is a tool call that is put together from pieces.
@@ -231,13 +232,30 @@ func (r *Reader) one(status int, v jsondoc.Value) {
 	r.protocol.answer(r, v)
 }
 
-// Event reads an event of a stream: its event field and its data, and when it arrived after the request's first byte.
-func (r *Reader) Event(name, data []byte, doc *jsondoc.Doc, at time.Duration) {
-	if r.First == 0 && at > 0 && len(data) > 0 {
+// Event reads an event of a stream, and when it arrived after the request's first byte. parsed is what was parsed of it
+// already; nil is nothing.
+func (r *Reader) Event(e *capture.Event, parsed *capture.Parsed, at time.Duration) {
+	if r.pattern.fits(e.Raw) {
+		r.take(&r.text, r.pattern.text(e.Raw))
+		return
+	}
+	r.pattern.begin()
+	var f *capture.EventFields
+	var doc *jsondoc.Doc
+	if parsed != nil {
+		f, doc = parsed.Fields, parsed.Doc
+	}
+	if f == nil {
+		f = new(e.Fields())
+	}
+	if len(f.Data) == 0 {
+		return
+	}
+	if r.First == 0 && at > 0 {
 		r.First = at
 	}
 	if doc == nil {
-		doc = new(jsondoc.Parse(data))
+		doc = new(jsondoc.Parse(f.Data))
 	}
 	if doc.Err != nil { // [DONE], the endpoint of older MCP servers
 		return
@@ -246,7 +264,10 @@ func (r *Reader) Event(name, data []byte, doc *jsondoc.Doc, at time.Duration) {
 		r.fail(text)
 		return
 	}
-	r.protocol.event(r, string(name[:min(len(name), maxName)]), doc.Root)
+	r.protocol.event(r, string(f.Type[:min(len(f.Type), maxName)]), doc.Root)
+	if e.K > 1 { // the first may begin with a byte order mark
+		r.pattern.end(e.Raw, f.Data)
+	}
 }
 
 // fail records an error text. The first one stays; a Retry-After follows it.
@@ -286,6 +307,9 @@ func (r *Reader) Brief() *Call {
 
 // say adds text of the answer.
 func (r *Reader) say(v jsondoc.Value) {
+	if v.Kind() == jsondoc.String {
+		r.pattern.said(v)
+	}
 	if text, ok := v.Literal(); ok {
 		r.take(&r.text, text)
 	} else if v.Kind() == jsondoc.String && r.room > 0 {
@@ -314,6 +338,7 @@ func (r *Reader) tool(key string) (*ToolCall, *part) {
 
 // call adds what a piece says of a tool call. arguments is JSON in a string, or a value.
 func (r *Reader) call(key string, id, name, arguments jsondoc.Value) {
+	r.pattern.vary()
 	c, p := r.tool(key)
 	if c == nil {
 		return
