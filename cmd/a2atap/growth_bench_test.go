@@ -21,6 +21,7 @@ var (
 	growthSizes = flag.String("growth", "1000,10000,100000", "how many exchanges the captures of BenchmarkGrowth have")
 	growthPeers = flag.Int("growth-peers", 100_000,
 		"up to how many exchanges mitmdump and tshark read them too, which takes a minute for each hundred thousand")
+	growthMixed = flag.Bool("growth-mixed", false, "let two in five exchanges be calls of models and tools, half of them streams")
 )
 
 // growthRuns is how often each short look is made; the median is printed.
@@ -61,7 +62,11 @@ type growthCost struct {
 // looks makes a capture of n exchanges and prints what all looks at it take.
 func (g *growth) looks(demo string, n int) {
 	file := filepath.Join(g.folder, fmt.Sprintf("%d.a2atap", n))
-	task := strings.TrimSpace(g.say("growth", "capture", demo, file, strconv.Itoa(n)))
+	kind := "capture"
+	if *growthMixed {
+		kind = "mixed"
+	}
+	task := strings.TrimSpace(g.say("growth", kind, demo, file, strconv.Itoa(n)))
 	before := g.size(file)
 	if n > 5000 { // a smaller one is judged before the first screen
 		g.screen(n, file, task, false)

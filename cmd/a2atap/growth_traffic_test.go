@@ -20,12 +20,14 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/recording"
 )
 
 // growthTraffic is the program that makes what BenchmarkGrowth reads, a process of its own so that the benchmark stays
 // small: the memory of a process counts from that of the one that started it.
 //
 //	growth capture FROM TO N    writes N exchanges, and prints the task of some in the middle of them
+//	growth mixed FROM TO N      the same, of which two in five are calls of models and tools
 //	growth rows FROM TO         writes a row of comma-separated values for each exchange
 //	growth packets FROM TO      writes the packets that would have carried the exchanges
 func growthTraffic() {
@@ -41,12 +43,12 @@ func makeGrowth(args []string) error {
 		return err
 	}
 	defer src.Close()
-	if args[0] == "capture" {
+	if args[0] == "capture" || args[0] == "mixed" {
 		n, err := strconv.Atoi(args[3])
 		if err != nil {
 			return err
 		}
-		task, err := growCapture(src, args[2], n)
+		task, err := growCapture(src, args[2], n, args[0] == "mixed")
 		fmt.Println(task)
 		return err
 	}
@@ -87,8 +89,8 @@ var failedHead = fmt.Sprintf("HTTP/1.1 500 Internal Server Error\r\nContent-Type
 
 // growCapture writes n exchanges that are those of the demo again and again, with fresh ids: three in ten fetch a card,
 // three deliver a notification, one is a stream and the others are single calls, of which one in a hundred exchanges
-// fails. It returns a task in the middle of them.
-func growCapture(src *bolt.Reader, to string, n int) (task string, err error) {
+// fails. In a mixed one, calls of models and tools follow in each repetition. It returns a task in the middle of them.
+func growCapture(src *bolt.Reader, to string, n int, mixed bool) (task string, err error) {
 	ctx := context.Background()
 	info, err := src.Info(ctx)
 	if err != nil {
@@ -100,6 +102,11 @@ func growCapture(src *bolt.Reader, to string, n int) (task string, err error) {
 			return "", err
 		}
 		steps = append(steps, s.Clone())
+	}
+	if mixed {
+		if steps, info.Exchanges, err = withNeighbors(steps, info.Exchanges); err != nil {
+			return "", err
+		}
 	}
 	store, err := bolt.Open(to, bolt.Options{Tool: "benchmark", Flush: 100 * time.Millisecond})
 	if err != nil {
@@ -164,6 +171,43 @@ func growCapture(src *bolt.Reader, to string, n int) (task string, err error) {
 		}
 	}
 	return task, sink.Close()
+}
+
+// withNeighbors appends the calls of BenchmarkNeighbors, each of them twice, to the steps of n exchanges. It returns the
+// new number of exchanges.
+func withNeighbors(steps []capture.Step, n uint64) ([]capture.Step, uint64, error) {
+	memory := capture.NewMemory(capture.Info{})
+	r := recording.New(recording.Options{Sink: memory, Seq: n, Conn: n, IfFull: recording.Wait})
+	calls := neighborCalls()
+	for range 2 {
+		for i := range calls {
+			calls[i].pass(r, recording.Everything)
+		}
+	}
+	if err := r.Close(context.Background()); err != nil {
+		return nil, 0, err
+	}
+	var begin, end time.Time // of the last exchange that has begun, and of all
+	for _, s := range steps {
+		if opened, ok := s.What.(capture.Opened); ok {
+			begin = opened.Started
+		}
+		if at := begin.Add(s.Offset); at.After(end) {
+			end = at
+		}
+	}
+	for s, err := range memory.Steps(context.Background(), 1) {
+		if err != nil {
+			return nil, 0, err
+		}
+		if opened, ok := s.What.(capture.Opened); ok {
+			opened.Started = end
+			s.What = opened
+			n = max(n, s.Seq)
+		}
+		steps = append(steps, s.Clone())
+	}
+	return steps, n, nil
 }
 
 // writeRow writes an exchange as comma-separated values: its number, its tasks, its bodies in hexadecimal digits.
