@@ -66,10 +66,12 @@ func (g *growth) looks(demo string, n int) {
 	if *growthMixed {
 		kind = "mixed"
 	}
-	task := strings.TrimSpace(g.say("growth", kind, demo, file, strconv.Itoa(n)))
+	var task string
+	var streams int
+	must.Get(fmt.Sscan(g.say("growth", kind, demo, file, strconv.Itoa(n)), &task, &streams))(g.b)
 	before := g.size(file)
 	if n > 5000 { // a smaller one is judged before the first screen
-		g.screen(n, file, task, false)
+		g.screen(n, streams, file, task, false)
 	}
 	g.print(n, "check --again", 1, g.path, "check", "--again", file)
 	for _, look := range []struct {
@@ -84,7 +86,7 @@ func (g *growth) looks(demo string, n int) {
 		g.print(n, look.name, growthRuns, append([]string{g.path}, look.args...)...)
 	}
 	g.print(n, "show", 1, g.path, "show", file)
-	g.screen(n, file, task, true)
+	g.screen(n, streams, file, task, true)
 	each := int64(n)
 	fmt.Fprintf(g.table, "%d\tfile: %d bytes an exchange, %d of them what judging came to\t\t\t\t\n", n,
 		g.size(file)/each, (g.size(file)-before)/each)
@@ -123,11 +125,11 @@ func (g *growth) row(n int, name string, costs []growthCost) {
 }
 
 // screen prints what looks of the inspector take. Of these only the wall time shows.
-func (g *growth) screen(n int, file, task string, judged bool) {
+func (g *growth) screen(n, streams int, file, task string, judged bool) {
 	took := make(map[string][]time.Duration)
 	var names []string
 	for range growthRuns {
-		for _, look := range screenLooks(g.b, g.command(g.path, "tui", file), n, task, judged) {
+		for _, look := range screenLooks(g.b, g.command(g.path, "tui", file), n, streams, task, judged) {
 			if took[look.name] == nil {
 				names = append(names, look.name)
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -17,6 +18,7 @@ import (
 
 	"a2atap/analyzer/reading"
 	"a2atap/cmd/internal/redacted"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
@@ -26,7 +28,7 @@ import (
 // growthTraffic is the program that makes what BenchmarkGrowth reads, a process of its own so that the benchmark stays
 // small: the memory of a process counts from that of the one that started it.
 //
-//	growth capture FROM TO N    writes N exchanges, and prints the task of some in the middle of them
+//	growth capture FROM TO N    writes N exchanges, and prints the task of some in the middle of them, and how many are A2A streams
 //	growth mixed FROM TO N      the same, of which two in five are calls of models and tools
 //	growth rows FROM TO         writes a row of comma-separated values for each exchange
 //	growth packets FROM TO      writes the packets that would have carried the exchanges
@@ -48,8 +50,8 @@ func makeGrowth(args []string) error {
 		if err != nil {
 			return err
 		}
-		task, err := growCapture(src, args[2], n, args[0] == "mixed")
-		fmt.Println(task)
+		task, streams, err := growCapture(src, args[2], n, args[0] == "mixed")
+		fmt.Println(task, streams)
 		return err
 	}
 	out, err := os.Create(args[2])
@@ -89,28 +91,29 @@ var failedHead = fmt.Sprintf("HTTP/1.1 500 Internal Server Error\r\nContent-Type
 
 // growCapture writes n exchanges that are those of the demo again and again, with fresh ids: three in ten fetch a card,
 // three deliver a notification, one is a stream and the others are single calls, of which one in a hundred exchanges
-// fails. In a mixed one, calls of models and tools follow in each repetition. It returns a task in the middle of them.
-func growCapture(src *bolt.Reader, to string, n int, mixed bool) (task string, err error) {
+// fails. In a mixed one, calls of models and tools follow in each repetition. It returns a task in the middle of them, and the number of A2A streams.
+func growCapture(src *bolt.Reader, to string, n int, mixed bool) (task string, streams int, err error) {
 	ctx := context.Background()
 	info, err := src.Info(ctx)
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	var steps []capture.Step
 	for s, err := range src.Steps(ctx, 1) {
 		if err != nil {
-			return "", err
+			return "", 0, err
 		}
 		steps = append(steps, s.Clone())
 	}
+	last := info.Exchanges
 	if mixed {
 		if steps, info.Exchanges, err = withNeighbors(steps, info.Exchanges); err != nil {
-			return "", err
+			return "", 0, err
 		}
 	}
 	store, err := bolt.Open(to, bolt.Options{Tool: "benchmark", Flush: 100 * time.Millisecond})
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	sink := (&redacted.Options{Key: redact.NewKey()}).Sink(store)
 	for copied := uint64(0); copied < uint64(n); copied += info.Exchanges {
@@ -127,11 +130,14 @@ func growCapture(src *bolt.Reader, to string, n int, mixed bool) (task string, e
 			})
 		}
 		for _, s := range steps {
-			fails := s.Seq == info.Exchanges && copied/info.Exchanges%failedEach == failedEach-1
+			fails := s.Seq == last && copied/info.Exchanges%failedEach == failedEach-1
 			s = s.Clone()
 			s.Arrival, s.Parsed, s.Keys = 0, nil, nil
 			if s.Seq > 0 {
 				s.Seq += copied
+			}
+			if s.Seq > uint64(n) {
+				continue
 			}
 			switch what := s.What.(type) {
 			case capture.Opened:
@@ -142,6 +148,9 @@ func growCapture(src *bolt.Reader, to string, n int, mixed bool) (task string, e
 			case capture.RequestBody:
 				what.Data = renew(what.Data)
 				s.What = what
+				if bytes.Contains(what.Data, []byte(a2a.SendStreamingMessage.String())) {
+					streams++
+				}
 			case capture.ResponseHead:
 				if what.Head = renew(what.Head); fails {
 					what.Head = []byte(failedHead)
@@ -166,11 +175,11 @@ func growCapture(src *bolt.Reader, to string, n int, mixed bool) (task string, e
 				s.What = what
 			}
 			if err := sink.Append(s); err != nil {
-				return "", errors.Join(err, sink.Close())
+				return "", 0, errors.Join(err, sink.Close())
 			}
 		}
 	}
-	return task, sink.Close()
+	return task, streams, sink.Close()
 }
 
 // withNeighbors appends the calls of BenchmarkNeighbors, each of them twice, to the steps of n exchanges. It returns the
