@@ -43,7 +43,7 @@ import (
 
 // version is the version of the results: of the reports of engine and rules, and of the layout. Raise it with every
 // change to either; TestVersion fails otherwise. Stored results of another version are not read.
-const version = 15
+const version = 16
 
 // Sizes of the groups that are stored together.
 const (
