@@ -95,8 +95,11 @@ func (c *Call) Handshake() bool {
 	return c.Kind == MCP
 }
 
+// Listens reports whether the call only opens a stream for messages of an MCP server.
+func (c *Call) Listens() bool { return c.Operation == listen }
+
 // Served reports whether the client has missed nothing if it has left: it was answered, or only listened.
-func (c *Call) Served() bool { return c.Answered || c.Operation == listen }
+func (c *Call) Served() bool { return c.Answered || c.Listens() }
 
 // A Request is the part of a request by which a call is recognized.
 type Request struct {

@@ -49,7 +49,7 @@ func (r *Reader) advanceNeighbor(in *openExchange, s capture.Step) {
 		}
 		r.add(in, b, what.Data, 0, what.Decoded)
 	case capture.ResponseEvent:
-		if len(what.Event.Raw) > 0 && !(listens(in) && r.onStream(in, &what.Event, &s)) {
+		if len(what.Event.Raw) > 0 && !(in.near.Listens() && r.onStream(in, &what.Event, &s)) {
 			in.near.Event(&what.Event, s.Parsed, s.Offset)
 		}
 	case capture.ResponseEnd:

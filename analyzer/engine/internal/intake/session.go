@@ -9,7 +9,6 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/jsondoc"
-	"a2atap/proxy/neighbor"
 )
 
 // maxWaiting bounds the requests that wait for their results.
@@ -139,9 +138,4 @@ func (r *Reader) streamOver(in *openExchange) {
 			r.closed(to, *to.result.closing, to.result.closed)
 		}
 	}
-}
-
-// listens reports whether an exchange is the stream of an MCP client.
-func listens(in *openExchange) bool {
-	return in.near.Kind == neighbor.MCP && in.X.Request.Method == "GET"
 }
