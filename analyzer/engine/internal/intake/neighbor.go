@@ -27,7 +27,7 @@ func (ob *observer) meet(in *openExchange) bool {
 	}
 	x.Neighbor = &in.near.Call
 	if in.near.Kind == neighbor.MCP {
-		ob.joins(in)
+		ob.sessions.join(in)
 	}
 	return true
 }

@@ -38,20 +38,20 @@ type result struct {
 	closed  capture.Closed // in that step
 }
 
-// joins registers a request whose result may come on the stream of a session.
-func (ob *observer) joins(in *openExchange) {
+// join registers a request whose result may come on the stream of a session.
+func (all *sessions) join(in *openExchange) {
 	x := in.X
 	root := x.Doc().Root
 	id := string(root.Get("id").Raw())
-	if len(ob.sessions.open) == 0 || x.Request.Method != "POST" || id == "" || id == "null" || len(id) > 200 || !root.Has("method") {
+	if len(all.open) == 0 || x.Request.Method != "POST" || id == "" || id == "null" || len(id) > 200 || !root.Has("method") {
 		return
 	}
-	s := ob.sessions.open[placeOf(x.Origin, x.Request.Target)]
-	if s == nil || s.waiting[id] != nil || ob.sessions.waiting == maxWaiting {
+	s := all.open[placeOf(x.Origin, x.Request.Target)]
+	if s == nil || s.waiting[id] != nil || all.waiting == maxWaiting {
 		return
 	}
 	s.waiting[id] = in
-	ob.sessions.waiting++
+	all.waiting++
 	in.result.session, in.result.id = s, id
 }
 
@@ -68,10 +68,10 @@ func placeOf(base, ref string) string {
 }
 
 // leave removes an exchange from its session.
-func (ob *observer) leave(in *openExchange) {
+func (all *sessions) leave(in *openExchange) {
 	if s := in.result.session; s != nil {
 		delete(s.waiting, in.result.id)
-		ob.sessions.waiting--
+		all.waiting--
 		in.result.session = nil
 	}
 }
@@ -106,7 +106,7 @@ func (r *Reader) onStream(in *openExchange, e *capture.Event, s *capture.Step) b
 	if to == nil || root.Has("method") {
 		return false
 	}
-	r.leave(to)
+	r.sessions.leave(to)
 	at := max(at(in.X, *s).Sub(to.X.Started), 1)
 	to.near.Event(e, s.Parsed, at)
 	if to.result.at = at; to.result.closing != nil {
@@ -121,7 +121,7 @@ func (r *Reader) waits(in *openExchange, s capture.Step, c capture.Closed) bool 
 		in.result.closing, in.result.closed = &s, c
 		return true
 	}
-	r.leave(in)
+	r.sessions.leave(in)
 	return false
 }
 
@@ -134,7 +134,7 @@ func (r *Reader) streamOver(in *openExchange) {
 	waiting := slices.SortedFunc(maps.Values(in.stream.waiting), func(a, b *openExchange) int { return int(a.X.Seq) - int(b.X.Seq) }) //nolint:gosec // small
 	in.stream = nil
 	for _, to := range waiting {
-		if r.leave(to); to.result.closing != nil {
+		if r.sessions.leave(to); to.result.closing != nil {
 			r.closed(to, *to.result.closing, to.result.closed)
 		}
 	}
