@@ -26,22 +26,6 @@ type hints struct {
 	told      struct{ unnamed, unknown bool }
 }
 
-func (r *Recording) newHints(o *Options) *hints {
-	h := &hints{tell: r.listener.Tell, tapped: func() (names []string) {
-		for _, t := range r.Taps() {
-			names = append(names, t.Name())
-		}
-		return names
-	}}
-	if f := o.Proxy.Forward; f != nil {
-		h.given = len(f.Names) > 0
-	}
-	if f := r.Forward(); f != nil && !o.Run {
-		h.forward = f.Addr()
-	}
-	return h
-}
-
 // saw learns of an exchange that has ended, and prints what it shows.
 func (h *hints) saw(s *summary.Summary) {
 	tapped := h.tapped()

@@ -327,3 +327,20 @@ func (r *Recording) keepMemory() *memoryKeeper {
 		given: position(),
 	}
 }
+
+// newHints returns the hints of a recording.
+func (r *Recording) newHints(o *Options) *hints {
+	h := &hints{tell: r.listener.Tell, tapped: func() (names []string) {
+		for _, t := range r.Taps() {
+			names = append(names, t.Name())
+		}
+		return names
+	}}
+	if f := o.Proxy.Forward; f != nil {
+		h.given = len(f.Names) > 0
+	}
+	if f := r.Forward(); f != nil && !o.Run {
+		h.forward = f.Addr()
+	}
+	return h
+}
