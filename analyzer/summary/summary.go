@@ -389,7 +389,9 @@ func (s *Summary) Note(f *capture.Fact) {
 		s.Link.Client, s.How = f.Client.Name, f.Client.How
 	}
 	s.Rewritten = s.Rewritten || len(f.Rewrites) > 0
-	if f.Note != "" {
+	if name := f.AgentName(); name != "" {
+		s.Link.Agent = name
+	} else if f.Note != "" {
 		s.Notes = append(s.Notes, f.Note)
 	}
 	s.Replayed = s.Replayed || f.Replayed

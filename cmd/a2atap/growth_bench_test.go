@@ -21,6 +21,7 @@ var (
 	growthSizes = flag.String("growth", "1000,10000,100000", "how many exchanges the captures of BenchmarkGrowth have")
 	growthPeers = flag.Int("growth-peers", 100_000,
 		"up to how many exchanges mitmdump and tshark read them too, which takes a minute for each hundred thousand")
+	growthMixed = flag.Bool("growth-mixed", false, "let two in five exchanges be calls of models and tools, half of them streams")
 )
 
 // growthRuns is how often each short look is made; the median is printed.
@@ -61,10 +62,16 @@ type growthCost struct {
 // looks makes a capture of n exchanges and prints what all looks at it take.
 func (g *growth) looks(demo string, n int) {
 	file := filepath.Join(g.folder, fmt.Sprintf("%d.a2atap", n))
-	task := strings.TrimSpace(g.say("growth", "capture", demo, file, strconv.Itoa(n)))
+	kind := "capture"
+	if *growthMixed {
+		kind = "mixed"
+	}
+	var task string
+	var streams int
+	must.Get(fmt.Sscan(g.say("growth", kind, demo, file, strconv.Itoa(n)), &task, &streams))(g.b)
 	before := g.size(file)
 	if n > 5000 { // a smaller one is judged before the first screen
-		g.screen(n, file, task, false)
+		g.screen(n, streams, file, task, false)
 	}
 	g.print(n, "check --again", 1, g.path, "check", "--again", file)
 	for _, look := range []struct {
@@ -79,7 +86,7 @@ func (g *growth) looks(demo string, n int) {
 		g.print(n, look.name, growthRuns, append([]string{g.path}, look.args...)...)
 	}
 	g.print(n, "show", 1, g.path, "show", file)
-	g.screen(n, file, task, true)
+	g.screen(n, streams, file, task, true)
 	each := int64(n)
 	fmt.Fprintf(g.table, "%d\tfile: %d bytes an exchange, %d of them what judging came to\t\t\t\t\n", n,
 		g.size(file)/each, (g.size(file)-before)/each)
@@ -118,11 +125,11 @@ func (g *growth) row(n int, name string, costs []growthCost) {
 }
 
 // screen prints what looks of the inspector take. Of these only the wall time shows.
-func (g *growth) screen(n int, file, task string, judged bool) {
+func (g *growth) screen(n, streams int, file, task string, judged bool) {
 	took := make(map[string][]time.Duration)
 	var names []string
 	for range growthRuns {
-		for _, look := range screenLooks(g.b, g.command(g.path, "tui", file), n, task, judged) {
+		for _, look := range screenLooks(g.b, g.command(g.path, "tui", file), n, streams, task, judged) {
 			if took[look.name] == nil {
 				names = append(names, look.name)
 			}

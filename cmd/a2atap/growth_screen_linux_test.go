@@ -38,7 +38,7 @@ func inTerminal(t testing.TB, command *exec.Cmd, rows, columns uint16) (p *pseud
 // screenLooks runs the inspector on a capture of growCapture, in a terminal of 80 columns, and returns how long each look
 // took: from the start of the program, or from the key, until the screen shows what was asked for. A capture that was
 // never judged gets the first look only.
-func screenLooks(b *testing.B, inspector *exec.Cmd, n int, task string, judged bool) (looks []screenLook) {
+func screenLooks(b *testing.B, inspector *exec.Cmd, n, streams int, task string, judged bool) (looks []screenLook) {
 	begin := time.Now()
 	p, end := inTerminal(b, inspector, 24, 80)
 	defer end()
@@ -62,7 +62,7 @@ func screenLooks(b *testing.B, inspector *exec.Cmd, n int, task string, judged b
 	look("g", "g", first)
 	// The matches from the selected exchange on, more than fit on the screen before, and then the total count.
 	look("a rule", "frule:stream-closed-on-terminal\r", `! +1\d\d \d\d:`)
-	look("a rule, all counted", "", withCommas(n/10)+" of "+withCommas(n)+" exchanges")
+	look("a rule, all counted", "", withCommas(streams)+" of "+withCommas(n)+" exchanges")
 	p.strike(b, "\x1b", "  "+withCommas(n)+" exchanges")
 	look("a task", "ftask:"+task+"\r", ` \d of `+withCommas(n)+" exchanges")
 	return looks

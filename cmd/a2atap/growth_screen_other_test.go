@@ -8,4 +8,4 @@ import (
 )
 
 // screenLooks is not measured on this system.
-func screenLooks(*testing.B, *exec.Cmd, int, string, bool) []screenLook { return nil }
+func screenLooks(*testing.B, *exec.Cmd, int, int, string, bool) []screenLook { return nil }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -17,15 +18,18 @@ import (
 
 	"a2atap/analyzer/reading"
 	"a2atap/cmd/internal/redacted"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/recording"
 )
 
 // growthTraffic is the program that makes what BenchmarkGrowth reads, a process of its own so that the benchmark stays
 // small: the memory of a process counts from that of the one that started it.
 //
-//	growth capture FROM TO N    writes N exchanges, and prints the task of some in the middle of them
+//	growth capture FROM TO N    writes N exchanges, and prints the task of some in the middle of them, and how many are A2A streams
+//	growth mixed FROM TO N      the same, of which two in five are calls of models and tools
 //	growth rows FROM TO         writes a row of comma-separated values for each exchange
 //	growth packets FROM TO      writes the packets that would have carried the exchanges
 func growthTraffic() {
@@ -41,13 +45,13 @@ func makeGrowth(args []string) error {
 		return err
 	}
 	defer src.Close()
-	if args[0] == "capture" {
+	if args[0] == "capture" || args[0] == "mixed" {
 		n, err := strconv.Atoi(args[3])
 		if err != nil {
 			return err
 		}
-		task, err := growCapture(src, args[2], n)
-		fmt.Println(task)
+		task, streams, err := growCapture(src, args[2], n, args[0] == "mixed")
+		fmt.Println(task, streams)
 		return err
 	}
 	out, err := os.Create(args[2])
@@ -87,23 +91,29 @@ var failedHead = fmt.Sprintf("HTTP/1.1 500 Internal Server Error\r\nContent-Type
 
 // growCapture writes n exchanges that are those of the demo again and again, with fresh ids: three in ten fetch a card,
 // three deliver a notification, one is a stream and the others are single calls, of which one in a hundred exchanges
-// fails. It returns a task in the middle of them.
-func growCapture(src *bolt.Reader, to string, n int) (task string, err error) {
+// fails. In a mixed one, calls of models and tools follow in each repetition. It returns a task in the middle of them, and the number of A2A streams.
+func growCapture(src *bolt.Reader, to string, n int, mixed bool) (task string, streams int, err error) {
 	ctx := context.Background()
 	info, err := src.Info(ctx)
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	var steps []capture.Step
 	for s, err := range src.Steps(ctx, 1) {
 		if err != nil {
-			return "", err
+			return "", 0, err
 		}
 		steps = append(steps, s.Clone())
 	}
+	last := info.Exchanges
+	if mixed {
+		if steps, info.Exchanges, err = withNeighbors(steps, info.Exchanges); err != nil {
+			return "", 0, err
+		}
+	}
 	store, err := bolt.Open(to, bolt.Options{Tool: "benchmark", Flush: 100 * time.Millisecond})
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	sink := (&redacted.Options{Key: redact.NewKey()}).Sink(store)
 	for copied := uint64(0); copied < uint64(n); copied += info.Exchanges {
@@ -120,11 +130,14 @@ func growCapture(src *bolt.Reader, to string, n int) (task string, err error) {
 			})
 		}
 		for _, s := range steps {
-			fails := s.Seq == info.Exchanges && copied/info.Exchanges%failedEach == failedEach-1
+			fails := s.Seq == last && copied/info.Exchanges%failedEach == failedEach-1
 			s = s.Clone()
 			s.Arrival, s.Parsed, s.Keys = 0, nil, nil
 			if s.Seq > 0 {
 				s.Seq += copied
+			}
+			if s.Seq > uint64(n) {
+				continue
 			}
 			switch what := s.What.(type) {
 			case capture.Opened:
@@ -135,6 +148,9 @@ func growCapture(src *bolt.Reader, to string, n int) (task string, err error) {
 			case capture.RequestBody:
 				what.Data = renew(what.Data)
 				s.What = what
+				if bytes.Contains(what.Data, []byte(a2a.SendStreamingMessage.String())) {
+					streams++
+				}
 			case capture.ResponseHead:
 				if what.Head = renew(what.Head); fails {
 					what.Head = []byte(failedHead)
@@ -159,11 +175,48 @@ func growCapture(src *bolt.Reader, to string, n int) (task string, err error) {
 				s.What = what
 			}
 			if err := sink.Append(s); err != nil {
-				return "", errors.Join(err, sink.Close())
+				return "", 0, errors.Join(err, sink.Close())
 			}
 		}
 	}
-	return task, sink.Close()
+	return task, streams, sink.Close()
+}
+
+// withNeighbors appends the calls of BenchmarkNeighbors, each of them twice, to the steps of n exchanges. It returns the
+// new number of exchanges.
+func withNeighbors(steps []capture.Step, n uint64) ([]capture.Step, uint64, error) {
+	memory := capture.NewMemory(capture.Info{})
+	r := recording.New(recording.Options{Sink: memory, Seq: n, Conn: n, IfFull: recording.Wait})
+	calls := neighborCalls()
+	for range 2 {
+		for i := range calls {
+			calls[i].pass(r, recording.Everything)
+		}
+	}
+	if err := r.Close(context.Background()); err != nil {
+		return nil, 0, err
+	}
+	var begin, end time.Time // of the last exchange that has begun, and of all
+	for _, s := range steps {
+		if opened, ok := s.What.(capture.Opened); ok {
+			begin = opened.Started
+		}
+		if at := begin.Add(s.Offset); at.After(end) {
+			end = at
+		}
+	}
+	for s, err := range memory.Steps(context.Background(), 1) {
+		if err != nil {
+			return nil, 0, err
+		}
+		if opened, ok := s.What.(capture.Opened); ok {
+			opened.Started = end
+			s.What = opened
+			n = max(n, s.Seq)
+		}
+		steps = append(steps, s.Clone())
+	}
+	return steps, n, nil
 }
 
 // writeRow writes an exchange as comma-separated values: its number, its tasks, its bodies in hexadecimal digits.

@@ -86,7 +86,7 @@ func runProgram(ctx context.Context, e cli.Env, o recorder.Flags, noBaseURLs boo
 	if err != nil {
 		return err
 	}
-	options.Proxy.Grace = childGrace
+	options.Proxy.Grace, options.Run = childGrace, true
 	var models program.Models
 	if !noBaseURLs {
 		models = program.NewModels(path, e.Getenv, options.Proxy.Taps)

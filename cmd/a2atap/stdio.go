@@ -52,7 +52,7 @@ Exit status: the server's; 2 wrong usage; 3 the server could not be started.`,
 		RunE: func(_ *cobra.Command, args []string) error { return tool.Run(e, o, args) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Name, "name", "", "the server's `NAME` in the capture (default: made of the command)")
+	f.StringVar(&o.Name, "name", "", "the server's `NAME` in the capture (default: the name in its serverInfo, or else made of the command)")
 	f.StringVarP(&o.Output, "output", "o", "", "record into the capture `FILE`, without another recorder; an existing capture is appended to")
 	o.Hide.Register(f)
 	return cmd

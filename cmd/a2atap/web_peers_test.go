@@ -309,7 +309,7 @@ func TestManyExchangesInABrowser(t *testing.T) {
 	}
 	src, err := bolt.Read(filepath.Join(s.dir, "demo.a2atap"))
 	must.Do(t, err)
-	_, err = growCapture(src, filepath.Join(s.dir, "many.a2atap"), 10_000)
+	_, _, err = growCapture(src, filepath.Join(s.dir, "many.a2atap"), 10_000, false)
 	src.Close()
 	must.Do(t, err)
 	address, _ := startProgram(t, s.dir, "", "web", "many.a2atap")

@@ -82,7 +82,9 @@ func (x *Exchange) addFact(f Fact) {
 		x.Client = f.Client
 	}
 	x.Rewrites = append(x.Rewrites, f.Rewrites...)
-	if f.Note != "" {
+	if name := f.AgentName(); name != "" {
+		x.Agent.Name, x.Agent.How = name, ByServer
+	} else if f.Note != "" {
 		x.Notes = append(x.Notes, f.Note)
 	}
 	x.Replayed = x.Replayed || f.Replayed

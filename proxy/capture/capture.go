@@ -102,8 +102,18 @@ type Peer struct {
 	Addr string `json:"addr,omitzero"` // host:port of the socket, if known
 	// URL is, of an agent, where it really lives, never the tap's address; of a client its Home, if known.
 	URL string `json:"url,omitzero"`
-	How string `json:"how,omitzero"` // of a client: how its name was found out, such as "user-agent"
+	How string `json:"how,omitzero"` // how its name was found out, such as "user-agent"; of an agent empty if it was given
 }
+
+// How an agent was named that the user has not named.
+const (
+	ByAddress = "address"    // host:port
+	ByCommand = "command"    // the command that runs a tool
+	ByServer  = "serverInfo" // what an MCP server calls itself
+)
+
+// Unnamed reports whether the name of an agent is neither the user's nor the agent's.
+func (p *Peer) Unnamed() bool { return p.How == ByAddress || p.How == ByCommand }
 
 // ByUnseen is how a client without a name was identified: it may be one of the agents, and its connection was over before
 // its process was found.
@@ -286,6 +296,10 @@ const SeenAlso = "seen also: "
 // SeenOtherwise begins the note of an exchange that another recorder saw with another answer; where, when and what was
 // different follows. Both are in the merged capture.
 const SeenOtherwise = "seen otherwise: "
+
+// NamedByServer begins the note of an exchange with an MCP server whose name became known after the exchange had begun:
+// the name that follows replaces the recorded one.
+const NamedByServer = "named by its serverInfo: "
 
 // FaultMade returns the fault that the recorder injected into the exchange; empty if none.
 func (x *Exchange) FaultMade() string {

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"math"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -140,6 +141,14 @@ type (
 		Crash     *Crash // that is the reason; nil for any other
 	}
 )
+
+// AgentName returns the name that the fact gives to the exchange's agent; empty if it gives none.
+func (f *Fact) AgentName() string {
+	if name, ok := strings.CutPrefix(f.Note, NamedByServer); ok {
+		return name
+	}
+	return ""
+}
 
 func (Opened) what()        {}
 func (RequestBody) what()   {}

@@ -141,7 +141,7 @@ func (f *Proxy) peer(to relay.Target) capture.Peer {
 	if name := f.Names[hostname.NewOrigin(to.Host, to.Port)]; name != "" {
 		return capture.Peer{Name: name, Addr: to.Authority(), URL: to.String()}
 	}
-	return capture.Peer{Name: to.Authority(), Addr: to.Authority(), URL: to.String()}
+	return capture.Peer{Name: to.Authority(), Addr: to.Authority(), URL: to.String(), How: capture.ByAddress}
 }
 
 // maxSniffTimeout is how long a client that got its CONNECT may be silent, at most, before we take it that the agent is

@@ -25,8 +25,7 @@ func Read(x *capture.Exchange, room int) *Reader {
 	r.Status(&answer)
 	for i := range x.Response.Events {
 		e := &x.Response.Events[i]
-		f := e.Fields()
-		r.Event(f.Type, f.Data, nil, e.At)
+		r.Event(e, nil, e.At)
 	}
 	if body, _ := x.Response.Body.Decode(&answer); len(body) > 0 && !x.Response.Stream {
 		r.Answer(answer.Status, body, nil)

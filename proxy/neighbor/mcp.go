@@ -64,6 +64,25 @@ func recognizeMCP(c *Call, r *Request, path string) bool {
 	return true
 }
 
+// MayBeMCP reports whether a request, by its head, may be one to an MCP server.
+func MayBeMCP(r *Request) bool {
+	switch r.Method {
+	case "POST", "DELETE":
+		return true
+	}
+	return r.Method == "GET" && strings.Contains(r.Fields.Get("Accept"), "text/event-stream")
+}
+
+// ServerName returns what an MCP server calls itself in a response; empty if the response has no name.
+func ServerName(v jsondoc.Value) string {
+	result := v.Get("result")
+	info := result.Get("serverInfo")
+	if !info.Exists() {
+		info = result.Get("_meta").Get("io.modelcontextprotocol/serverInfo")
+	}
+	return clipped(info.Get("name"))
+}
+
 // readRPC reads a JSON-RPC response.
 func readRPC(r *Reader, v jsondoc.Value) {
 	r.Answered = r.Answered || v.Has("result") || v.Has("error")
@@ -85,11 +104,7 @@ func readRPC(r *Reader, v jsondoc.Value) {
 	if failed, _ := result.Get("isError").Bool(); failed {
 		r.fail(string(r.text))
 	}
-	info := result.Get("serverInfo")
-	if !info.Exists() {
-		info = result.Get("_meta").Get("io.modelcontextprotocol/serverInfo")
-	}
-	if server := clipped(info.Get("name")); server != "" {
+	if server := ServerName(v); server != "" {
 		r.Server = server
 	}
 	if version := clipped(result.Get("protocolVersion")); version != "" {
@@ -105,6 +120,7 @@ func readMCPEvent(r *Reader, _ string, v jsondoc.Value) {
 	if method := clipped(v.Get("method")); method == "" {
 		readRPC(r, v)
 	} else if v.Has("id") && len(r.Requests) < maxCalls {
+		r.pattern.vary()
 		r.Requests = append(r.Requests, method)
 	}
 }

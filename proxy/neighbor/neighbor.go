@@ -95,8 +95,11 @@ func (c *Call) Handshake() bool {
 	return c.Kind == MCP
 }
 
+// Listens reports whether the call only opens a stream for messages of an MCP server.
+func (c *Call) Listens() bool { return c.Operation == listen }
+
 // Served reports whether the client has missed nothing if it has left: it was answered, or only listened.
-func (c *Call) Served() bool { return c.Answered || c.Operation == listen }
+func (c *Call) Served() bool { return c.Answered || c.Listens() }
 
 // A Request is the part of a request by which a call is recognized.
 type Request struct {
@@ -123,15 +126,11 @@ var protocols = []*protocol{&mcp, &anthropic, &gemini, &ollama, &openAIResponses
 // Recognize returns a reader for the answer to a request, or nil if the request is of no known kind. room bounds the
 // text and the arguments that the reader puts together, in bytes.
 func Recognize(r Request, room int) *Reader {
-	path, _, _ := strings.Cut(r.Target, "?")
-	if _, rest, absolute := strings.Cut(path, "://"); absolute {
-		path = rest[max(strings.IndexByte(rest, '/'), 0):]
-	}
 	switch r.Method {
 	case "OPTIONS", "HEAD", "CONNECT", "TRACE":
 		return nil
 	}
-	path = strings.TrimSuffix(path, "/")
+	path := Path(r.Target)
 	for _, p := range protocols {
 		reader := &Reader{room: room, protocol: p}
 		if p.recognize(&reader.Call, &r, path) {
@@ -140,6 +139,15 @@ func Recognize(r Request, room int) *Reader {
 		}
 	}
 	return nil
+}
+
+// Path returns the path of a target in origin or absolute form, without query and final slash.
+func Path(target string) string {
+	path, _, _ := strings.Cut(target, "?")
+	if _, rest, absolute := strings.Cut(path, "://"); absolute {
+		path = rest[max(strings.IndexByte(rest, '/'), 0):]
+	}
+	return strings.TrimSuffix(path, "/")
 }
 
 // ByHead returns the kind of a request as far as its head shows it: Other if only the body can tell.
@@ -157,6 +165,7 @@ type Reader struct {
 	room     int // bytes left for text and arguments
 	text     []byte
 	parts    []part
+	pattern  pattern
 }
 
 // A part is a tool call that is put together from pieces.
@@ -226,13 +235,30 @@ func (r *Reader) one(status int, v jsondoc.Value) {
 	r.protocol.answer(r, v)
 }
 
-// Event reads an event of a stream: its event field and its data, and when it arrived after the request's first byte.
-func (r *Reader) Event(name, data []byte, doc *jsondoc.Doc, at time.Duration) {
-	if r.First == 0 && at > 0 && len(data) > 0 {
+// Event reads an event of a stream, and when it arrived after the request's first byte. parsed is what was parsed of it
+// already; nil is nothing.
+func (r *Reader) Event(e *capture.Event, parsed *capture.Parsed, at time.Duration) {
+	if r.pattern.fits(e.Raw) {
+		r.take(&r.text, r.pattern.text(e.Raw))
+		return
+	}
+	r.pattern.begin()
+	var f *capture.EventFields
+	var doc *jsondoc.Doc
+	if parsed != nil {
+		f, doc = parsed.Fields, parsed.Doc
+	}
+	if f == nil {
+		f = new(e.Fields())
+	}
+	if len(f.Data) == 0 {
+		return
+	}
+	if r.First == 0 && at > 0 {
 		r.First = at
 	}
 	if doc == nil {
-		doc = new(jsondoc.Parse(data))
+		doc = new(jsondoc.Parse(f.Data))
 	}
 	if doc.Err != nil { // [DONE], the endpoint of older MCP servers
 		return
@@ -241,7 +267,10 @@ func (r *Reader) Event(name, data []byte, doc *jsondoc.Doc, at time.Duration) {
 		r.fail(text)
 		return
 	}
-	r.protocol.event(r, string(name[:min(len(name), maxName)]), doc.Root)
+	r.protocol.event(r, string(f.Type[:min(len(f.Type), maxName)]), doc.Root)
+	if e.K > 1 { // the first may begin with a byte order mark
+		r.pattern.end(e.Raw, f.Data)
+	}
 }
 
 // fail records an error text. The first one stays; a Retry-After follows it.
@@ -281,6 +310,9 @@ func (r *Reader) Brief() *Call {
 
 // say adds text of the answer.
 func (r *Reader) say(v jsondoc.Value) {
+	if v.Kind() == jsondoc.String {
+		r.pattern.said(v)
+	}
 	if text, ok := v.Literal(); ok {
 		r.take(&r.text, text)
 	} else if v.Kind() == jsondoc.String && r.room > 0 {
@@ -309,6 +341,7 @@ func (r *Reader) tool(key string) (*ToolCall, *part) {
 
 // call adds what a piece says of a tool call. arguments is JSON in a string, or a value.
 func (r *Reader) call(key string, id, name, arguments jsondoc.Value) {
+	r.pattern.vary()
 	c, p := r.tool(key)
 	if c == nil {
 		return

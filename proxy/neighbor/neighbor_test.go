@@ -201,8 +201,8 @@ func TestBounds(t *testing.T) {
 	long := strings.Repeat("x", 100_000)
 	r := neighbor.Recognize(neighbor.Request{Method: "POST", Target: chat}, 1000)
 	for i := range 200 {
-		r.Event(nil, fmt.Appendf(nil, `{"choices":[{"delta":{"content":%q,"tool_calls":[{"index":%d,"id":%q,"function":{"name":%q,"arguments":%q}}]}}]}`,
-			long, i, long, long, long), nil, time.Second)
+		r.Event(&capture.Event{K: i, Raw: fmt.Appendf(nil, `data: {"choices":[{"delta":{"content":%q,"tool_calls":[{"index":%d,"id":%q,"function":{"name":%q,"arguments":%q}}]}}]}`+"\n\n",
+			long, i, long, long, long)}, nil, time.Second)
 	}
 	c := r.Finished()
 	size := len(r.Text())
@@ -230,7 +230,7 @@ func FuzzCalls(f *testing.F) {
 		if r == nil {
 			return
 		}
-		r.Event([]byte(field), answered, nil, 1)
+		r.Event(&capture.Event{K: 2, Raw: fmt.Appendf(nil, "event: %s\ndata: %s\n\n", field, answered)}, nil, 1)
 		c := r.Finished()
 		n := len(r.Text())
 		for _, call := range c.Asked {

@@ -67,7 +67,7 @@ func New(sink capture.Sink, o Options) *Recording {
 	r := &Recording{options: o.Proxy, first: sink, failed: make(chan error, 1)}
 	r.passed.changed = make(chan struct{}, 1)
 	o.Redact.Urgency, o.Redact.OutOfTime = o.Urgency, r.ending.over
-	r.sink = NewSink(sink, o.Redact)
+	r.sink = NewSink(newNaming(sink), o.Redact)
 	o.Recorder.Sink, o.Recorder.Urgency, o.Recorder.OnStop = counted{r.sink, &r.passed}, o.Urgency, r.Fail
 	o.Recorder.OutOfTime = r.ending.over
 	if o.Around != nil {

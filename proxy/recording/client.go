@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"unicode/utf8"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/internal/rawhead"
@@ -187,6 +188,21 @@ func ValidName(name string) bool {
 		}
 	}
 	return name != ""
+}
+
+// ToName makes a name of any text: up to 64 letters, digits, '.', '_' and '-'. It is empty if the text has no letter and
+// no digit.
+func ToName(text string) string {
+	name := strings.Trim(strings.Map(func(c rune) rune {
+		if c < utf8.RuneSelf && ValidName(string(c)) {
+			return c
+		}
+		return '-'
+	}, text[:min(len(text), 64)]), "-")
+	if strings.Trim(name, "._-") == "" {
+		return ""
+	}
+	return name
 }
 
 // The sources of a client's name.

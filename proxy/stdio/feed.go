@@ -26,6 +26,7 @@ const feedLimit = 16 << 20
 // A Hello is the first frame of a feed: facts about the tool.
 type Hello struct {
 	Name      string `json:"name"`                // of the server
+	ByCommand bool   `json:"byCommand,omitempty"` // the name is made of the command
 	Ancestors []int  `json:"ancestors,omitempty"` // the processes above the server's, its parent first
 }
 

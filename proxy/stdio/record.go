@@ -353,5 +353,9 @@ func (r *recorder) end() {
 
 // Peer returns the server as the record names it.
 func (h *Hello) Peer() capture.Peer {
-	return capture.Peer{Name: h.Name, URL: "stdio://" + h.Name}
+	p := capture.Peer{Name: h.Name, URL: "stdio://" + h.Name}
+	if h.ByCommand {
+		p.How = capture.ByCommand
+	}
+	return p
 }

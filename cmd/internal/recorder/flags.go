@@ -123,7 +123,7 @@ func (o *Flags) Register(f *pflag.FlagSet, forward string) {
 func (o *Flags) Options(e cli.Env, l Listener) (Options, error) {
 	r := Options{
 		Output: o.Output, Proxy: proxy.Options{Tools: true, NoRewrite: o.noRewrite, AllowRemote: o.AllowRemote},
-		Listener: l, Exchanges: !e.Quiet(), Events: o.events && !e.Quiet(),
+		Listener: l, Exchanges: !e.Quiet(), Events: o.events && !e.Quiet(), Hints: !e.Quiet(),
 	}
 	if len(o.Agents) == 0 && o.Forward == "" {
 		return r, cli.Usage("record needs --agent [NAME=]URL[@[HOST:]PORT] or --forward [HOST:]PORT; see a2atap record --help")

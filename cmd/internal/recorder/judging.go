@@ -75,6 +75,9 @@ func (r *Recording) judge(o Options, keep *keeping) {
 // engineOptions returns the options of an engine that reports to the listener and the spans.
 func (r *Recording) engineOptions(o *Options) []engine.Option {
 	options := r.spans.Options()
+	if r.hints != nil {
+		options = append(options, engine.OnEnded(func(x summary.Summary) { r.hints.saw(&x) }))
+	}
 	if o.Exchanges || r.spans != nil {
 		options = append(options, engine.OnEnded(func(x summary.Summary) {
 			if o.Exchanges {

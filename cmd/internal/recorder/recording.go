@@ -57,6 +57,7 @@ type Recording struct {
 	notices  chan string        // for the inspector; nil without one
 	shipment *shipment.Shipment // nil if the recording is not shipped
 	throttle *throttle
+	hints    *hints        // nil without them
 	patience time.Duration // how long the end waits for the rules before it prints why it waits
 	letGo    func()        // ends the memoryKeeper, which also bounds memory while the end stores and checks the rest
 	judged   chan judgement
@@ -113,6 +114,9 @@ func Start(o Options) (*Recording, error) {
 		r.spans = spans.Start(o.Collector, r.Source(), r.before.ID, r.listener.Notice, r.listener.Tell)
 	}
 	r.throttle = r.newThrottle()
+	if o.Hints && !o.Inspected {
+		r.hints = r.newHints(&o)
+	}
 	r.shipment = shipment.Start(o.Ship, o.Output, r.store, r.busy(), r.shipped)
 	go r.judge(o, keep)
 	r.letGo = r.keepMemory().begin()
@@ -238,6 +242,9 @@ func (r *Recording) Stop() (*judgment.Result, recording.Stats, error) {
 	// However long this takes, the rest is recorded or counted. A second interrupt ends it at once.
 	err := r.taps.Close(context.Background())
 	j := r.verdict()
+	if r.hints != nil && j.err == nil {
+		r.hints.end()
+	}
 	r.spans.Stop()
 	r.shipment.Stop()
 	stats := r.account()
@@ -319,4 +326,21 @@ func (r *Recording) keepMemory() *memoryKeeper {
 		now:   time.Now,
 		given: position(),
 	}
+}
+
+// newHints returns the hints of a recording.
+func (r *Recording) newHints(o *Options) *hints {
+	h := &hints{tell: r.listener.Tell, tapped: func() (names []string) {
+		for _, t := range r.Taps() {
+			names = append(names, t.Name())
+		}
+		return names
+	}}
+	if f := o.Proxy.Forward; f != nil {
+		h.given = len(f.Names) > 0
+	}
+	if f := r.Forward(); f != nil && !o.Run {
+		h.forward = f.Addr()
+	}
+	return h
 }

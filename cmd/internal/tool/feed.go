@@ -26,6 +26,8 @@ type Options struct {
 	Name   string // of the tool; empty for a name made of the command
 	Output string // the capture; empty to join a recorder
 	Hide   redacted.Flags
+
+	byCommand bool // the name is made of the command
 }
 
 // unrecorded prints why the tool is not recorded.
@@ -47,7 +49,7 @@ func (o *Options) feed(e cli.Env, joined *net.UnixConn, above []int) (feed *stdi
 		}
 		return stdio.Dial(own.Tools())
 	}
-	feed = stdio.NewFeed(stdio.Hello{Name: o.Name, Ancestors: above}, connect, func(err error) {
+	feed = stdio.NewFeed(stdio.Hello{Name: o.Name, ByCommand: o.byCommand, Ancestors: above}, connect, func(err error) {
 		if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
 			err = errors.New("the recorder has ended")
 		}

@@ -24,7 +24,7 @@ import (
 // Run runs a command as a tool. On Unix, it returns only if the command cannot be run.
 func Run(e cli.Env, o Options, args []string) error {
 	if o.Name == "" {
-		o.Name = nameOf(args)
+		o.Name, o.byCommand = nameOf(args), true
 	}
 	if !recording.ValidName(o.Name) || len(o.Name) > 64 {
 		return cli.Usage("stdio: the name %q (--name) must consist of up to 64 letters, digits, '.', '_' and '-'", o.Name)
@@ -71,12 +71,7 @@ func nameOf(args []string) string {
 	if at := strings.LastIndexByte(name, '@'); at > 0 { // the version of a package
 		name = name[:at]
 	}
-	return strings.Trim(strings.Map(func(c rune) rune {
-		if c < 0x80 && recording.ValidName(string(c)) {
-			return c
-		}
-		return '-'
-	}, name[:min(len(name), 64)]), "-")
+	return recording.ToName(name)
 }
 
 // runners are programs, and their subcommands, whose argument is the tool.

@@ -285,6 +285,11 @@ func (x *exchange) learn(fact capture.Fact) {
 	if fact.Client.Name != "" {
 		x.client = fact.Client
 	}
+	if name := fact.AgentName(); name != "" {
+		called := x.agent.called
+		x.agent = x.r.agent(capture.Peer{Name: name, URL: x.agent.url})
+		x.agent.called = x.agent.called || called
+	}
 	for _, w := range fact.Rewrites {
 		if strings.HasPrefix(w.Place, "request.body") {
 			x.request.rewritten = true

@@ -88,6 +88,10 @@ func (w *writer) keep(r *recorder, x *exchange, s capture.Step) error {
 			what.Client = r.client(what.Client, x.agent)
 			s.What = what
 		}
+		if what.AgentName() != "" {
+			what.Note = capture.NamedByServer + x.agent.innermost().label
+			s.What = what
+		}
 	case capture.Lost:
 		what.Reason = r.says(what.Reason)
 		s.What = what

@@ -46,6 +46,8 @@ type openExchange struct {
 	noSign   bool                  // its bodies were left out, since nothing shows that it is A2A
 	near     *neighbor.Reader      // of a call that is not A2A; nil for others
 	asks     digest.Digest         // of such a call: what it asks; 0 if that is not on record
+	stream   *session              // whose results it carries; nil for others
+	result   result                // on the stream of another exchange
 	missing  string                // why it cannot be checked completely; empty if it can
 	spoken   a2a.Dialects          // the dialects of an answer or event
 	batch    []*analysis.Exchange  // the calls of a batch that are checked separately

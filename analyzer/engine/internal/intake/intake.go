@@ -18,7 +18,7 @@ type Reader struct {
 	foreign foreign
 	open    map[uint64]*openExchange
 	spare   []*openExchange // for new exchanges: structs of ended ones
-	done    uint64          // the exchange that the current step closed; 0 without one
+	done    []uint64        // the exchanges that the current step closed
 	now     time.Time       // the latest instant of a step
 	pauses  []time.Time     // the value of now at the end of each recording that another one followed
 }

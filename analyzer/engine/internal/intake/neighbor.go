@@ -34,6 +34,9 @@ func (ob *observer) meet(in *openExchange) bool {
 	default:
 		in.asks = digest.Empty.Bytes(x.Body)
 	}
+	if in.near.Kind == neighbor.MCP {
+		ob.sessions.join(in)
+	}
 	return true
 }
 
@@ -54,12 +57,8 @@ func (r *Reader) advanceNeighbor(in *openExchange, s capture.Step) {
 		}
 		r.add(in, b, what.Data, 0, what.Decoded)
 	case capture.ResponseEvent:
-		if s.Parsed != nil && s.Parsed.Fields != nil {
-			f := s.Parsed.Fields
-			in.near.Event(f.Type, f.Data, s.Parsed.Doc, s.Offset)
-		} else if len(what.Event.Raw) > 0 {
-			f := what.Event.Fields()
-			in.near.Event(f.Type, f.Data, nil, s.Offset)
+		if len(what.Event.Raw) > 0 && !(in.near.Listens() && r.onStream(in, &what.Event, &s)) {
+			in.near.Event(&what.Event, s.Parsed, s.Offset)
 		}
 	case capture.ResponseEnd:
 		b := &in.response

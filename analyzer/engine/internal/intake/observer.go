@@ -17,6 +17,7 @@ type observer struct {
 	shown      shownCards
 	ids        sharedTexts
 	givenUp    givenUp
+	sessions   sessions
 	walker     a2a.Walker
 	whole      analysis.Observation // of the current message
 	inner      analysis.Observation // of the task or card in it

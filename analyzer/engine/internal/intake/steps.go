@@ -28,18 +28,17 @@ func (r *Reader) Step(s capture.Step) {
 	}
 }
 
-// Forget drops the exchange that the last step has closed, if any.
+// Forget drops the exchanges that the last step has closed, if any.
 func (r *Reader) Forget() {
-	if r.done == 0 {
-		return
+	for _, seq := range r.done {
+		if in := r.open[seq]; in != nil {
+			r.held -= in.size
+			*in = openExchange{}
+			r.spare = append(r.spare, in)
+		}
+		delete(r.open, seq)
 	}
-	if in := r.open[r.done]; in != nil {
-		r.held -= in.size
-		*in = openExchange{}
-		r.spare = append(r.spare, in)
-	}
-	delete(r.open, r.done)
-	r.done = 0
+	r.done = r.done[:0]
 }
 
 // lost counts exchanges that were not recorded. An exchange with a gap is checked up to the gap. A loss without a
@@ -154,6 +153,10 @@ func (r *Reader) advance(in *openExchange, s capture.Step) {
 			in.X.Link.Client, in.X.Anonymous = what.Client.Name, what.Client.Anonymous()
 			r.counter.Note(in.X.Link)
 		}
+		if name := what.AgentName(); name != "" {
+			in.X.Link.Agent = name
+			r.counter.Note(in.X.Link)
+		}
 		for _, w := range what.Rewrites {
 			switch {
 			case w.Place == "request.header[If-None-Match]":
@@ -261,6 +264,13 @@ func (r *Reader) release(in *openExchange) {
 
 // closed ends an exchange. An incomplete request is not checked, and neither is its answer.
 func (r *Reader) closed(in *openExchange, s capture.Step, c capture.Closed) {
+	if r.waits(in, s, c) {
+		return
+	}
+	r.streamOver(in)
+	if at := in.result.at; at > 0 && in.gathered.Took >= 0 {
+		in.gathered.Took = max(in.gathered.Took, at)
+	}
 	switch {
 	case c.Dropped > 0:
 		r.gap(in)
@@ -301,7 +311,7 @@ func (r *Reader) closed(in *openExchange, s capture.Step, c capture.Closed) {
 	done.End = end
 	r.observe(in, done)
 	r.ended(in)
-	r.done = s.Seq
+	r.done = append(r.done, s.Seq)
 }
 
 func (r *Reader) begin(s capture.Step, o capture.Opened) *analysis.Exchange {
