@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +25,7 @@ import (
 //go:embed testdata/py testdata/py02 testdata/py03 testdata/py1
 //go:embed testdata/java testdata/java03
 //go:embed testdata/pymcp testdata/jsmcp
+//go:embed testdata/pyflow testdata/jsflow
 //go:embed testdata/promptfoo
 var sources embed.FS
 
@@ -37,6 +39,7 @@ type Program struct {
 	built  string // pattern for the sources that testdata/install compiles
 	binary string // path of a program that does not need these; its first argument is its role
 	env    []string
+	before []string // a command in front of the program's
 
 	// command returns the command line and the environment of one of the programs, "agent" or "client". The sources
 	// are in dir, the dependencies in installed.
@@ -56,6 +59,10 @@ var (
 	// The SDKs of MCP have a server, and a client that starts the server of its arguments.
 	PyMCP = Program{Name: "pymcp", lock: "requirements.txt", command: python}
 	JSMCP = Program{Name: "jsmcp", lock: "package-lock.json", command: node}
+
+	// The SDKs of models have a client of all of them, models. In Python they have a planner, too.
+	PyFlow = Program{Name: "pyflow", lock: "requirements.txt", command: python}
+	JSFlow = Program{Name: "jsflow", lock: "package-lock.json", command: node}
 
 	Java03 = Program{Name: "java03", lock: "pom.xml", built: "*.java", command: java}
 )
@@ -88,9 +95,22 @@ func (p Program) GRPCAgent() Agent {
 	return agent
 }
 
+// ToolServer starts the MCP server of an SDK of MCP over Streamable HTTP, and returns its endpoint.
+func (p Program) ToolServer(t testing.TB) string {
+	t.Helper()
+	url, _, _ := p.start(t, "server", func([]byte) {}, "http")
+	return url + "/mcp"
+}
+
 // In returns the program with more in its environment.
 func (p Program) In(env ...string) Program {
 	p.env = env
+	return p
+}
+
+// Behind returns the program as it starts behind a command, such as a2atap run.
+func (p Program) Behind(command ...string) Program {
+	p.before = command
 	return p
 }
 
@@ -230,10 +250,14 @@ func (p Program) prepare(ctx context.Context, t testing.TB, role string) *exec.C
 		}
 	}
 	argv, env := p.command(dir, installed, role)
+	argv = slices.Concat(p.before, argv)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = dir
 	cmd.Env = append(append(withoutProxies(os.Environ()), env...), p.env...)
 	cmd.WaitDelay = 5 * time.Second
+	if p.before != nil {
+		cmd.WaitDelay = playTimeout // the command ends after the program
+	}
 	return cmd
 }
 
