@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -127,6 +128,9 @@ func TestPlannersOfFrameworks(t *testing.T) {
 		t.Run(c.framework, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "c.a2atap")
+			if os.Getenv("KEEPC") != "" {
+				path = os.Getenv("KEEPC") + c.framework
+			}
 			weather := c.http.ToolServer(t)
 			clock, _ := c.spoken.Command(t, "server")
 			p := &planning{turns: make(map[string]string), plan: peers.Plan{
@@ -135,14 +139,14 @@ func TestPlannersOfFrameworks(t *testing.T) {
 			if c.behindRun {
 				program := peers.PyFlow.In(modelEnvironment(t, models)...).Behind("a2atap", "run", "-o", path, "--")
 				planner, stop := program.Planner(t, c.framework)
-				p.planner, p.address, p.proxy = planner, planner.URL, planner.Proxy
+				p.planner, p.address, p.proxy = planner, planner.URL, strings.Replace(planner.Proxy, "://", "://user@", 1)
 				p.takeAll(t)
 				p.check(t, path, planner.Calls(t), stop)
 				return
 			}
 			planner, stop := peers.PyFlow.In(modelEnvironment(t, "")...).Planner(t, c.framework)
-			r := startRecorder(t, 5, "record", "--format", "json", "-o", path, "--agent", "planner="+planner.URL,
-				"--agent", "llm="+models, "--agent", "weather="+strings.TrimSuffix(weather, "/mcp"),
+			r := startRecorder(t, 5, "record", "--format", "json", "-o", path, "--client", "user-agent:user/*=user",
+				"--agent", "planner="+planner.URL, "--agent", "llm="+models, "--agent", "weather="+strings.TrimSuffix(weather, "/mcp"),
 				"--agent", "booker="+book, "--agent", "painter="+paint)
 			p.planner, p.address = planner, r.taps["planner"]
 			p.plan.Models, p.plan.Weather = r.taps["llm"], r.taps["weather"]+"/mcp"
@@ -179,6 +183,13 @@ func (p *planning) check(t *testing.T, path string, calls map[string]string, sto
 		if message, made := calls[id]; made {
 			seen[id] = true
 			x.turn = turns[message]
+		}
+	}
+	for _, x := range all { // a user fetches the card over the connection of the message
+		for _, o := range all {
+			if x.Operation == "GetAgentCard" && x.turn == 0 && x.Conn == o.Conn && o.turn == o.N {
+				x.turn = o.N
+			}
 		}
 	}
 	for _, x := range all {

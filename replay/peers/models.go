@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -31,6 +32,9 @@ func StartModels(t testing.TB) string {
 	t.Cleanup(server.Close)
 	return server.URL
 }
+
+// modelCalls counts the tool calls that models have asked for.
+var modelCalls atomic.Int64
 
 // A prompt is a request to a model, whatever its format.
 type prompt struct {
@@ -66,7 +70,7 @@ func (p *prompt) complete() completion {
 					args["api_key"] = SecretArgument
 				}
 				text, _ := json.Marshal(args)
-				id := fmt.Sprintf("call_%s%d", name, p.count)
+				id := fmt.Sprintf("call_%08d", modelCalls.Add(1))
 				c.calls = append(c.calls, modelCall{id, name, string(text)})
 			}
 		}
