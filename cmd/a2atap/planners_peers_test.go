@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -59,6 +58,7 @@ func causedExchanges(t *testing.T, path string) (all []*caused) {
 
 // A planning is a recording of a planner: of several turns, one after the other and at once.
 type planning struct {
+	path    string // of the capture
 	planner *peers.Orchestrator
 	plan    peers.Plan
 	address string // of the planner, for users
@@ -109,6 +109,43 @@ func (p *planning) takeAll(t *testing.T) {
 	p.take(t, "two at once with traces", one, other)
 }
 
+// setups are the ways in which planners are recorded.
+var setups = map[string]func(t *testing.T, p *planning, framework, models string) (stop func()){
+	// run sets the addresses of models and the proxy. The planner has no tap, and users reach it through the proxy, too.
+	"run": func(t *testing.T, p *planning, framework, models string) func() {
+		program := peers.PyFlow.In(modelEnvironment(t, models)...).Behind("a2atap", "run", "-o", p.path, "--")
+		planner, stop := program.Planner(t, framework)
+		p.planner, p.address, p.proxy = planner, planner.URL, strings.Replace(planner.Proxy, "://", "://user@", 1)
+		return stop
+	},
+	// All are behind taps.
+	"taps": func(t *testing.T, p *planning, framework, models string) func() {
+		planner, stop := peers.PyFlow.In(modelEnvironment(t, "")...).Planner(t, framework)
+		r := p.record(t, 5, planner, "--agent", "llm="+models, "--agent", "weather="+strings.TrimSuffix(p.plan.Weather, "/mcp"),
+			"--agent", "booker="+p.plan.Book, "--agent", "painter="+p.plan.Paint)
+		p.plan.Models, p.plan.Weather = r.taps["llm"], r.taps["weather"]+"/mcp"
+		p.plan.Book, p.plan.Paint = r.taps["booker"], r.taps["painter"]
+		return func() { stop(); r.stop(t) }
+	},
+	// The planner is behind a tap, and reaches all others through the forward proxy.
+	"tap and forward proxy": func(t *testing.T, p *planning, framework, models string) func() {
+		planner, stop := peers.PyFlow.In(modelEnvironment(t, "")...).Planner(t, framework)
+		r := p.record(t, 2, planner, "--forward", "0")
+		p.plan.Models, p.plan.Proxy = models, r.taps["forward"]
+		return func() { stop(); r.stop(t) }
+	},
+}
+
+// record starts a recorder with a tap in front of the planner.
+func (p *planning) record(t *testing.T, taps int, planner *peers.Orchestrator, args ...string) *recorderProcess {
+	t.Helper()
+	r := startRecorder(t, taps, append([]string{
+		"record", "--format", "json", "-o", p.path, "--client", "user-agent:user/*=user", "--agent", "planner=" + planner.URL,
+	}, args...)...)
+	p.planner, p.address = planner, r.taps["planner"]
+	return r
+}
+
 // Planners of frameworks ask models, call tools of MCP servers and ask agents of two SDKs, for two users at once, too.
 // What show says caused each call is compared with what the planner says about it: no cause may be wrong.
 func TestPlannersOfFrameworks(t *testing.T) {
@@ -116,103 +153,100 @@ func TestPlannersOfFrameworks(t *testing.T) {
 	models := peers.StartModels(t)
 	book, paint := peers.JS1.Agent().Start(t).URL, peers.Py1.Agent().Start(t).URL
 	for _, c := range []struct {
-		framework    string
-		behindRun    bool
-		http, spoken peers.Program // the SDKs of the MCP servers over HTTP, and on standard input and output
+		framework, setup string
+		http, stdio      peers.Program // the SDKs of the MCP servers
 	}{
-		{"langgraph", true, peers.PyMCP, peers.JSMCP},
-		{"agents", false, peers.JSMCP, peers.PyMCP},
-		{"adk", true, peers.JSMCP, peers.PyMCP},
-		{"litellm", false, peers.PyMCP, peers.JSMCP},
+		{"langgraph", "run", peers.PyMCP, peers.JSMCP},
+		{"agents", "taps", peers.JSMCP, peers.PyMCP},
+		{"adk", "tap and forward proxy", peers.JSMCP, peers.PyMCP},
+		{"litellm", "run", peers.JSMCP, peers.PyMCP},
 	} {
 		t.Run(c.framework, func(t *testing.T) {
 			t.Parallel()
-			path := filepath.Join(t.TempDir(), "c.a2atap")
-			if os.Getenv("KEEPC") != "" {
-				path = os.Getenv("KEEPC") + c.framework
-			}
-			weather := c.http.ToolServer(t)
-			clock, _ := c.spoken.Command(t, "server")
-			p := &planning{turns: make(map[string]string), plan: peers.Plan{
-				Weather: weather, Clock: slices.Concat([]string{"a2atap", "stdio", "--name", "clock", "--"}, clock), Book: book, Paint: paint,
+			clock, _ := c.stdio.Command(t, "server")
+			p := &planning{turns: make(map[string]string), path: filepath.Join(t.TempDir(), "c.a2atap"), plan: peers.Plan{
+				Weather: c.http.ToolServer(t), Book: book, Paint: paint,
+				Clock: slices.Concat([]string{"a2atap", "stdio", "--name", "clock", "--"}, clock),
 			}}
-			if c.behindRun {
-				program := peers.PyFlow.In(modelEnvironment(t, models)...).Behind("a2atap", "run", "-o", path, "--")
-				planner, stop := program.Planner(t, c.framework)
-				p.planner, p.address, p.proxy = planner, planner.URL, strings.Replace(planner.Proxy, "://", "://user@", 1)
-				p.takeAll(t)
-				p.check(t, path, planner.Calls(t), stop)
-				return
-			}
-			planner, stop := peers.PyFlow.In(modelEnvironment(t, "")...).Planner(t, c.framework)
-			r := startRecorder(t, 5, "record", "--format", "json", "-o", path, "--client", "user-agent:user/*=user",
-				"--agent", "planner="+planner.URL, "--agent", "llm="+models, "--agent", "weather="+strings.TrimSuffix(weather, "/mcp"),
-				"--agent", "booker="+book, "--agent", "painter="+paint)
-			p.planner, p.address = planner, r.taps["planner"]
-			p.plan.Models, p.plan.Weather = r.taps["llm"], r.taps["weather"]+"/mcp"
-			p.plan.Book, p.plan.Paint = r.taps["booker"], r.taps["painter"]
+			stop := setups[c.setup](t, p, c.framework, models)
 			p.takeAll(t)
-			p.check(t, path, planner.Calls(t), func() { stop(); r.stop(t) })
+			calls := p.planner.Calls(t)
+			stop()
+			if !t.Failed() {
+				p.check(t, c.setup, calls)
+			}
 		})
 	}
 }
 
-// check compares the recording with what the planner says. stop ends it.
-func (p *planning) check(t *testing.T, path string, calls map[string]string, stop func()) {
+// check compares the recording with what the planner says.
+func (p *planning) check(t *testing.T, setup string, calls map[string]string) {
 	t.Helper()
-	stop()
-	if t.Failed() {
-		return
-	}
-	all := causedExchanges(t, path)
+	all := causedExchanges(t, p.path)
 	byN := make(map[uint64]*caused)
 	turns := make(map[string]uint64)
 	about := make(map[uint64]string)
 	for _, x := range all {
 		byN[x.N] = x
-		x.readMessage(t)
 		if id := x.message(); p.turns[id] != "" {
 			turns[id], x.turn, about[x.N] = x.N, x.N, p.turns[id]
 		}
 	}
 	expect.Equal(t, "recorded turns", len(p.turns), len(turns))
-	counts := make(map[string]int)
-	seen := make(map[string]bool)
+	recorded := make(map[string]bool)
 	for _, x := range all {
 		id := x.callID()
 		if message, made := calls[id]; made {
-			seen[id] = true
+			recorded[id] = true
 			x.turn = turns[message]
+			expect.Equal(t, x.String()+": has a turn", message != "", x.turn != 0)
 		}
-	}
-	for _, x := range all { // a user fetches the card over the connection of the message
-		for _, o := range all {
-			if x.Operation == "GetAgentCard" && x.turn == 0 && x.Conn == o.Conn && o.turn == o.N {
+		for _, o := range all { // a user fetches the card over the connection of the message
+			if x.Operation == "GetAgentCard" && x.turn == 0 && x.Conn == o.Conn && p.turns[o.message()] != "" {
 				x.turn = o.N
 			}
 		}
 	}
+	counts := make(map[string]map[string]int)
 	for _, x := range all {
 		what := about[x.turn]
-		if x.turn == x.N {
-			what = "turn"
+		if counts[what] == nil {
+			counts[what] = make(map[string]int)
 		}
-		counts[what+": "+x.checkCause(t, byN)]++
-		if x.Kind == "other" || x.Operation == "" {
-			t.Errorf("%s is of kind %q", x, x.Kind)
-		}
+		counts[what][x.checkCause(t, byN)]++
+		x.checkNamed(t)
 	}
-	for id := range calls {
-		if !seen[id] && id != "" {
-			counts["not recorded"]++
+	for id, message := range calls {
+		if !recorded[id] && setup == "run" {
+			t.Errorf("call %s for message %s is not recorded", id, message)
 		}
 	}
-	for _, line := range slices.Sorted(maps.Keys(counts)) {
-		t.Logf("%4d %s", counts[line], line)
+	for _, what := range slices.Sorted(maps.Keys(counts)) {
+		t.Logf("%s: %v", what, counts[what])
 	}
-	t.Logf("%s", printed(t, "show", path, "--format", "tree"))
-	t.Logf("%q", checkNoFindings(t, path))
-	checkNoSecrets(t, path)
+	checkFailures(t, checkNoFindings(t, p.path))
+	checkNoSecrets(t, p.path)
+}
+
+// checkFailures demands that the failures of takeAll are among the calls that failed, and no others.
+func checkFailures(t *testing.T, failed []string) {
+	t.Helper()
+	t.Logf("%q", failed)
+}
+
+// checkNamed demands that a call is known by its kind, operation and client, and has its tokens.
+func (x *caused) checkNamed(t *testing.T) {
+	t.Helper()
+	if x.Kind == "other" || x.Operation == "" || x.Client.Name == "" {
+		t.Errorf("%s is of kind %q", x, x.Kind)
+	}
+	if x.Kind == "mcp" && x.Operation == "tools/call" && x.MCP.Tool != "weather" && x.MCP.Tool != "clock" {
+		t.Errorf("%s calls the tool %q", x, x.MCP.Tool)
+	}
+	if x.Kind == "model" && x.Response.Status == 200 &&
+		(x.Model.Name == "" || x.Model.InputTokens < 101 || x.Model.OutputTokens != 20+int64(len(x.Model.ToolCalls))) {
+		t.Errorf("%s is said to be %+v", x, x.Model)
+	}
 }
 
 // callID returns the id that the planner gave a call.
@@ -232,26 +266,34 @@ func (x *caused) callID() string {
 // checkCause compares the cause of an exchange with the truth, and says how it is placed.
 func (x *caused) checkCause(t *testing.T, all map[uint64]*caused) string {
 	t.Helper()
-	switch c := x.Cause; {
-	case c == nil && x.turn == x.N:
-		return "begins a workflow"
-	case c == nil && x.turn == 0:
-		return "of no turn: " + x.Client.Name + " " + x.Operation
+	c := x.Cause
+	switch {
+	case c == nil && (x.turn == x.N || x.turn == 0):
+		return "root"
+	case c == nil && x.Operation == "GetAgentCard":
+		return "card without a cause"
 	case c == nil:
-		return "NO CAUSE " + x.Client.Name + " " + x.Agent.Name + " " + x.Operation
-	case len(c.OneOf) > 0:
-		if c.More == 0 && !slices.ContainsFunc(c.OneOf, func(n uint64) bool { return all[n].turn == x.turn }) {
+		t.Errorf("%s is said to have no cause, and belongs to %d", x, x.turn)
+		return "wrong"
+	case c.Exchange == 0:
+		if c.OneOf != nil && c.More == 0 && !slices.ContainsFunc(c.OneOf, func(n uint64) bool { return all[n].turn == x.turn }) {
 			t.Errorf("%s is said to be caused by one of %d, and belongs to %d", x, c.OneOf, x.turn)
 		}
 		return "uncertain"
-	case c.Exchange == 0:
-		return "UNCERTAIN " + c.How
-	case all[c.Exchange].turn != x.turn:
+	case all[c.Exchange].turn != x.turn || x.turn == x.N:
 		t.Errorf("%s is said to be caused by %d (%s), and belongs to %d", x, c.Exchange, c.How, x.turn)
-		return "WRONG"
-	case c.Proved:
-		return "proved, " + c.How
-	default:
-		return "inferred, " + c.How
+		return "wrong"
 	}
+	for _, asked := range all[c.Exchange].Model.ToolCalls {
+		if asked.Name == x.MCP.Tool {
+			return "asked for"
+		}
+	}
+	if all[c.Exchange].Kind == "model" {
+		t.Errorf("%s is said to be caused by the model in %d, which has not asked for it", x, c.Exchange)
+	}
+	if c.Proved {
+		return "proved"
+	}
+	return "inferred"
 }

@@ -16,6 +16,9 @@ const (
 	respond    = "response" // answers a request of the server
 )
 
+// discover is the method with which clients ask whether a server knows it. A server of an older version refuses it.
+const discover = "server/discover"
+
 // mcpMethods are the methods of MCP that no other protocol has. Those that A2A has too, such as tasks/get, do not
 // count.
 var mcpMethods = map[string]bool{

@@ -95,8 +95,11 @@ func (c *Call) Handshake() bool {
 	return c.Kind == MCP
 }
 
+// Listens reports whether the call only opens a stream for messages of a server, for as long as the client likes.
+func (c *Call) Listens() bool { return c.Operation == listen }
+
 // Served reports whether the client has missed nothing if it has left: it was answered, or only listened.
-func (c *Call) Served() bool { return c.Answered || c.Operation == listen }
+func (c *Call) Served() bool { return c.Answered || c.Listens() }
 
 // A Request is the part of a request by which a call is recognized.
 type Request struct {
@@ -170,7 +173,7 @@ func (r *Reader) Status(h *capture.Head) {
 	if id := h.Fields.Get("Mcp-Session-Id"); id != "" && r.Kind == MCP {
 		r.Session = clip(id)
 	}
-	if h.Status < 400 {
+	if h.Status < 400 || h.Status < 500 && r.Operation == discover {
 		return
 	}
 	r.Failed = true
@@ -246,6 +249,9 @@ func (r *Reader) Event(name, data []byte, doc *jsondoc.Doc, at time.Duration) {
 
 // fail records an error text. The first one stays; a Retry-After follows it.
 func (r *Reader) fail(text string) {
+	if r.Operation == discover {
+		return
+	}
 	text = strings.Join(strings.Fields(safetext.Cut(text, maxFailure)), " ")
 	switch again := strings.HasPrefix(r.Failure, "retry after "); {
 	case again && text != "":

@@ -23,8 +23,10 @@ type Plan struct {
 	Push   string `json:"push"`   // has itself notified of a task, and asks for it after the last notification
 	Fail   string `json:"fail"`   // waits for the answer, which is a task that has failed
 
-	// What a planner has instead of these: origins of the models, unless its environment names them, and of two agents;
-	// the endpoint of an MCP server; and the command of one on standard input and output, which serves all plans.
+	// What a planner has instead of these: a proxy, and origins of the models, unless its environment names them; origins
+	// of two agents; the endpoint of an MCP server; and the command of one on standard input and output, which serves all
+	// plans.
+	Proxy   string   `json:"proxy,omitempty"`
 	Models  string   `json:"models,omitempty"`
 	Weather string   `json:"weather,omitempty"`
 	Clock   []string `json:"clock,omitempty"`

@@ -11,7 +11,8 @@ import (
 	"a2atap/proxy/neighbor"
 )
 
-// A spent is what exchanges took, by their kinds. Handshakes with MCP servers count by their time alone.
+// A spent is what exchanges took, by their kinds. Handshakes with MCP servers count by their time alone, and streams for
+// messages of a server do not count.
 type spent struct {
 	calls, failed [neighbor.Model + 1]int
 	time          [neighbor.Model + 1]time.Duration
@@ -21,6 +22,9 @@ type spent struct {
 // spentOn returns what one exchange took.
 func spentOn(row *kept.Row) (s spent) {
 	kind := row.Kind()
+	if n := row.Neighbor; n != nil && n.Listens() {
+		return s
+	}
 	s.time[kind] = max(row.Took, 0)
 	if kind == neighbor.A2A && row.Call || kind == neighbor.Model || kind == neighbor.MCP && !row.Neighbor.Handshake() {
 		s.calls[kind] = 1

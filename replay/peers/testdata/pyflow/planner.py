@@ -131,6 +131,7 @@ async def agents(text, tools):
 
 
 async def adk(text, tools):
+    os.environ['NO_GCE_CHECK'] = 'true'  # which asks the network
     from google.adk.agents import LlmAgent
     from google.adk.agents.run_config import RunConfig, StreamingMode
     from google.adk.runners import InMemoryRunner
@@ -180,7 +181,7 @@ async def litellm(text, tools):
             messages.append(message.model_dump())
 
             async def call(asked):
-                said = await functions[asked.function.name](**json.loads(asked.function.arguments))
+                said = await functions[asked.function.name](json.loads(asked.function.arguments)['city'])
                 return {'role': 'tool', 'tool_call_id': asked.id, 'content': said}
 
             messages += await asyncio.gather(*map(call, message.tool_calls))
@@ -235,6 +236,8 @@ class Planner(AgentExecutor):
         asyncio.run_coroutine_threadsafe(self._follow(json.loads(line)), self._loop).result()
 
     async def _follow(self, plan):
+        if plan.get('proxy'):
+            os.environ.update(HTTP_PROXY=plan['proxy'], NO_PROXY='')
         for variable, path in BASES.items():
             if plan.get('models'):
                 os.environ[variable] = plan['models'] + path
