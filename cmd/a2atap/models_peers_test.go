@@ -118,12 +118,15 @@ var placeholder = regexp.MustCompile(`redacted\.[0-9a-f.]+`)
 // answer returns what show says of a model's answer.
 func (x *caused) answer(t *testing.T) modelAnswer {
 	t.Helper()
+	line, asked := x.Request.Line, x.Request.Body
 	a := modelAnswer{
-		Model: x.Model.Name, Stream: x.Model.FirstChunk > 0, Text: x.Model.Text, Input: x.Model.InputTokens, Output: x.Model.OutputTokens,
+		Model: x.Model.Name, Text: x.Model.Text, Input: x.Model.InputTokens, Output: x.Model.OutputTokens,
+		Stream: strings.Contains(asked, `"stream":true`) || strings.Contains(asked, `"stream": true`) || strings.Contains(line, ":stream"),
 	}
 	if x.Response.Status >= 400 {
-		a.Failed, a.Stream = x.Response.Status, strings.Contains(x.Request.Body, `"stream":true`) ||
-			strings.Contains(x.Request.Line, ":stream")
+		a.Failed = x.Response.Status
+	} else if events := !strings.Contains(line, "/api/chat"); a.Stream && events != (x.Model.FirstChunk > 0) {
+		t.Errorf("%s: the first chunk came after %v ms", x, x.Model.FirstChunk)
 	}
 	for _, c := range x.Model.ToolCalls {
 		call := modelToolCall{Name: c.Name}
@@ -146,7 +149,7 @@ func checkNoFindings(t *testing.T, path string) (otherCalls []string) {
 			Rule, Message string
 			Exchange      uint64
 		}
-		Verdict  struct {
+		Verdict struct {
 			Status     string
 			OtherCalls []struct{ Operation, Error, Text string }
 		}

@@ -95,6 +95,18 @@ func (c *Call) Handshake() bool {
 	return c.Kind == MCP
 }
 
+// Declined reports whether a status declines what an MCP server need not offer: a version, a stream for its messages, or
+// an end of sessions. Such a call has not failed.
+func (c *Call) Declined(status int) bool {
+	switch {
+	case c.Kind != MCP:
+		return false
+	case c.Operation == discover:
+		return status >= 400 && status < 500
+	}
+	return status == 405 && (c.Operation == listen || c.Operation == endSession)
+}
+
 // Listens reports whether the call only opens a stream for messages of a server, for as long as the client likes.
 func (c *Call) Listens() bool { return c.Operation == listen }
 
@@ -173,7 +185,7 @@ func (r *Reader) Status(h *capture.Head) {
 	if id := h.Fields.Get("Mcp-Session-Id"); id != "" && r.Kind == MCP {
 		r.Session = clip(id)
 	}
-	if h.Status < 400 || h.Status < 500 && r.Operation == discover {
+	if h.Status < 400 || r.Declined(h.Status) {
 		return
 	}
 	r.Failed = true
@@ -249,7 +261,7 @@ func (r *Reader) Event(name, data []byte, doc *jsondoc.Doc, at time.Duration) {
 
 // fail records an error text. The first one stays; a Retry-After follows it.
 func (r *Reader) fail(text string) {
-	if r.Operation == discover {
+	if r.Operation == discover { // its status says whether it failed
 		return
 	}
 	text = strings.Join(strings.Fields(safetext.Cut(text, maxFailure)), " ")

@@ -83,6 +83,11 @@ func TestCalls(t *testing.T) {
 			`mcp/mcp server/discover`,
 		},
 		{
+			"MCP, a server without a stream for its messages",
+			"GET /mcp HTTP/1.1\nHost: service.example\nAccept: text/event-stream\nMcp-Session-Id: s1\n\n",
+			answer("405 Method Not Allowed", "text/plain", ""), `mcp/mcp listen session=s1`,
+		},
+		{
 			"MCP, a probe that a broken server answers",
 			post("/mcp", `{"jsonrpc":"2.0","id":"server-discover","method":"server/discover","params":{}}`),
 			answer("502 Bad Gateway", "text/plain", "no"),

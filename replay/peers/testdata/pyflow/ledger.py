@@ -35,6 +35,8 @@ def enter(**more: str) -> str:
 
 
 def _mark(headers) -> None:
+    if 'X-Request-Id' in headers:  # by the library above
+        return
     headers['X-Request-Id'] = enter()
     if trace := turn.get().trace:
         version, trace_id, _, flags = trace.split('-', 3)
@@ -58,7 +60,7 @@ def keep() -> None:
     request = aiohttp.ClientSession._request
 
     async def marked(self, method, url, *, headers=None, **more):
-        headers = dict(headers or {})
+        headers = httpx.Headers(list(headers.items()) if headers else None)
         _mark(headers)
         return await request(self, method, url, headers=headers, **more)
 
