@@ -36,6 +36,7 @@ var sources embed.FS
 type Program struct {
 	Name   string // the directory
 	lock   string // the file that pins the dependencies
+	shared string // the directory of the program whose dependencies it uses; empty for its own
 	built  string // pattern for the sources that testdata/install compiles
 	binary string // path of a program that does not need these; its first argument is its role
 	env    []string
@@ -57,7 +58,7 @@ var (
 	Py1  = Program{Name: "py1", lock: "requirements.txt", command: python}
 
 	// The SDKs of MCP have a server, and a client that starts the server of its arguments.
-	PyMCP = Program{Name: "pymcp", lock: "requirements.txt", command: python}
+	PyMCP = Program{Name: "pymcp", lock: "requirements.txt", shared: "pyflow", command: python}
 	JSMCP = Program{Name: "jsmcp", lock: "package-lock.json", command: node}
 
 	// The SDKs of models have a client of all of them, models. In Python they have a planner, too.
@@ -270,7 +271,7 @@ func (p Program) installed(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(root, p.Name)
+	dir := filepath.Join(root, cmp.Or(p.shared, p.Name))
 	got, err := os.ReadFile(filepath.Join(dir, "installed"))
 	if err != nil || !bytes.Equal(got, want) {
 		t.Fatalf("%s does not hold the pinned dependencies of %s; run replay/peers/testdata/install", dir, p.Name)
@@ -281,7 +282,7 @@ func (p Program) installed(t testing.TB) string {
 // pinned returns the files that are installed together: the lock file, then the sources that are compiled with the
 // dependencies, those shared by its language first.
 func (p Program) pinned() ([]byte, error) {
-	files := []string{"testdata/" + p.Name + "/" + p.lock}
+	files := []string{"testdata/" + cmp.Or(p.shared, p.Name) + "/" + p.lock}
 	if p.built != "" {
 		for _, dir := range []string{strings.TrimRight(p.Name, "0123456789"), p.Name} {
 			found, err := fs.Glob(sources, "testdata/"+dir+"/"+p.built)

@@ -5,6 +5,7 @@ Its arguments are the texts of the users: each vendor's model gets each of them,
 
 import json
 import sys
+from functools import cache
 
 import anthropic
 import ollama
@@ -12,13 +13,18 @@ import openai
 from google import genai
 from google.genai import errors, types
 
+# A client takes long to make, so there is one of each.
+openai_client, anthropic_client, genai_client, ollama_client = map(
+    cache, (openai.OpenAI, anthropic.Anthropic, genai.Client, ollama.Client)
+)
+
 PARAMETERS = {'type': 'object', 'properties': {'city': {'type': 'string'}}, 'required': ['city']}
 TOOL = {'name': 'weather', 'description': 'Tell the weather.'}
 FUNCTION = {'type': 'function', 'function': {**TOOL, 'parameters': PARAMETERS}}
 
 
 def chat(text, stream):
-    client = openai.OpenAI()
+    client = openai_client()
     request = {'model': 'gpt-py', 'messages': [{'role': 'user', 'content': text}], 'tools': [FUNCTION]}
     if stream:
         with client.chat.completions.stream(**request, stream_options={'include_usage': True}) as events:
@@ -31,7 +37,7 @@ def chat(text, stream):
 
 
 def responses(text, stream):
-    client = openai.OpenAI()
+    client = openai_client()
     request = {'model': 'gpt-py-r', 'input': text, 'tools': [{'type': 'function', **TOOL, 'parameters': PARAMETERS}]}
     if stream:
         with client.responses.stream(**request) as events:
@@ -43,7 +49,7 @@ def responses(text, stream):
 
 
 def messages(text, stream):
-    client = anthropic.Anthropic()
+    client = anthropic_client()
     request = {
         'model': 'claude-py', 'max_tokens': 100, 'messages': [{'role': 'user', 'content': text}],
         'tools': [{**TOOL, 'input_schema': PARAMETERS}],
@@ -59,7 +65,7 @@ def messages(text, stream):
 
 
 def gemini(text, stream):
-    client = genai.Client()
+    client = genai_client()
     tools = [types.Tool(function_declarations=[types.FunctionDeclaration(**TOOL, parameters_json_schema=PARAMETERS)])]
     config = types.GenerateContentConfig(
         tools=tools, automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True)
@@ -77,7 +83,7 @@ def gemini(text, stream):
 
 
 def local(text, stream):
-    answers = ollama.Client().chat(model='llama-py', messages=[{'role': 'user', 'content': text}], tools=[FUNCTION], stream=stream)
+    answers = ollama_client().chat(model='llama-py', messages=[{'role': 'user', 'content': text}], tools=[FUNCTION], stream=stream)
     said, calls = '', []
     for answer in answers if stream else [answers]:
         said += answer.message.content or ''
