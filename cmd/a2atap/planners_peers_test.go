@@ -244,7 +244,7 @@ func checkPlaced(t *testing.T, setup string, counts map[string]map[string]int) {
 		}
 	}
 	if n := counts["alone"]["asked for"]; n < 2 {
-		t.Errorf("%d calls are said to be asked for by a model, want 2 or more", n)
+		t.Errorf("a model asked for %d calls, want 2 or more", n)
 	}
 }
 
@@ -269,7 +269,7 @@ func (x *caused) checkNamed(t *testing.T) {
 	}
 	if x.Kind == "model" && x.Response.Status == 200 &&
 		(x.Model.Name == "" || x.Model.InputTokens < 101 || x.Model.OutputTokens != 20+int64(len(x.Model.ToolCalls))) {
-		t.Errorf("%s is said to be %+v", x, x.Model)
+		t.Errorf("%s: got %+v", x, x.Model)
 	}
 }
 
@@ -297,15 +297,15 @@ func (x *caused) checkCause(t *testing.T, all map[uint64]*caused) string {
 	case c == nil && x.Operation == "GetAgentCard":
 		return "card without a cause"
 	case c == nil:
-		t.Errorf("%s is said to have no cause, and belongs to %d", x, x.turn)
+		t.Errorf("%s: got no cause, want one in %d", x, x.turn)
 		return "wrong"
 	case c.Exchange == 0:
 		if c.OneOf != nil && c.More == 0 && !slices.ContainsFunc(c.OneOf, func(n uint64) bool { return all[n].turn == x.turn }) {
-			t.Errorf("%s is said to be caused by one of %d, and belongs to %d", x, c.OneOf, x.turn)
+			t.Errorf("%s: got one of the causes %d, want one in %d", x, c.OneOf, x.turn)
 		}
 		return "uncertain"
 	case all[c.Exchange].turn != x.turn || x.turn == x.N:
-		t.Errorf("%s is said to be caused by %d (%s), and belongs to %d", x, c.Exchange, c.How, x.turn)
+		t.Errorf("%s: got the cause %d (%s), want one in %d", x, c.Exchange, c.How, x.turn)
 		return "wrong"
 	}
 	for _, asked := range all[c.Exchange].Model.ToolCalls {
@@ -314,7 +314,7 @@ func (x *caused) checkCause(t *testing.T, all map[uint64]*caused) string {
 		}
 	}
 	if all[c.Exchange].Kind == "model" {
-		t.Errorf("%s is said to be caused by the model in %d, which has not asked for it", x, c.Exchange)
+		t.Errorf("%s: got as its cause the model in %d, which has not asked for it", x, c.Exchange)
 	}
 	if c.Proved {
 		return "proved"

@@ -95,24 +95,6 @@ func (c *Call) Handshake() bool {
 	return c.Kind == MCP
 }
 
-// Declined reports whether a status declines what an MCP server need not offer: a version, a stream for its messages, or
-// an end of sessions. Such a call has not failed.
-func (c *Call) Declined(status int) bool {
-	switch {
-	case c.Kind != MCP:
-		return false
-	case c.Operation == discover:
-		return status >= 400 && status < 500
-	}
-	return status == 405 && (c.Operation == listen || c.Operation == endSession)
-}
-
-// Listens reports whether the call only opens a stream for messages of a server, for as long as the client likes.
-func (c *Call) Listens() bool { return c.Operation == listen }
-
-// Served reports whether the client has missed nothing if it has left: it was answered, or only listened.
-func (c *Call) Served() bool { return c.Answered || c.Listens() }
-
 // A Request is the part of a request by which a call is recognized.
 type Request struct {
 	Method, Target string // the target in origin or absolute form
@@ -216,7 +198,7 @@ func (r *Reader) Answer(status int, body []byte, doc *jsondoc.Doc) {
 			r.one(status, one.Root)
 			n++
 		}
-		if n == 0 && status >= 400 {
+		if n == 0 && status >= 400 && !r.Declined(status) {
 			r.fail(string(body[:min(len(body), maxFailure)]))
 		}
 	default:
@@ -226,7 +208,9 @@ func (r *Reader) Answer(status int, body []byte, doc *jsondoc.Doc) {
 
 func (r *Reader) one(status int, v jsondoc.Value) {
 	if text, failed := errorText(v); failed && r.Kind == Model || status >= 400 {
-		r.fail(text)
+		if !r.Declined(status) {
+			r.fail(text)
+		}
 		return
 	}
 	if v.Kind() == jsondoc.Array {
@@ -261,9 +245,6 @@ func (r *Reader) Event(name, data []byte, doc *jsondoc.Doc, at time.Duration) {
 
 // fail records an error text. The first one stays; a Retry-After follows it.
 func (r *Reader) fail(text string) {
-	if r.Operation == discover { // its status says whether it failed
-		return
-	}
 	text = strings.Join(strings.Fields(safetext.Cut(text, maxFailure)), " ")
 	switch again := strings.HasPrefix(r.Failure, "retry after "); {
 	case again && text != "":

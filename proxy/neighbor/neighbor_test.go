@@ -83,6 +83,11 @@ func TestCalls(t *testing.T) {
 			`mcp/mcp server/discover`,
 		},
 		{
+			"MCP, a server that refuses the probe by JSON-RPC",
+			post("/mcp", `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{}}`),
+			whole(`{"jsonrpc":"2.0","error":{"code":-32601,"message":"Method not found"},"id":1}`), `mcp/mcp server/discover`,
+		},
+		{
 			"MCP, a server without a stream for its messages",
 			"GET /mcp HTTP/1.1\nHost: service.example\nAccept: text/event-stream\nMcp-Session-Id: s1\n\n",
 			answer("405 Method Not Allowed", "text/plain", ""), `mcp/mcp listen session=s1`,

@@ -21,7 +21,7 @@ const (
 // SecretArgument is a credential that a model gives to tools.
 const SecretArgument = "planted0argument0123456789abcdef"
 
-// StartModels starts a server in place of all vendors' models, and returns its origin. It speaks the wire formats of
+// StartModels starts a server instead of all vendors' models, and returns its origin. It speaks the wire formats of
 // OpenAI (chat completions and responses), Anthropic, Gemini and Ollama, whole and as streams.
 //
 // A model first calls the tools weather and clock, both at once, then book, then paint, as far as they are offered, and
