@@ -26,7 +26,7 @@ func (c *Call) Declined(status int) bool {
 	case c.Kind != MCP:
 		return false
 	case c.Operation == discover:
-		return status >= 400 && status < 500
+		return status == 400
 	}
 	return status == 405 && (c.Operation == listen || c.Operation == endSession)
 }

@@ -96,7 +96,7 @@ func TestCalls(t *testing.T) {
 			"MCP, a probe that a broken server answers",
 			post("/mcp", `{"jsonrpc":"2.0","id":"server-discover","method":"server/discover","params":{}}`),
 			answer("502 Bad Gateway", "text/plain", "no"),
-			`mcp/mcp server/discover failed=""`,
+			`mcp/mcp server/discover failed="no"`,
 		},
 		{
 			"OpenAI chat, streamed with two tool calls in pieces", post(chat, `{"model":"gpt-x","messages":[],"stream":true}`),
