@@ -116,6 +116,40 @@ func TestForwardToItself(t *testing.T) {
 	}
 }
 
+// A tap that is reached through the forward proxy records the client of the forward proxy, so that its process is found,
+// and each client once.
+func TestForwardToATap(t *testing.T) {
+	t.Parallel()
+	agent := newAgent(t, func(rw http.ResponseWriter, r *http.Request) { io.WriteString(rw, "hi") })
+	f := newForwardRig(t, nil, "booker="+agent.URL)
+	tap := strings.TrimPrefix(f.tap(0).URL(), "http://")
+	const clients, requests = 20, 3
+	var calling sync.WaitGroup
+	for n := range 2 * clients {
+		calling.Go(func() {
+			to, target := f.forward.Addr(), "http://"+tap
+			if n >= clients {
+				to, target = tap, "" // without the forward proxy
+			}
+			conn := must.Get(net.Dial("tcp", to))(t)
+			defer conn.Close()
+			in := bufio.NewReader(conn)
+			for range requests {
+				write(t, conn, "GET "+target+"/ HTTP/1.1\r\nHost: "+tap+"\r\nX-From: "+conn.LocalAddr().String()+"\r\n\r\n")
+				answer := must.Get(http.ReadResponse(in, nil))(t)
+				must.Get(io.Copy(io.Discard, answer.Body))(t)
+			}
+		})
+	}
+	calling.Wait()
+	record := f.record()
+	expect.Equal(t, "exchanges", 2*clients*requests, len(record))
+	for _, x := range record {
+		head := capture.ParseRequestHead(x.Request.Head)
+		expect.Equal(t, "client", head.Fields.Get("X-From"), x.Client.Addr)
+	}
+}
+
 // Without the right credentials nothing gets through, and the client is asked for them.
 func TestForwardCredentials(t *testing.T) {
 	agent := newAgent(t, func(rw http.ResponseWriter, _ *http.Request) { io.WriteString(rw, "hi") })

@@ -31,6 +31,7 @@ type Proxy struct {
 	callbacks   chan func()   // calls of OnTap and OnNotice
 	stopTimeout time.Duration // with a capture that holds up the end of Serve
 	callers     *callers
+	handover    *handover
 	tools       *stdio.Listener // nil if tools cannot join
 
 	mu      sync.Mutex

@@ -36,7 +36,7 @@ func New(opts Options) (*Proxy, error) {
 		noticed:     make(map[string]bool),
 		failed:      make(map[hostname.Origin]error),
 	}
-	p.callers = newCallers(p)
+	p.callers, p.handover = newCallers(p), newHandover()
 	p.dialer = &outbound.Dialer{
 		Roots: opts.RootCAs, Insecure: opts.Insecure, Certificate: opts.ClientCertificate, Proxy: opts.Upstream,
 		Asked: p.certificateAsked, Unverified: p.unverified,
@@ -102,7 +102,8 @@ func (p *Proxy) openForward(spec forward.Spec) (*forward.Proxy, error) {
 	f, err := forward.Open(forward.Options{
 		Spec: spec, Recorder: p.opts.Recorder,
 		Connect: p.connect, Advise: p.advise, Tapped: p.isTapped, Agent: p.agentOrAliasAt,
-		Notice: p.notice, Upgraded: p.upgraded, InFlight: p.forwarded,
+		HandOver: p.handover.dial,
+		Notice:   p.notice, Upgraded: p.upgraded, InFlight: p.forwarded,
 		FindCaller:  func(client net.Conn, c *recording.Conn) { p.callers.look(client, "", c) },
 		AllowRemote: p.opts.AllowRemote, AllowHosts: p.opts.AllowHosts,
 		HeadTimeout: p.opts.HeadTimeout, IdleTimeout: p.opts.IdleTimeout, TunnelTimeout: p.opts.TunnelTimeout,

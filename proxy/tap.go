@@ -139,8 +139,9 @@ type link struct {
 var _ relay.StreamObserver = (*link)(nil)
 
 func newLink(t *Tap, client net.Conn) *link {
+	from := t.proxy.handover.client(client)
 	l := &link{
-		Conn:  t.proxy.opts.Recorder.Conn(t.peer(), client.RemoteAddr().String()),
+		Conn:  t.proxy.opts.Recorder.Conn(t.peer(), from.RemoteAddr().String()),
 		tap:   t,
 		local: client.LocalAddr(),
 	}
@@ -154,7 +155,7 @@ func newLink(t *Tap, client net.Conn) *link {
 	if desk := t.proxy.opts.Hold; desk != nil && l.faults == nil { // fault injection must see traffic as it passes
 		l.held = desk.Line(t.peer(), l.Fact, l.NameNow)
 	}
-	t.proxy.callers.look(client, t.family, l.Conn)
+	t.proxy.callers.look(from, t.family, l.Conn)
 	return l
 }
 

@@ -248,7 +248,7 @@ func (s *Summary) Failure() string {
 		return words
 	}
 	switch {
-	case s.Status >= 400:
+	case s.refused():
 		return statusWords(s.Status)
 	case address.IsRedirect(s.Status):
 		return strings.TrimSuffix(statusWords(s.Status)+": "+analysis.Clean(address.Shown(s.Said)), ": ")
@@ -285,10 +285,15 @@ func (s *Summary) servedAll() bool {
 	return s.Fault != nil && s.Fault.Kind == "client-left" && s.Call && s.Outcome.Succeeded && !s.LeftEarly
 }
 
+// refused reports whether the status is one of an error.
+func (s *Summary) refused() bool {
+	return s.Status >= 400 && (s.Neighbor == nil || !s.Neighbor.Declined(s.Status))
+}
+
 // Failed reports whether something went wrong: an error of the protocol or of HTTP, a fault, a call that failed, or a
 // task that failed or was rejected; an exchange alone does not show whether a cancellation was wanted.
 func (s *Summary) Failed() bool {
-	return s.Fault != nil && !s.servedAll() || s.Status >= 400 || len(s.Errors) > 0 || s.Outcome.Failure != "" ||
+	return s.Fault != nil && !s.servedAll() || s.refused() || len(s.Errors) > 0 || s.Outcome.Failure != "" ||
 		s.Neighbor != nil && s.Neighbor.Failed ||
 		slices.ContainsFunc(s.Ended, func(e TaskEnd) bool { return e.State != a2a.Canceled })
 }

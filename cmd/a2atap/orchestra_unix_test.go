@@ -249,6 +249,9 @@ func startRecorder(t *testing.T, taps int, args ...string) *recorderProcess {
 		if err == nil && tap.Type == "ship" {
 			continue
 		}
+		if tap.Type == "forward" {
+			tap.Type, tap.Name = "tap", tap.Type
+		}
 		if err != nil || tap.Type != "tap" {
 			r.cmd.Process.Kill()
 			r.cmd.Wait()

@@ -51,6 +51,9 @@ type Options struct {
 	Tapped func(at hostname.Origin) bool                          // reports whether a tap, which records its traffic, listens there
 	Agent  func(at hostname.Origin) (agent capture.Peer, ok bool) // that is tapped there
 
+	// HandOver connects to a tap by dial, for a client.
+	HandOver func(client net.Conn, dial func() (net.Conn, error)) (net.Conn, error)
+
 	Notice     func(text string)                                 // tells the user something
 	Upgraded   func(agent, protocol string)                      // called when a connection switches to another protocol
 	InFlight   func(n int)                                       // so many exchanges began, or ended

@@ -16,6 +16,27 @@ const (
 	respond    = "response" // answers a request of the server
 )
 
+// discover is the method with which clients ask whether a server knows it. A server of an older version refuses it.
+const discover = "server/discover"
+
+// Declined reports whether a status declines what an MCP server need not offer: a version, a stream for its messages, or
+// an end of sessions. Such a call has not failed.
+func (c *Call) Declined(status int) bool {
+	switch {
+	case c.Kind != MCP:
+		return false
+	case c.Operation == discover:
+		return status == 400
+	}
+	return status == 405 && (c.Operation == listen || c.Operation == endSession)
+}
+
+// Listens reports whether the call only opens a stream for messages of a server, for as long as the client likes.
+func (c *Call) Listens() bool { return c.Operation == listen }
+
+// Served reports whether the client has missed nothing if it has left: it was answered, or only listened.
+func (c *Call) Served() bool { return c.Answered || c.Listens() }
+
 // mcpMethods are the methods of MCP that no other protocol has. Those that A2A has too, such as tasks/get, do not
 // count.
 var mcpMethods = map[string]bool{
@@ -86,7 +107,7 @@ func ServerName(v jsondoc.Value) string {
 // readRPC reads a JSON-RPC response.
 func readRPC(r *Reader, v jsondoc.Value) {
 	r.Answered = r.Answered || v.Has("result") || v.Has("error")
-	if e := v.Get("error"); e.Kind() == jsondoc.Object {
+	if e := v.Get("error"); e.Kind() == jsondoc.Object && r.Operation != discover {
 		text := e.Get("message").Text()
 		if e.Has("code") {
 			text = strings.TrimSpace(place(e.Get("code")) + " " + text)

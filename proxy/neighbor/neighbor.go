@@ -95,12 +95,6 @@ func (c *Call) Handshake() bool {
 	return c.Kind == MCP
 }
 
-// Listens reports whether the call only opens a stream for messages of an MCP server.
-func (c *Call) Listens() bool { return c.Operation == listen }
-
-// Served reports whether the client has missed nothing if it has left: it was answered, or only listened.
-func (c *Call) Served() bool { return c.Answered || c.Listens() }
-
 // A Request is the part of a request by which a call is recognized.
 type Request struct {
 	Method, Target string // the target in origin or absolute form
@@ -179,7 +173,7 @@ func (r *Reader) Status(h *capture.Head) {
 	if id := h.Fields.Get("Mcp-Session-Id"); id != "" && r.Kind == MCP {
 		r.Session = clip(id)
 	}
-	if h.Status < 400 {
+	if h.Status < 400 || r.Declined(h.Status) {
 		return
 	}
 	r.Failed = true
@@ -210,7 +204,7 @@ func (r *Reader) Answer(status int, body []byte, doc *jsondoc.Doc) {
 			r.one(status, one.Root)
 			n++
 		}
-		if n == 0 && status >= 400 {
+		if n == 0 && status >= 400 && !r.Declined(status) {
 			r.fail(string(body[:min(len(body), maxFailure)]))
 		}
 	default:
@@ -220,7 +214,9 @@ func (r *Reader) Answer(status int, body []byte, doc *jsondoc.Doc) {
 
 func (r *Reader) one(status int, v jsondoc.Value) {
 	if text, failed := errorText(v); failed && r.Kind == Model || status >= 400 {
-		r.fail(text)
+		if !r.Declined(status) {
+			r.fail(text)
+		}
 		return
 	}
 	if v.Kind() == jsondoc.Array {

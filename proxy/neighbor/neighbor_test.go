@@ -77,6 +77,28 @@ func TestCalls(t *testing.T) {
 			`model/openai chat gpt-x messages=2 tools=2 answers=c0 finish=stop tokens=9+4 text="It is 7."`,
 		},
 		{
+			"MCP, a server that does not know the probe",
+			post("/mcp", `{"jsonrpc":"2.0","id":"server-discover","method":"server/discover","params":{}}`),
+			answer("400 Bad Request", "application/json", `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Server not initialized"},"id":null}`),
+			`mcp/mcp server/discover`,
+		},
+		{
+			"MCP, a server that refuses the probe by JSON-RPC",
+			post("/mcp", `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{}}`),
+			whole(`{"jsonrpc":"2.0","error":{"code":-32601,"message":"Method not found"},"id":1}`), `mcp/mcp server/discover`,
+		},
+		{
+			"MCP, a server without a stream for its messages",
+			"GET /mcp HTTP/1.1\nHost: service.example\nAccept: text/event-stream\nMcp-Session-Id: s1\n\n",
+			answer("405 Method Not Allowed", "text/plain", ""), `mcp/mcp listen session=s1`,
+		},
+		{
+			"MCP, a probe that a broken server answers",
+			post("/mcp", `{"jsonrpc":"2.0","id":"server-discover","method":"server/discover","params":{}}`),
+			answer("502 Bad Gateway", "text/plain", "no"),
+			`mcp/mcp server/discover failed="no"`,
+		},
+		{
 			"OpenAI chat, streamed with two tool calls in pieces", post(chat, `{"model":"gpt-x","messages":[],"stream":true}`),
 			stream(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c1","function":{"name":"a","arguments":"{\"x\""}}]}}]}`,
 				`{"choices":[{"delta":{"tool_calls":[{"index":1,"id":"c2","function":{"name":"b","arguments":"{}"}}]}}]}`,

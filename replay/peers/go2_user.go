@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"testing"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -13,12 +14,20 @@ import (
 type User struct {
 	Text  string
 	Trace string // the traceparent from which its requests derive theirs; empty for none
+	Proxy string // the URL of the proxy that it uses; empty for none
 }
 
 // Ask asks the agent whose card is found at agentURL, waits for the task to end, and returns it. The id is the
 // message's.
 func (u User) Ask(ctx context.Context, t testing.TB, agentURL string) (id string, task Observation, err error) {
 	client := newHTTPClient(t)
+	if u.Proxy != "" {
+		proxy, err := url.Parse(u.Proxy)
+		if err != nil {
+			return "", Observation{}, err
+		}
+		client.Transport.(*http.Transport).Proxy = http.ProxyURL(proxy)
+	}
 	client.Transport = &asUser{inner: client.Transport, trace: u.Trace}
 	agent := Go2Client.driver(client).(*go2Driver)
 	if _, err := agent.discover(ctx, agentURL, JSONRPC); err != nil {

@@ -23,6 +23,16 @@ type Plan struct {
 	Push   string `json:"push"`   // has itself notified of a task, and asks for it after the last notification
 	Fail   string `json:"fail"`   // waits for the answer, which is a task that has failed
 
+	// What a planner has instead of these: a proxy, and origins of the models, unless its environment names them; origins
+	// of two agents; the endpoint of an MCP server; and the command of one on standard input and output, which serves all
+	// plans.
+	Proxy   string   `json:"proxy,omitempty"`
+	Models  string   `json:"models,omitempty"`
+	Weather string   `json:"weather,omitempty"`
+	Clock   []string `json:"clock,omitempty"`
+	Book    string   `json:"book,omitempty"`
+	Paint   string   `json:"paint,omitempty"`
+
 	Next string `json:"next"` // instead of the three: gets the user's text; the orchestrator waits for it
 
 	// Binding is that in which it asks, of those that the Go SDK has; empty for JSONRPC.
@@ -38,7 +48,8 @@ type Plan struct {
 // has a random X-Request-Id. It tells its parent, not on the wire, for which message it made each request. Tests
 // compare what was inferred from the traffic with that ground truth.
 type Orchestrator struct {
-	URL string // the origin, without a final slash
+	URL   string // the origin, without a final slash
+	Proxy string // the proxy that its environment names, for planners
 
 	stdin   io.Writer
 	planned chan struct{}
@@ -54,6 +65,16 @@ func (p Program) Orchestrator(t testing.TB) *Orchestrator {
 	o := &Orchestrator{planned: make(chan struct{}, 1), calls: make(map[string]string)}
 	o.URL, o.stdin, _ = p.start(t, "orchestrator", o.line)
 	return o
+}
+
+// Planner starts a planner: an orchestrator in which a model of a framework decides which tools to call and whom to ask.
+// Its requests have their X-Request-Id, and calls over standard input and output have it in their _meta. stop ends it, and
+// waits until it has ended.
+func (p Program) Planner(t testing.TB, framework string) (o *Orchestrator, stop func()) {
+	t.Helper()
+	o = &Orchestrator{planned: make(chan struct{}, 1), calls: make(map[string]string)}
+	o.URL, o.stdin, stop = p.start(t, "planner", o.line, framework)
+	return o, stop
 }
 
 // Follow makes the orchestrator follow a plan from the next message on.
@@ -85,6 +106,7 @@ type orchestratorLine struct {
 	Planned bool   `json:"planned,omitempty"`
 	Call    string `json:"call,omitempty"` // an X-Request-Id, or the id of a message
 	For     string `json:"for,omitempty"`  // with Call
+	Proxy   string `json:"proxy,omitempty"`
 }
 
 func (o *Orchestrator) line(line []byte) {
@@ -94,6 +116,9 @@ func (o *Orchestrator) line(line []byte) {
 	}
 	if said.Planned {
 		o.planned <- struct{}{}
+	}
+	if said.Proxy != "" {
+		o.Proxy = said.Proxy
 	}
 	if said.Call != "" {
 		o.mu.Lock()

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +25,7 @@ import (
 //go:embed testdata/py testdata/py02 testdata/py03 testdata/py1
 //go:embed testdata/java testdata/java03
 //go:embed testdata/pymcp testdata/jsmcp
+//go:embed testdata/pyflow testdata/jsflow
 //go:embed testdata/promptfoo
 var sources embed.FS
 
@@ -34,9 +36,11 @@ var sources embed.FS
 type Program struct {
 	Name   string // the directory
 	lock   string // the file that pins the dependencies
+	shared string // the directory of the program whose dependencies it uses; empty for its own
 	built  string // pattern for the sources that testdata/install compiles
 	binary string // path of a program that does not need these; its first argument is its role
 	env    []string
+	before []string // a command in front of the program's
 
 	// command returns the command line and the environment of one of the programs, "agent" or "client". The sources
 	// are in dir, the dependencies in installed.
@@ -54,8 +58,12 @@ var (
 	Py1  = Program{Name: "py1", lock: "requirements.txt", command: python}
 
 	// The SDKs of MCP have a server, and a client that starts the server of its arguments.
-	PyMCP = Program{Name: "pymcp", lock: "requirements.txt", command: python}
+	PyMCP = Program{Name: "pymcp", lock: "requirements.txt", shared: "pyflow", command: python}
 	JSMCP = Program{Name: "jsmcp", lock: "package-lock.json", command: node}
+
+	// The SDKs of models have a client of all of them, models. In Python they have a planner, too.
+	PyFlow = Program{Name: "pyflow", lock: "requirements.txt", command: python}
+	JSFlow = Program{Name: "jsflow", lock: "package-lock.json", command: node}
 
 	Java03 = Program{Name: "java03", lock: "pom.xml", built: "*.java", command: java}
 )
@@ -88,9 +96,22 @@ func (p Program) GRPCAgent() Agent {
 	return agent
 }
 
+// ToolServer starts the MCP server of an SDK of MCP over Streamable HTTP, and returns its endpoint.
+func (p Program) ToolServer(t testing.TB) string {
+	t.Helper()
+	url, _, _ := p.start(t, "server", func([]byte) {}, "http")
+	return url + "/mcp"
+}
+
 // In returns the program with more in its environment.
 func (p Program) In(env ...string) Program {
 	p.env = env
+	return p
+}
+
+// Behind returns the program as it starts behind a command, such as a2atap run.
+func (p Program) Behind(command ...string) Program {
+	p.before = command
 	return p
 }
 
@@ -230,10 +251,14 @@ func (p Program) prepare(ctx context.Context, t testing.TB, role string) *exec.C
 		}
 	}
 	argv, env := p.command(dir, installed, role)
+	argv = slices.Concat(p.before, argv)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = dir
 	cmd.Env = append(append(withoutProxies(os.Environ()), env...), p.env...)
 	cmd.WaitDelay = 5 * time.Second
+	if p.before != nil {
+		cmd.WaitDelay = playTimeout // the command ends after the program
+	}
 	return cmd
 }
 
@@ -246,7 +271,7 @@ func (p Program) installed(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(root, p.Name)
+	dir := filepath.Join(root, cmp.Or(p.shared, p.Name))
 	got, err := os.ReadFile(filepath.Join(dir, "installed"))
 	if err != nil || !bytes.Equal(got, want) {
 		t.Fatalf("%s does not hold the pinned dependencies of %s; run replay/peers/testdata/install", dir, p.Name)
@@ -257,7 +282,7 @@ func (p Program) installed(t testing.TB) string {
 // pinned returns the files that are installed together: the lock file, then the sources that are compiled with the
 // dependencies, those shared by its language first.
 func (p Program) pinned() ([]byte, error) {
-	files := []string{"testdata/" + p.Name + "/" + p.lock}
+	files := []string{"testdata/" + cmp.Or(p.shared, p.Name) + "/" + p.lock}
 	if p.built != "" {
 		for _, dir := range []string{strings.TrimRight(p.Name, "0123456789"), p.Name} {
 			found, err := fs.Glob(sources, "testdata/"+dir+"/"+p.built)

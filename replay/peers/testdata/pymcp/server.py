@@ -1,8 +1,10 @@
-"""An MCP server on standard input and output, with tools that behave and tools that do not."""
+"""An MCP server on standard input and output, or over Streamable HTTP with the argument http, with tools that behave and
+tools that do not."""
 
 import asyncio
 import logging
 import os
+import sys
 
 from mcp.server.mcpserver import Context, MCPServer
 
@@ -16,6 +18,12 @@ def weather(city: str) -> str:
     if city == "nowhere":
         raise ValueError("unknown city")
     return f"sunny in {city}"
+
+
+@server.tool()
+def clock(city: str) -> str:
+    """Tell the time."""
+    return f"noon in {city}"
 
 
 @server.tool()
@@ -51,4 +59,9 @@ def die() -> str:
     os._exit(7)
 
 
-server.run("stdio")
+if sys.argv[1:] == ["http"]:
+    from serve import serve
+
+    serve(lambda url: server.streamable_http_app())
+else:
+    server.run("stdio")

@@ -1,0 +1,75 @@
+package proxy
+
+import (
+	"maps"
+	"net"
+	"sync"
+)
+
+// maxHandovers bounds the connections whose clients are kept until the taps ask for them.
+const maxHandovers = 4096
+
+// A handover tells taps for which clients the forward proxy connects to them. Programs whose URL of a model is a tap's
+// often reach the tap through the forward proxy, which would else hide their process.
+type handover struct {
+	mu      sync.Mutex
+	ended   *sync.Cond // a dial
+	last    uint64
+	dialing map[uint64]bool
+	clients map[string]net.Conn // by local address of the connection to the tap
+}
+
+func newHandover() *handover {
+	h := &handover{dialing: make(map[uint64]bool), clients: make(map[string]net.Conn)}
+	h.ended = sync.NewCond(&h.mu)
+	return h
+}
+
+// dial connects to a tap for a client.
+func (h *handover) dial(client net.Conn, dial func() (net.Conn, error)) (net.Conn, error) {
+	h.mu.Lock()
+	h.last++
+	n := h.last
+	h.dialing[n] = true
+	h.mu.Unlock()
+	conn, err := dial()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.dialing, n)
+	if err == nil {
+		if len(h.clients) >= maxHandovers {
+			clear(h.clients)
+		}
+		h.clients[conn.LocalAddr().String()] = client
+	}
+	h.ended.Broadcast()
+	return conn, err
+}
+
+// client returns the client for which a connection to a tap was made: that of the forward proxy, or else the one at its
+// other end. The dial may not have returned yet, so it waits for those that have begun.
+func (h *handover) client(conn net.Conn) net.Conn {
+	at := conn.RemoteAddr().String()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	begun := maps.Clone(h.dialing)
+	for h.clients[at] == nil && h.anyOf(begun) {
+		h.ended.Wait()
+	}
+	client := h.clients[at]
+	if client == nil {
+		return conn
+	}
+	delete(h.clients, at)
+	return client
+}
+
+// anyOf reports whether a dial has not returned. The caller holds h.mu.
+func (h *handover) anyOf(dials map[uint64]bool) bool {
+	for n := range dials {
+		if h.dialing[n] {
+			return true
+		}
+	}
+	return false
+}
