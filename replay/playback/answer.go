@@ -173,11 +173,11 @@ func (a *responder) stream(head *capture.Head) {
 }
 
 // cut ends a stream that is to end here. It panics, which tells net/http to close the connection.
-func (a *responder) cut(events int) {
-	a.mark(faultMade+"the stream was cut after %d events", events)
-	a.p.mu.Lock()
-	a.p.report.Cut++
-	a.p.mu.Unlock()
+func (s *service) cut(events int) {
+	s.mark(faultMade+"the stream was cut after %d events", events)
+	s.p.mu.Lock()
+	s.p.report.Cut++
+	s.p.mu.Unlock()
 	panic(http.ErrAbortHandler)
 }
 
@@ -225,10 +225,10 @@ func eventOf(fields *capture.EventFields, data []byte) []byte {
 }
 
 // pause waits for a recorded time at the speed of the options. It reports whether the client is still there.
-func (a *responder) pause(recorded time.Duration) bool {
-	speed := a.p.opts.Speed
+func (s *service) pause(recorded time.Duration) bool {
+	speed := s.p.opts.Speed
 	if speed <= 0 || recorded <= 0 {
-		return a.r.Context().Err() == nil
+		return s.r.Context().Err() == nil
 	}
-	return live.Sleep(a.r.Context(), time.Duration(float64(recorded)/speed))
+	return live.Sleep(s.r.Context(), time.Duration(float64(recorded)/speed))
 }

@@ -15,6 +15,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
+	"a2atap/replay/canonical"
 )
 
 // An exchange is the part of a recorded exchange that is needed to find it. The rest is read for playback.
@@ -58,12 +59,20 @@ type recording struct {
 	reader    reading.Reader    // what cards and calls of the capture tell about addresses
 	known     []*a2a.Known      // recent facts about addresses
 	texts     map[string]string // places of parameters, and names: each is kept once
+	neighbors neighbors         // what is not A2A
+	upstreams upstreams
 }
 
 // load reads the exchanges with an agent, or all if the name is empty, and remembers those that keep selects. These
 // follow each other: none waits for an exchange that is not played.
-func load(ctx context.Context, src capture.Source, agent string, keep func(*capture.Exchange) bool) (*recording, error) {
-	s := &recording{src: src, ids: map[string]maker{}, texts: map[string]string{}}
+func load(
+	ctx context.Context, src capture.Source, agent string, keep func(*capture.Exchange) bool, rules *canonical.Rules,
+) (*recording, error) {
+	s := &recording{
+		src: src, ids: map[string]maker{}, texts: map[string]string{},
+		neighbors: neighbors{byMeaning: map[canonical.Sum][]*neighborCall{}, bodiless: map[string]uint64{}},
+		upstreams: upstreams{known: map[string]string{}, bound: map[string]string{}},
+	}
 	last := map[string]*exchange{}
 	for x, err := range src.Exchanges(ctx, 1) {
 		if err != nil {
@@ -76,10 +85,17 @@ func load(ctx context.Context, src capture.Source, agent string, keep func(*capt
 		if agent != "" && !Is(x.Agent.Name, agent) {
 			continue
 		}
-		if a := s.read(x); a != nil && (keep == nil || keep(x)) {
-			a.follow(last)
-			s.exchanges = append(s.exchanges, a)
+		a, isNeighbor := s.read(x)
+		if a == nil && !isNeighbor || keep != nil && !keep(x) {
+			continue
 		}
+		s.learnUpstream(x)
+		if isNeighbor {
+			s.readNeighbor(x, rules)
+			continue
+		}
+		a.follow(last)
+		s.exchanges = append(s.exchanges, a)
 	}
 	s.texts = nil
 	return s, nil
@@ -91,21 +107,25 @@ func Is(name, agent string) bool {
 	return name == agent || strings.HasPrefix(name, agent+":")
 }
 
-// Agents returns the names of the agents that a capture calls, in order of appearance. An agent with further
-// addresses is named once.
-func Agents(ctx context.Context, src capture.Source) ([]string, error) {
-	s, err := load(ctx, src, "", nil)
+// Agents returns the names of the agents that a capture calls, and of the models, tools and other services, in order of
+// appearance. An agent with further addresses is named once.
+func Agents(ctx context.Context, src capture.Source) (agents, others []string, err error) {
+	s, err := load(ctx, src, "", nil, &canonical.Rules{})
 	if err != nil {
-		return nil, fmt.Errorf("read the capture: %w", err)
+		return nil, nil, fmt.Errorf("read the capture: %w", err)
 	}
-	var names []string
-	for _, a := range s.exchanges {
-		name := a.agent.Name
-		if !slices.ContainsFunc(names, func(known string) bool { return Is(name, known) }) {
-			names = append(names, name)
+	add := func(to *[]string, name string) {
+		if !slices.ContainsFunc(*to, func(known string) bool { return Is(name, known) }) {
+			*to = append(*to, name)
 		}
 	}
-	return names, nil
+	for _, a := range s.exchanges {
+		add(&agents, a.agent.Name)
+	}
+	for _, c := range s.neighbors.calls {
+		add(&others, c.agent)
+	}
+	return agents, others, nil
 }
 
 // isWebhook reports whether the exchange is a notification, which the agent sent.
@@ -139,18 +159,18 @@ func (s *recording) knownOf(x *capture.Exchange) *a2a.Known {
 	return &now
 }
 
-// read returns an exchange for playback, or nil if there is nothing to play.
-func (s *recording) read(x *capture.Exchange) *exchange {
+// read returns an exchange for playback, or nil if there is nothing to play, and whether it is not A2A.
+func (s *recording) read(x *capture.Exchange) (a *exchange, isNeighbor bool) {
 	known := s.knownOf(x)
 	r := &recorded{x: x, call: callOf(x, known)}
 	if !r.call.A2A() || r.call.Batch != nil {
-		return nil
+		return nil, r.call.Batch == nil
 	}
 	s.reader.Answered(x, reading.ReadAnswer(&r.call, x))
 	s.name("context", contextOf(&r.call), clientMade)
 	s.name("task", r.call.TaskID, clientMade)
 	if !playable(x) {
-		return nil
+		return nil, false
 	}
 	r.exchange = &exchange{
 		seq: x.Seq, started: x.Started, known: known, agent: x.Agent,
@@ -159,9 +179,10 @@ func (s *recording) read(x *capture.Exchange) *exchange {
 	if config := r.call.PushConfig; config.Exists() {
 		r.push = &pushed{config.URL(), config.Token(), config.Credentials()}
 	}
+	r.form.upstream = upstreamOf(x.Agent.URL)
 	s.shown(r)
 	r.form.letGo(s.texts)
-	return r.exchange
+	return r.exchange, false
 }
 
 // open reads an exchange as it was recorded.

@@ -55,7 +55,12 @@ func (p *Player) cardURLs(a *recorded, r *http.Request) map[string]string {
 			continue
 		}
 		for _, i := range a2a.DecodeCard(payload.Value).Interfaces {
-			if now, ok := led(i, func(u *url.URL) (string, string) { return p.today(origin(u), r) }); ok {
+			stays := false
+			now, ok := led(i, func(u *url.URL) (string, string) {
+				stays = p.opts.Upstream != nil && p.places[origin(u)] == ""
+				return p.today(origin(u), r)
+			})
+			if ok && !stays {
 				urls[i.URL] = now
 			}
 		}

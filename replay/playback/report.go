@@ -1,6 +1,7 @@
 package playback
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,10 +45,13 @@ type Report struct {
 	Forwarded int // requests that nothing matched, and that the live agent answered
 	Differed  int // requests that were answered although their parameters differ from the recorded ones
 	Ignored   int // values in which they differ
+	Exact     int // requests that were answered and equal the recorded ones
+	Repeated  int // requests that got an answer that was given before
 	Used      int // recorded exchanges that were played at least once
 	Unused    []Unused
 	Misses    []Miss // the first hundred
 	Exchange  int    // recorded exchanges that can be played
+	Lacking   int    // recorded calls that cannot be played, since the recording lacks their bodies
 
 	Delayed int // requests that a Disruption delayed
 	Errors  int // requests that got the error of a Disruption
@@ -89,14 +93,39 @@ func (p *Player) Report() Report {
 	defer p.mu.Unlock()
 	r := p.report
 	r.Misses, r.Exchange = slices.Clone(r.Misses), len(p.recording.exchanges)
+	polled := map[alike]bool{} // what was asked often enough, if a whole program is played
 	for _, a := range p.recording.exchanges {
-		if a.uses > 0 {
+		if a.uses > 0 && p.opts.Upstream != nil && p.mayRepeat(a.form.op) {
+			polled[a.poll()] = true
+		}
+	}
+	for _, a := range p.recording.exchanges {
+		switch {
+		case a.uses > 0:
 			r.Used++
-		} else {
+		case !polled[a.poll()]:
 			r.Unused = append(r.Unused, Unused{a.seq, a.form.String()})
 		}
 	}
+	for _, c := range p.recording.neighbors.calls {
+		switch {
+		case !c.asks():
+			continue
+		case c.uses > 0:
+			r.Used++
+		default:
+			r.Unused = append(r.Unused, Unused{c.seq, c.String()})
+		}
+		r.Exchange++
+	}
+	slices.SortFunc(r.Unused, func(a, b Unused) int { return cmp.Compare(a.Exchange, b.Exchange) })
+	r.Lacking = p.recording.neighbors.lacking
 	return r
+}
+
+// poll returns what the exchanges have in common that ask for the same again: how often a program asks depends on time.
+func (a *exchange) poll() alike {
+	return alike{upstream: a.form.upstream, op: a.form.op, task: a.form.task, ctx: a.form.ctx, sum: a.form.sum()}
 }
 
 // Verdict returns the report in one line.

@@ -78,10 +78,10 @@ func (a *responder) endStream() {
 
 // stay keeps the answer open until the live client leaves, or the player ends, and then breaks it off. It panics, which
 // tells net/http to close the connection.
-func (a *responder) stay() {
+func (s *service) stay() {
 	select {
-	case <-a.r.Context().Done():
-	case <-a.p.ctx.Done():
+	case <-s.r.Context().Done():
+	case <-s.p.ctx.Done():
 	}
 	panic(http.ErrAbortHandler)
 }

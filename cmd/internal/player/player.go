@@ -126,7 +126,7 @@ func (s *stage) cast(ctx context.Context, name string, src capture.Source, place
 	if err != nil {
 		return err
 	}
-	agents, err := playback.Agents(ctx, src)
+	agents, others, err := playback.Agents(ctx, src)
 	if err != nil {
 		return err
 	}
@@ -136,9 +136,9 @@ func (s *stage) cast(ctx context.Context, name string, src capture.Source, place
 	}
 	var named []string
 	for _, at := range places {
-		if at.name != "" && !slices.Contains(agents, at.name) {
+		if at.name != "" && !slices.Contains(agents, at.name) && !slices.Contains(others, at.name) {
 			return cli.Usage("--listen %s=%s: the capture has no calls to that agent; it has calls to %s",
-				at.name, at.listen, orNone(agents))
+				at.name, at.listen, orNone(append(agents, others...)))
 		}
 		named = append(named, at.name)
 	}
