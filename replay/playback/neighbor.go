@@ -20,6 +20,8 @@ type neighborCall struct {
 	upstream string // see upstreamOf
 	form     *canonical.Form
 	sample   canonical.Sample
+	started  time.Time
+	asks     bool // something, so that a run without it is another run
 	refused  bool // it was answered with 401 or 403
 	uses     int  // how often it was played
 }
@@ -38,10 +40,11 @@ const (
 	leaves  = "end session"
 )
 
-// asks reports whether a call asks something, so that a run without it is another run.
-func (c *neighborCall) asks() bool { return asks(c.form) }
-
-func asks(f *canonical.Form) bool {
+// asks reports whether a request asks something, so that a run without it is another run. upstream is where it goes.
+func asks(q *canonical.Request, f *canonical.Form, upstream string) bool {
+	if strings.HasPrefix(upstream, "stdio:") {
+		return q.Method == http.MethodPost
+	}
 	return f.Call == nil || f.Call.Kind != neighbor.MCP || f.Call.Operation != listens && f.Call.Operation != leaves
 }
 
@@ -76,7 +79,11 @@ func (s *recording) readNeighbor(x *capture.Exchange, rules *canonical.Rules) {
 	if !playable(x) {
 		return
 	}
-	c := &neighborCall{seq: x.Seq, agent: x.Agent.Name, upstream: upstreamOf(x.Agent.URL), form: rules.Form(q), sample: rules.Sample(q)}
+	f := rules.Form(q)
+	c := &neighborCall{
+		started: x.Started, asks: asks(q, f, x.Agent.URL),
+		seq: x.Seq, agent: x.Agent.Name, upstream: upstreamOf(x.Agent.URL), form: f, sample: rules.Sample(q),
+	}
 	if x.Response != nil {
 		status := capture.ParseResponseHead(x.Response.Head).Status
 		c.refused = status == http.StatusUnauthorized || status == http.StatusForbidden
@@ -166,6 +173,7 @@ type neighborRequest struct {
 	form    *canonical.Form
 	address string // that it was sent to; "" if that does not matter
 	session string // recorded id of its MCP session; "" if it has none
+	asks    bool   // as in a neighborCall
 }
 
 // asked returns the request of a service for comparison, with its secrets hidden.
@@ -197,6 +205,7 @@ func (s *service) asked() (*neighborRequest, error) {
 		return nil, err
 	}
 	q.form = p.rules.Form(q.Request)
+	q.asks = asks(q.Request, q.form, q.address)
 	p.mu.Lock()
 	q.session = p.sessions.recorded[s.r.Header.Get("Mcp-Session-Id")]
 	p.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -36,7 +37,7 @@ func (s *service) playNeighbor() (done bool, miss *Miss) {
 		s.p.mu.Unlock()
 		return false, &Miss{Operation: titleOf(q.form), Nearest: c.seq, Why: err.Error()}
 	}
-	a := &neighborAnswer{service: s, x: x, form: c.form}
+	a := &neighborAnswer{service: s, x: x, recorded: c}
 	if was, err := requestOf(x); err == nil && c.form.Call != nil {
 		a.ids = canonical.NewIDs(was.Body, s.body)
 	}
@@ -65,10 +66,9 @@ func (p *Player) session(recorded string) string {
 // A neighborAnswer gives the recorded answer of a call that is not A2A.
 type neighborAnswer struct {
 	*service
-	x    *capture.Exchange
-	form *canonical.Form
-	ids  *canonical.IDs // nil if nothing has to be translated
-	out  io.Writer      // what writes the body
+	x        *capture.Exchange
+	recorded *neighborCall
+	ids      *canonical.IDs // nil if nothing has to be translated
 }
 
 func (a *neighborAnswer) run() {
@@ -191,20 +191,21 @@ func (a *neighborAnswer) stream(head *capture.Head) {
 	a.head(head, coded)
 	a.w.WriteHeader(head.Status)
 	var z *gzip.Writer
-	if a.out = a.w; coded {
+	out := io.Writer(a.w)
+	if coded {
 		z = gzip.NewWriter(a.w)
-		a.out = z
+		out = z
 	}
 	a.flush()
 	res := a.x.Response
 	before, given := res.At, 0
 	for i := range res.Events {
 		e := &res.Events[i]
-		if !a.pause(e.At - before) {
+		if !a.recorded.asks && !a.await(a.x.Started.Add(e.At)) || a.recorded.asks && !a.pause(e.At-before) {
 			return
 		}
 		before = e.At
-		if _, err := a.out.Write(a.event(e)); err != nil {
+		if _, err := out.Write(a.event(e)); err != nil {
 			return
 		}
 		if z != nil {
@@ -224,6 +225,29 @@ func (a *neighborAnswer) stream(head *capture.Head) {
 	a.broken()
 	if z != nil {
 		z.Close() //nolint:errcheck // the client has left
+	}
+}
+
+// await waits until the client has asked what was asked before a recorded time: the server may have had it in mind when
+// it said something. It reports whether the client is still there.
+func (a *neighborAnswer) await(t time.Time) bool {
+	for {
+		a.p.mu.Lock()
+		progress, missing := a.p.progress, false
+		for _, c := range a.p.recording.neighbors.calls {
+			missing = missing || c.uses == 0 && c.asks && c.upstream == a.recorded.upstream && c.started.Before(t)
+		}
+		a.p.mu.Unlock()
+		if !missing {
+			return a.r.Context().Err() == nil
+		}
+		select {
+		case <-progress:
+		case <-a.r.Context().Done():
+			return false
+		case <-a.p.ctx.Done():
+			return false
+		}
 	}
 }
 
@@ -266,7 +290,7 @@ func (s *service) refuseNeighbor(m *Miss) {
 	if q != nil {
 		call, raw = q.form.Call, s.body
 	}
-	if q != nil && !asks(q.form) { // MCP lets servers have no such stream, and no sessions to end
+	if q != nil && !q.asks { // MCP lets servers have no such stream, and no sessions to end
 		s.w.Header().Set("Allow", "POST")
 		s.w.WriteHeader(http.StatusMethodNotAllowed)
 		return

@@ -39,9 +39,10 @@ func (p *Player) chooseNeighbor(q *neighborRequest) (*neighborCall, *Miss) {
 	case best != nil:
 	case last == nil:
 		return nil, p.explainNeighbor(q, why)
-	case p.opts.UsedUp == RepeatLast || !last.asks():
-		best = last
-		p.report.Repeated++
+	case p.opts.UsedUp == RepeatLast || !last.asks:
+		if best = last; best.asks {
+			p.report.Repeated++
+		}
 	default:
 		why = fmt.Sprintf("all %d recorded answers to it were given, the last from exchange %d", len(list), last.seq)
 		if len(list) == 1 {
@@ -50,9 +51,13 @@ func (p *Player) chooseNeighbor(q *neighborRequest) (*neighborCall, *Miss) {
 		return nil, &Miss{Operation: titleOf(q.form), Nearest: last.seq, Why: why}
 	}
 	best.uses++
-	p.report.Served++
-	if best.form.Exact == q.form.Exact {
-		p.report.Exact++
+	close(p.progress)
+	p.progress = make(chan struct{})
+	if best.asks {
+		p.report.Served++
+		if best.form.Exact == q.form.Exact {
+			p.report.Exact++
+		}
 	}
 	if _, known := p.recording.upstreams.of(q.address); !known && q.address != "" {
 		p.recording.upstreams.bound[upstreamOf(q.address)] = best.upstream

@@ -37,6 +37,33 @@ func (p *Player) Recorded() []string {
 	return list
 }
 
+// Upstream returns the address of a service in the form in which addresses are compared: the origin of its URL, or the
+// name of a tool on standard input and output.
+func Upstream(address string) string { return upstreamOf(address) }
+
+// Knows reports whether the recording has calls to an address that are played.
+func (p *Player) Knows(address string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, known := p.recording.upstreams.of(address)
+	return known
+}
+
+// AddressOf returns the recorded URL of an agent or a service; "" if no played call went there.
+func (p *Player) AddressOf(name string) string {
+	for _, a := range p.recording.exchanges {
+		if Is(a.agent.Name, name) {
+			return a.agent.URL
+		}
+	}
+	for _, c := range p.recording.neighbors.calls {
+		if Is(c.agent, name) {
+			return c.upstream
+		}
+	}
+	return ""
+}
+
 // origin returns the origin of a URL in the form in which origins are compared.
 func origin(u *url.URL) string {
 	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[strings.ToLower(u.Scheme)])

@@ -89,8 +89,9 @@ type Player struct {
 	mu       sync.Mutex
 	names    names
 	sessions sessions
-	report   Report // without the parts that Player.Report adds
-	came     []int  // number of requests that each fault applies to
+	progress chan struct{} // closed, and replaced, when a call that is not A2A was found
+	report   Report        // without the parts that Player.Report adds
+	came     []int         // number of requests that each fault applies to
 
 	theirs, theirContexts map[string]bool // ids of tasks and contexts that the live agent knows
 
@@ -121,7 +122,7 @@ func New(ctx context.Context, src capture.Source, o Options) (*Player, error) {
 		return nil, err
 	}
 	p := &Player{
-		opts: o, rules: rules, recording: s, sessions: sessions{live: map[string]string{}, recorded: map[string]string{}},
+		opts: o, rules: rules, recording: s, progress: make(chan struct{}), sessions: sessions{live: map[string]string{}, recorded: map[string]string{}},
 		came: make([]int, len(o.Faults)), theirs: map[string]bool{},
 		theirContexts: map[string]bool{},
 		webhooks:      o.webhookTransport(), targets: map[string][]target{}, behind: map[string]chan struct{}{},

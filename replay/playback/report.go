@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/replay/canonical"
 	"a2atap/replay/compare"
 )
 
@@ -23,16 +24,9 @@ func (m Miss) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", m.Operation, m.Why)
 	for _, c := range m.Changes {
-		fmt.Fprintf(&b, "; %s is %s, recorded %s", c.Pointer, orNothing(c.Now), orNothing(c.Was))
+		b.WriteString("; " + canonical.Difference{At: c.Pointer, Was: c.Was, Now: c.Now}.String())
 	}
 	return b.String()
-}
-
-func orNothing(s string) string {
-	if s == "" {
-		return "absent"
-	}
-	return s
 }
 
 // maxMisses bounds the misses that a report explains.
@@ -109,7 +103,7 @@ func (p *Player) Report() Report {
 	}
 	for _, c := range p.recording.neighbors.calls {
 		switch {
-		case !c.asks():
+		case !c.asks:
 			continue
 		case c.uses > 0:
 			r.Used++
@@ -153,6 +147,22 @@ func (r *Report) Verdict() string {
 		s += fmt.Sprintf("; %d notifications delivered, %d not", r.Notified, r.Undelivered)
 	}
 	return s
+}
+
+// Whole returns the verdict on a program that was answered from the recording, except for so many calls that went to
+// live services.
+func (r *Report) Whole(live int) string {
+	return fmt.Sprintf("%d answered (%d exactly, %d by meaning, %d repeated), %d missed, %d never asked for, %d live",
+		r.Served, r.Exact, r.Served-r.Exact, r.Repeated, r.Missed, len(r.Unused), live)
+}
+
+// Refuse counts a request that matches nothing, and that could not even be read.
+func (p *Player) Refuse(operation, why string) {
+	m := Miss{Operation: operation, Why: why}
+	p.count(&m)
+	if p.opts.OnMiss != nil {
+		p.opts.OnMiss(m)
+	}
 }
 
 // faults describes the effects of the requested disruptions.

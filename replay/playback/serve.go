@@ -62,6 +62,10 @@ func (s *service) missed(m *Miss) {
 		}
 		m.Why += "; " + err.Error()
 	}
+	if q := s.neighbor; q != nil && s.isNeighbor() && !q.asks {
+		s.refuseNeighbor(m)
+		return
+	}
 	s.p.count(m)
 	if s.p.opts.OnMiss != nil {
 		s.p.opts.OnMiss(*m)
