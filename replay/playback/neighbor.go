@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/neighbor"
 	"a2atap/replay/canonical"
@@ -229,5 +231,14 @@ func (s *service) isNeighbor() bool {
 	if c := s.neighbor.form.Call; c != nil && (c.Kind == neighbor.Model || c.Kind == neighbor.MCP) {
 		return true
 	}
-	return !s.call.A2A() && s.p.opts.Upstream != nil
+	return s.p.opts.Upstream != nil && (!s.call.A2A() || !s.p.isAgent(s.r, &s.call))
+}
+
+// isAgent reports whether an agent is played at the upstream of a request. An unknown upstream may be an agent if the
+// request is a call of A2A.
+func (p *Player) isAgent(r *http.Request, call *a2a.Call) bool {
+	at := p.upstream(r)
+	return slices.ContainsFunc(p.recording.exchanges, func(a *exchange) bool {
+		return a.form.upstream == at || at == "" && call.Operation != a2a.NoOperation
+	})
 }

@@ -3,6 +3,7 @@ package playback
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"io"
 	"net/http"
 	"strconv"
@@ -27,6 +28,9 @@ func (s *service) playNeighbor() (done bool, miss *Miss) {
 	}
 	s.neighbor = q
 	c, miss := s.p.chooseNeighbor(q)
+	if chosen, ok := s.r.Context().Value(chosenKey{}).(func()); ok {
+		chosen()
+	}
 	if miss != nil {
 		return false, miss
 	}
@@ -44,6 +48,14 @@ func (s *service) playNeighbor() (done bool, miss *Miss) {
 	a.run()
 	return true, nil
 }
+
+// WithChosen returns a context for a request. The player calls a function once it has chosen what answers the request,
+// and before it waits: so the next of several requests can be given in order.
+func WithChosen(ctx context.Context, chosen func()) context.Context {
+	return context.WithValue(ctx, chosenKey{}, chosen)
+}
+
+type chosenKey struct{}
 
 // sessions translate ids of MCP sessions, which a recording hides.
 type sessions struct {

@@ -13,6 +13,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/stdio"
+	"a2atap/replay/playback"
 )
 
 // tools plays tools on standard input and output.
@@ -54,15 +55,18 @@ func (t *tools) serve(ctx context.Context, conn net.Conn) {
 	}
 	to := &client{conn: conn}
 	ctx = context.WithValue(ctx, placeKey{}, h.Peer().URL)
-	listening := sync.OnceFunc(func() {
-		asking.Go(func() { t.ask(ctx, to, h.Name, http.MethodGet, nil) })
-	})
-	listening()
+	asking.Go(func() { t.ask(ctx, to, h.Name, http.MethodGet, nil) })
 	var all sync.WaitGroup
 	for {
 		line, err := readLine(lines)
-		if len(bytes.TrimSpace(line)) > 0 {
-			all.Go(func() { t.ask(ctx, to, h.Name, http.MethodPost, line) })
+		if len(bytes.TrimSpace(line)) > 0 { // of equal requests, the first one gets the first answer
+			chosen := make(chan struct{})
+			choose := sync.OnceFunc(func() { close(chosen) })
+			all.Go(func() {
+				defer choose()
+				t.ask(playback.WithChosen(ctx, choose), to, h.Name, http.MethodPost, line)
+			})
+			<-chosen
 		}
 		if err != nil { // the client has closed the tool's input, and still reads
 			all.Wait()
