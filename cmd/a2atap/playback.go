@@ -17,10 +17,9 @@ kinds of parts, in any binding, then by the requests before them: texts may diff
 Requests to models, tools and other services must match as a whole (help matching). A request without a match gets an
 error, and its differences from the nearest recorded request are printed on standard error.
 
-With -- CMD, playback starts a program as run does, and answers every call of the program from the capture: of models,
-MCP servers over HTTP or started by a2atap stdio, agents, and other services. Nothing is forwarded; --live and --serve
-let the program reach some services. It succeeds if a call was answered, none was missed, and every recorded call was
-asked for. For programs that use no proxy for localhost, add --listen NAME=ADDR.
+With -- CMD, playback starts a program as run does, and answers all its calls from the capture: of models, MCP servers,
+agents and other services. Nothing is forwarded. It succeeds if a call was answered, none was missed, and every recorded
+call was asked for (help offline).
 
 gRPC clients use the same port, starting with HTTP/2. In A2A 1.0 a recording in one binding can be played in any; with
 --binding the cards offer only that binding.
@@ -40,7 +39,6 @@ read; 4 inconclusive: no request came, or one of several agents got none.`,
   a2atap playback c.a2atap --listen 127.0.0.1:0 --agent booker --speed max --ready-file ready
   a2atap playback c.a2atap --listen 127.0.0.1:9001 --match exact --on-miss forward=http://127.0.0.1:9002/spec
   a2atap playback c.a2atap --listen 127.0.0.1:9001 --delay GetTask=2s --error SendMessage=503@1 --break-after 3
-  a2atap playback c.a2atap --listen 127.0.0.1:9001 --binding grpc
   a2atap playback c.a2atap --listen hotels=127.0.0.1:9001 --listen flights=127.0.0.1:9002`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.ArgsLenAtDash() == 1 && len(args) > 1 {
