@@ -1,6 +1,8 @@
 package canonical
 
-import "strings"
+import (
+	"strings"
+)
 
 // folder recognizes temporary folders and the random names in them.
 func folder(s string) (n int, word string) {

@@ -7,17 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"a2atap/proxy/capture"
 	"a2atap/proxy/jsondoc"
 	"a2atap/proxy/neighbor"
 )
-
-// A Request is an HTTP request. Its body is without its content coding.
-type Request struct {
-	Method, Target string
-	Fields         capture.Fields
-	Body           []byte
-}
 
 // A Sum identifies everything that counts of a request.
 type Sum [16]byte
@@ -55,15 +47,6 @@ func cmpRules(r *Rules) *Rules {
 }
 
 func (r *Rules) place(q *Request) string { return q.Method + " " + r.normal(pathOf(q.Target)) }
-
-// pathOf returns the path of a target in origin or absolute form.
-func pathOf(target string) string {
-	path, _, _ := strings.Cut(target, "?")
-	if _, rest, absolute := strings.Cut(path, "://"); absolute {
-		path = rest[max(strings.IndexByte(rest, '/'), 0):]
-	}
-	return path
-}
 
 // A writer writes values in an unambiguous form.
 type writer struct {

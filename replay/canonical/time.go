@@ -1,6 +1,8 @@
 package canonical
 
-import "strings"
+import (
+	"strings"
+)
 
 // dateAt recognizes the dates 2026-11-30, 2026/11/30 and 20261130T.
 func dateAt(s string) int {

@@ -12,10 +12,18 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
 	"a2atap/proxy/jsondoc"
 	"a2atap/proxy/neighbor"
 )
+
+// A Request is an HTTP request. Its body is without its content coding.
+type Request struct {
+	Method, Target string
+	Fields         capture.Fields
+	Body           []byte
+}
 
 // A tree is a request as JSON values, whatever its body is.
 type tree struct {
@@ -147,4 +155,13 @@ func credentials(q *Request) string {
 	}
 	slices.Sort(all)
 	return strings.Join(all, "\n")
+}
+
+// pathOf returns the path of a target in origin or absolute form.
+func pathOf(target string) string {
+	path, _, _ := strings.Cut(target, "?")
+	if _, rest, absolute := strings.Cut(path, "://"); absolute {
+		path = rest[max(strings.IndexByte(rest, '/'), 0):]
+	}
+	return path
 }

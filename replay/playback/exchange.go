@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
-	"a2atap/replay/canonical"
 )
 
 // An exchange is the part of a recorded exchange that is needed to find it. The rest is read for playback.
@@ -63,69 +61,10 @@ type recording struct {
 	upstreams upstreams
 }
 
-// load reads the exchanges with an agent, or all if the name is empty, and remembers those that keep selects. These
-// follow each other: none waits for an exchange that is not played.
-func load(
-	ctx context.Context, src capture.Source, agent string, keep func(*capture.Exchange) bool, rules *canonical.Rules,
-) (*recording, error) {
-	s := &recording{
-		src: src, ids: map[string]maker{}, texts: map[string]string{},
-		neighbors: neighbors{byMeaning: map[canonical.Sum][]*neighborCall{}, bodiless: map[string]uint64{}},
-		upstreams: upstreams{known: map[string]string{}, bound: map[string]string{}},
-	}
-	last := map[string]*exchange{}
-	for x, err := range src.Exchanges(ctx, 1) {
-		if err != nil {
-			return nil, err
-		}
-		if isWebhook(x) {
-			readNotification(x, last)
-			continue
-		}
-		if agent != "" && !Is(x.Agent.Name, agent) {
-			continue
-		}
-		a, isNeighbor := s.read(x)
-		if a == nil && !isNeighbor || keep != nil && !keep(x) {
-			continue
-		}
-		s.learnUpstream(x)
-		if isNeighbor {
-			s.readNeighbor(x, rules)
-			continue
-		}
-		a.follow(last)
-		s.exchanges = append(s.exchanges, a)
-	}
-	s.texts = nil
-	return s, nil
-}
-
 // Is reports whether a name in a recording means the agent. A tap that opened by itself for a further address of an
 // agent has the name NAME:PORT.
 func Is(name, agent string) bool {
 	return name == agent || strings.HasPrefix(name, agent+":")
-}
-
-// Agents returns the names of the agents that a capture calls, and of the models, tools and other services, in order of
-// appearance. An agent with further addresses is named once.
-func Agents(ctx context.Context, src capture.Source) (agents, others []string, err error) {
-	s, err := load(ctx, src, "", nil, &canonical.Rules{})
-	if err != nil {
-		return nil, nil, fmt.Errorf("read the capture: %w", err)
-	}
-	add := func(to *[]string, name string) {
-		if !slices.ContainsFunc(*to, func(known string) bool { return Is(name, known) }) {
-			*to = append(*to, name)
-		}
-	}
-	for _, a := range s.exchanges {
-		add(&agents, a.agent.Name)
-	}
-	for _, c := range s.neighbors.calls {
-		add(&others, c.agent)
-	}
-	return agents, others, nil
 }
 
 // isWebhook reports whether the exchange is a notification, which the agent sent.

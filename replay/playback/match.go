@@ -45,12 +45,6 @@ func (p *Player) match(call *a2a.Call, at string) (*exchange, *form, *Miss) {
 	}
 }
 
-// mayRepeat reports whether the last answer may be given again: if a whole program is played, only to what changes no
-// task, since how often a program polls depends on time.
-func (p *Player) mayRepeat(op a2a.Operation) bool {
-	return p.opts.UsedUp == RepeatLast || p.opts.UsedUp == "" && (p.opts.Upstream == nil || !changesTask(op))
-}
-
 // matches reports whether a call matches the exchanges of a group.
 func (p *Player) matches(g *group, call *a2a.Call, f *form) bool {
 	if !speaks(call, f, g.first()) {

@@ -2,14 +2,14 @@ package playback
 
 import (
 	"cmp"
+	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
-	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/hostname"
 	"a2atap/proxy/neighbor"
 	"a2atap/replay/canonical"
 )
@@ -67,54 +67,6 @@ func requestOf(x *capture.Exchange) (*canonical.Request, error) {
 	return &canonical.Request{Method: head.Method, Target: head.Target, Fields: head.Fields, Body: body}, err
 }
 
-// readNeighbor notes a call that is not A2A.
-func (s *recording) readNeighbor(x *capture.Exchange, rules *canonical.Rules) {
-	q, err := requestOf(x)
-	if q.Method == http.MethodConnect || strings.HasPrefix(x.Agent.URL, "stdio:") && q.Target == "/stdout" {
-		return // what passed inside is not known, or it is no call
-	}
-	if err != nil || !isWhole(x) {
-		s.neighbors.bodiless[q.Method+" "+pathOf(q.Target)] = x.Seq
-		s.neighbors.lacking++
-		return
-	}
-	if !playable(x) {
-		return
-	}
-	f := rules.Form(q)
-	c := &neighborCall{
-		started: x.Started, asks: asks(q, f, x.Agent.URL),
-		seq: x.Seq, agent: x.Agent.Name, upstream: upstreamOf(x.Agent.URL), form: f, sample: rules.Sample(q),
-	}
-	if x.Response != nil {
-		status := capture.ParseResponseHead(x.Response.Head).Status
-		c.refused = status == http.StatusUnauthorized || status == http.StatusForbidden
-	}
-	n := &s.neighbors
-	n.calls = append(n.calls, c)
-	n.byMeaning[c.form.Meaning] = append(n.byMeaning[c.form.Meaning], c)
-}
-
-// isWhole reports whether the recording has everything of an exchange that was sent.
-func isWhole(x *capture.Exchange) bool {
-	if x.Request.Body.Dropped > 0 || x.Lost > 0 || !x.Request.Body.Kept() && x.Request.Body.Size > 0 {
-		return false
-	}
-	r := x.Response
-	switch {
-	case r == nil, r.Stream && !capture.IsGRPC(mediaTypeOf(r)):
-		return true
-	case capture.IsGRPC(mediaTypeOf(r)):
-		return false // of an unknown service
-	}
-	return r.Body.Dropped == 0 && (r.Body.Kept() || r.Body.Size == 0)
-}
-
-func mediaTypeOf(r *capture.Response) string {
-	head := capture.ParseResponseHead(r.Head)
-	return head.Fields.MediaType()
-}
-
 // pathOf returns the path of a request's target in origin or absolute form.
 func pathOf(target string) string {
 	if u, err := url.Parse(target); err == nil {
@@ -142,21 +94,6 @@ type upstreams struct {
 	bound map[string]string // the same for addresses that are not in the recording
 }
 
-// learnUpstream notes the addresses of an exchange: where the agent is, and the tap that its client used.
-func (s *recording) learnUpstream(x *capture.Exchange) {
-	key := upstreamOf(x.Agent.URL)
-	if key == "" {
-		return
-	}
-	s.upstreams.known[key] = key
-	head := capture.ParseRequestHead(x.Request.Head)
-	if host := head.Fields.Get("Host"); host != "" && !strings.HasPrefix(key, "stdio:") {
-		if tap := upstreamOf("http://" + host); tap != "" && s.upstreams.known[tap] == "" {
-			s.upstreams.known[tap] = key
-		}
-	}
-}
-
 // of returns the key of an address. The address itself is the key if the recording does not have it.
 func (u *upstreams) of(address string) (key string, known bool) {
 	key = upstreamOf(address)
@@ -169,76 +106,18 @@ func (u *upstreams) of(address string) (key string, known bool) {
 	return key, false
 }
 
-// A neighborRequest is a live request for comparison.
-type neighborRequest struct {
-	*canonical.Request
-	form    *canonical.Form
-	address string // that it was sent to; "" if that does not matter
-	session string // recorded id of its MCP session; "" if it has none
-	asks    bool   // as in a neighborCall
+// sessions translate ids of MCP sessions, which a recording hides.
+type sessions struct {
+	live     map[string]string // by recorded id
+	recorded map[string]string // by live id
 }
 
-// asked returns the request of a service for comparison, with its secrets hidden.
-func (s *service) asked() (*neighborRequest, error) {
-	p := s.p
-	x := &capture.Exchange{
-		Seq: 1, Started: time.Now().UTC(), State: capture.StateClosed,
-		Request: capture.Request{
-			Head: headOf(s.r), Body: capture.Body{Data: s.body, Size: int64(len(s.body)), Complete: true},
-		},
-	}
-	if x.Request.Body.Data == nil {
-		x.Request.Body.Data = []byte{}
-	}
-	q := &neighborRequest{}
-	if p.opts.Upstream != nil {
-		q.address = p.opts.Upstream(s.r)
-		x.Agent.URL = q.address
-	}
-	if p.opts.Hide != nil {
-		hidden, err := p.opts.Hide(x)
-		if err != nil {
-			return nil, err
-		}
-		x = hidden
-	}
-	var err error
-	if q.Request, err = requestOf(x); err != nil {
-		return nil, err
-	}
-	q.form = p.rules.Form(q.Request)
-	q.asks = asks(q.Request, q.form, q.address)
-	p.mu.Lock()
-	q.session = p.sessions.recorded[s.r.Header.Get("Mcp-Session-Id")]
-	p.mu.Unlock()
-	return q, nil
+// origin returns the origin of a URL in the form in which origins are compared.
+func origin(u *url.URL) string {
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[strings.ToLower(u.Scheme)])
+	return strings.ToLower(u.Scheme) + "://" + net.JoinHostPort(hostname.Normal(u.Hostname()), port)
 }
 
-// headOf returns the head of a request as a client writes it.
-func headOf(r *http.Request) []byte {
-	var b strings.Builder
-	b.WriteString(r.Method + " " + r.RequestURI + " HTTP/1.1\r\nHost: " + r.Host + "\r\n")
-	r.Header.Write(&b) //nolint:errcheck // it is a buffer
-	b.WriteString("\r\n")
-	return []byte(b.String())
-}
-
-// isNeighbor reports whether a request that matches nothing counts as one that is not A2A.
-func (s *service) isNeighbor() bool {
-	if s.neighbor == nil {
-		return !s.call.A2A()
-	}
-	if c := s.neighbor.form.Call; c != nil && (c.Kind == neighbor.Model || c.Kind == neighbor.MCP) {
-		return true
-	}
-	return s.p.opts.Upstream != nil && (!s.call.A2A() || !s.p.isAgent(s.r, &s.call))
-}
-
-// isAgent reports whether an agent is played at the upstream of a request. An unknown upstream may be an agent if the
-// request is a call of A2A.
-func (p *Player) isAgent(r *http.Request, call *a2a.Call) bool {
-	at := p.upstream(r)
-	return slices.ContainsFunc(p.recording.exchanges, func(a *exchange) bool {
-		return a.form.upstream == at || at == "" && call.Operation != a2a.NoOperation
-	})
-}
+// Upstream returns the address of a service in the form in which addresses are compared: the origin of its URL, or the
+// name of a tool on standard input and output.
+func Upstream(address string) string { return upstreamOf(address) }

@@ -57,12 +57,6 @@ func WithChosen(ctx context.Context, chosen func()) context.Context {
 
 type chosenKey struct{}
 
-// sessions translate ids of MCP sessions, which a recording hides.
-type sessions struct {
-	live     map[string]string // by recorded id
-	recorded map[string]string // by live id
-}
-
 // session returns the live id of a recorded session, a fresh one the first time.
 func (p *Player) session(recorded string) string {
 	p.mu.Lock()

@@ -1,7 +1,6 @@
 package playback
 
 import (
-	"cmp"
 	"net"
 	"net/http"
 	"net/url"
@@ -9,7 +8,6 @@ import (
 	"strings"
 
 	"a2atap/proxy/a2a"
-	"a2atap/proxy/hostname"
 	"a2atap/replay/client"
 )
 
@@ -37,10 +35,6 @@ func (p *Player) Recorded() []string {
 	return list
 }
 
-// Upstream returns the address of a service in the form in which addresses are compared: the origin of its URL, or the
-// name of a tool on standard input and output.
-func Upstream(address string) string { return upstreamOf(address) }
-
 // Knows reports whether the recording has calls to an address that are played.
 func (p *Player) Knows(address string) bool {
 	p.mu.Lock()
@@ -62,12 +56,6 @@ func (p *Player) AddressOf(name string) string {
 		}
 	}
 	return ""
-}
-
-// origin returns the origin of a URL in the form in which origins are compared.
-func origin(u *url.URL) string {
-	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[strings.ToLower(u.Scheme)])
-	return strings.ToLower(u.Scheme) + "://" + net.JoinHostPort(hostname.Normal(u.Hostname()), port)
 }
 
 // cardURLs maps the interface URLs of a recorded card to current URLs: of the agent played there, or else at the origin

@@ -211,24 +211,6 @@ func (p *Player) upstream(r *http.Request) string {
 	return at
 }
 
-// A service is the handling of one request.
-type service struct {
-	p        *Player
-	w        http.ResponseWriter
-	r        *http.Request
-	call     a2a.Call
-	body     []byte
-	neighbor *neighborRequest // nil before it was compared with what is not A2A
-	marked   func(string)     // may be nil
-}
-
-// mark reports a deviation from the recording.
-func (s *service) mark(format string, args ...any) {
-	if s.marked != nil {
-		s.marked(fmt.Sprintf(format, args...))
-	}
-}
-
 func (p *Player) notice(format string, args ...any) {
 	if p.opts.OnNotice != nil {
 		p.opts.OnNotice(fmt.Sprintf(format, args...))

@@ -1,9 +1,7 @@
 package playback
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"a2atap/analyzer/analysis"
@@ -81,47 +79,6 @@ func (r *Report) NotRequested() []string {
 // Came returns the number of received requests, without the unmatched ones.
 func (r *Report) Came() int { return r.Served + r.Forwarded + r.Errors + r.Dropped }
 
-// Report returns a summary of the playback so far.
-func (p *Player) Report() Report {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	r := p.report
-	r.Misses, r.Exchange = slices.Clone(r.Misses), len(p.recording.exchanges)
-	polled := map[alike]bool{} // what was asked often enough, if a whole program is played
-	for _, a := range p.recording.exchanges {
-		if a.uses > 0 && p.opts.Upstream != nil && p.mayRepeat(a.form.op) {
-			polled[a.poll()] = true
-		}
-	}
-	for _, a := range p.recording.exchanges {
-		switch {
-		case a.uses > 0:
-			r.Used++
-		case !polled[a.poll()]:
-			r.Unused = append(r.Unused, Unused{a.seq, a.form.String()})
-		}
-	}
-	for _, c := range p.recording.neighbors.calls {
-		switch {
-		case !c.asks:
-			continue
-		case c.uses > 0:
-			r.Used++
-		default:
-			r.Unused = append(r.Unused, Unused{c.seq, c.String()})
-		}
-		r.Exchange++
-	}
-	slices.SortFunc(r.Unused, func(a, b Unused) int { return cmp.Compare(a.Exchange, b.Exchange) })
-	r.Lacking = p.recording.neighbors.lacking
-	return r
-}
-
-// poll returns what the exchanges have in common that ask for the same again: how often a program asks depends on time.
-func (a *exchange) poll() alike {
-	return alike{upstream: a.form.upstream, op: a.form.op, task: a.form.task, ctx: a.form.ctx, sum: a.form.sum()}
-}
-
 // Verdict returns the report in one line.
 func (r *Report) Verdict() string {
 	what := "played"
@@ -154,15 +111,6 @@ func (r *Report) Verdict() string {
 func (r *Report) Whole(live int) string {
 	return fmt.Sprintf("%d answered (%d exactly, %d by meaning, %d repeated), %d missed, %d never asked for, %d live",
 		r.Served, r.Exact, r.Served-r.Exact, r.Repeated, r.Missed, len(r.Unused), live)
-}
-
-// Refuse counts a request that matches nothing, and that could not even be read.
-func (p *Player) Refuse(operation, why string) {
-	m := Miss{Operation: operation, Why: why}
-	p.count(&m)
-	if p.opts.OnMiss != nil {
-		p.opts.OnMiss(m)
-	}
 }
 
 // faults describes the effects of the requested disruptions.

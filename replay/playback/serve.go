@@ -81,15 +81,6 @@ func (s *service) missed(m *Miss) {
 	s.refuse(e)
 }
 
-func (p *Player) count(m *Miss) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.report.Missed++
-	if len(p.report.Misses) < maxMisses {
-		p.report.Misses = append(p.report.Misses, *m)
-	}
-}
-
 // decode reads a request as one to an agent with the recorded agent's protocols.
 func (p *Player) decode(r *http.Request, body []byte) a2a.Call {
 	known := p.recording.reader.Known(p.agentURL(r), r.URL.EscapedPath())
