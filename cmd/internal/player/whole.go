@@ -15,14 +15,18 @@ import (
 	"time"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/program"
 	"a2atap/cmd/internal/recorder"
 	"a2atap/cmd/internal/redacted"
+	"a2atap/cmd/internal/shipment"
 	"a2atap/cmd/internal/source"
 	"a2atap/cmd/internal/trust"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/forward"
+	"a2atap/proxy/hostname"
+	"a2atap/proxy/outbound"
 	"a2atap/proxy/record"
 	"a2atap/proxy/recording"
 	"a2atap/proxy/stdio"
@@ -49,6 +53,15 @@ func RunProgram(ctx context.Context, e cli.Env, o Flags, name string, args []str
 		return err
 	}
 	r := &run{env: e, flags: &o, name: name, live: map[string]bool{}}
+	if r.dialer, err = e.Dialer(&o.reach); err != nil {
+		return err
+	}
+	if r.allowed, err = cli.ParseAllowedHosts(o.allowHosts); err != nil {
+		return err
+	}
+	if r.ship, err = o.ship.Beside(e, o.capture.File); err != nil {
+		return err
+	}
 	if err := r.prepare(ctx, src, options); err != nil {
 		if _, ok := errors.AsType[*cli.Exit](err); ok {
 			return err
@@ -103,9 +116,12 @@ type run struct {
 	env    cli.Env
 	flags  *Flags
 	name   string // of the capture
-	player *playback.Player
-	live   map[string]bool // addresses of services that are not played
-	calls  atomic.Int64    // that went to those
+	dialer  *outbound.Dialer // to services that are not played
+	allowed []hostname.Pattern
+	ship    *shipment.To // nil if the recording is not shipped
+	player  *playback.Player
+	live    map[string]bool // addresses of services that are not played
+	calls   atomic.Int64    // that went to those
 }
 
 // prepare makes the player.
@@ -129,12 +145,20 @@ func (r *run) prepare(ctx context.Context, src capture.Source, options playback.
 			}
 		}
 	}
+	selection, err := judged.ParseSelection(r.flags.filter, r.flags.agent)
+	if err != nil {
+		return err
+	}
+	chosen, err := selection.Chooser(ctx, r.env, "playback", r.name, src)
+	if err != nil {
+		return err
+	}
 	options.Keep = func(x *capture.Exchange) bool {
 		played := len(r.flags.serve) == 0 || isOneOf(x.Agent.Name, r.flags.serve)
 		if played = played && !isOneOf(x.Agent.Name, r.flags.live); !played {
 			r.live[playback.Upstream(x.Agent.URL)] = true
 		}
-		return played
+		return played && chosen(x)
 	}
 	r.player, err = playback.New(ctx, src, options)
 	if errors.Is(err, playback.ErrNoValue) {
@@ -222,6 +246,10 @@ func (r *run) listen(ctx context.Context) (stop func(), err error) {
 		}
 	}
 	for _, at := range places {
+		if at.name == "" {
+			stop()
+			return func() {}, cli.Usage("--listen %s: with a program, write --listen NAME=ADDR", at.listen)
+		}
 		address := r.player.AddressOf(at.name)
 		if address == "" {
 			stop()
@@ -241,7 +269,7 @@ func (r *run) listen(ctx context.Context) (stop func(), err error) {
 		})
 		go func() {
 			defer close(ended)
-			cli.Serve(ctx, l, cli.CheckHosts(r.env, handler, at.listen, l, nil)) //nolint:errcheck // it ends with the program
+			cli.Serve(ctx, l, cli.CheckHosts(r.env, handler, at.listen, l, r.allowed)) //nolint:errcheck // it ends with the program
 		}()
 	}
 	r.player.Place(moved)
@@ -258,6 +286,9 @@ type recordedRun struct {
 // record starts the proxy, which records if the flags say where.
 func (r *run) record(o proxy.Options) (*recordedRun, error) {
 	if r.flags.capture.File == "" {
+		if d := r.dialer; d != nil {
+			o.RootCAs, o.Insecure, o.ClientCertificate, o.Upstream = d.Roots, d.Insecure, d.Certificate, d.Proxy
+		}
 		all := record.New(discard{}, record.Options{Proxy: o, Around: r.counting})
 		if err := all.Start(); err != nil {
 			return nil, err
@@ -269,7 +300,8 @@ func (r *run) record(o proxy.Options) (*recordedRun, error) {
 		return nil, err
 	}
 	all, err := recorder.Start(recorder.Options{
-		Output: r.flags.capture.File, Hide: redacted.Options{Key: key}, Proxy: o, Listener: listener{e: r.env}, Around: r.counting,
+		Output: r.flags.capture.File, Hide: redacted.Options{Key: key}, Proxy: o, Reach: r.dialer,
+		Listener: listener{e: r.env}, Around: r.counting, Ship: r.ship,
 	})
 	if err != nil {
 		return nil, err
@@ -322,7 +354,8 @@ func (r *run) verdict(program string, status int) error {
 	case report.Missed > 0:
 		return &cli.Exit{Code: cli.ExitFindings}
 	case report.Served == 0 && !r.flags.allowEmpty:
-		r.env.Tell("playback: inconclusive: nothing was answered from the recording")
+		r.env.Tell("playback: inconclusive: nothing was answered from the recording; if the program uses no proxy for " +
+			"localhost, as Go programs, play its services at addresses with --listen NAME=ADDR")
 		return &cli.Exit{Code: cli.ExitInconclusive}
 	case len(report.Unused) > 0 && !r.flags.allowUnused:
 		return &cli.Exit{Code: cli.ExitFindings}
