@@ -89,8 +89,8 @@ func asker() {
 	chat := func(text, more string) string {
 		return fmt.Sprintf(`{"model":"m","messages":[{"role":"system","content":"It is %s."},{"role":"user","content":%q}]%s}`, now, text, more)
 	}
-	for range 2 {
-		fmt.Println(ask(http.DefaultClient, model, chat(os.Args[3], "")))
+	for _, client := range []*http.Client{http.DefaultClient, through} { // some programs ask for a tap through the proxy
+		fmt.Println(ask(client, model, chat(os.Args[3], "")))
 	}
 	fmt.Println(ask(http.DefaultClient, model, chat("and then?", `,"stream":true`)))
 	answer := ask(through, os.Args[1]+"/mcp", fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"weather","arguments":{"city":"Oslo"}}}`, os.Getpid()))

@@ -58,6 +58,7 @@ type recording struct {
 	known     []*a2a.Known      // recent facts about addresses
 	texts     map[string]string // places of parameters, and names: each is kept once
 	neighbors neighbors         // what is not A2A
+	hide      hiding            // of the requests that are not A2A; nil if the recording has hidden their secrets
 	upstreams upstreams
 }
 

@@ -14,12 +14,15 @@ import (
 // load reads the exchanges with an agent, or all if the name is empty, and remembers those that keep selects. These
 // follow each other: none waits for an exchange that is not played.
 func load(
-	ctx context.Context, src capture.Source, agent string, keep func(*capture.Exchange) bool, rules *canonical.Rules,
+	ctx context.Context, src capture.Source, o *Options, rules *canonical.Rules,
 ) (*recording, error) {
 	s := &recording{
 		src: src, ids: map[string]maker{}, texts: map[string]string{},
 		neighbors: neighbors{byMeaning: map[canonical.Sum][]*neighborCall{}, bodiless: map[string]uint64{}},
 		upstreams: upstreams{known: map[string]string{}, bound: map[string]string{}},
+	}
+	if o.Exposed {
+		s.hide = o.Hide
 	}
 	last := map[string]*exchange{}
 	for x, err := range src.Exchanges(ctx, 1) {
@@ -30,11 +33,11 @@ func load(
 			readNotification(x, last)
 			continue
 		}
-		if agent != "" && !Is(x.Agent.Name, agent) {
+		if o.Agent != "" && !Is(x.Agent.Name, o.Agent) {
 			continue
 		}
 		a, isNeighbor := s.read(x)
-		if a == nil && !isNeighbor || keep != nil && !keep(x) {
+		if a == nil && !isNeighbor || o.Keep != nil && !o.Keep(x) {
 			continue
 		}
 		s.learnUpstream(x)
@@ -51,7 +54,7 @@ func load(
 
 // readNeighbor notes a call that is not A2A.
 func (s *recording) readNeighbor(x *capture.Exchange, rules *canonical.Rules) {
-	q, err := requestOf(x)
+	q, err := s.request(x)
 	if q.Method == http.MethodConnect || strings.HasPrefix(x.Agent.URL, "stdio:") && q.Target == "/stdout" {
 		return // what passed inside is not known, or it is no call
 	}
@@ -75,6 +78,18 @@ func (s *recording) readNeighbor(x *capture.Exchange, rules *canonical.Rules) {
 	n := &s.neighbors
 	n.calls = append(n.calls, c)
 	n.byMeaning[c.form.Meaning] = append(n.byMeaning[c.form.Meaning], c)
+}
+
+// request returns the request of a recorded exchange for comparison.
+func (s *recording) request(x *capture.Exchange) (*canonical.Request, error) {
+	if s.hide != nil {
+		hidden, err := s.hide(x)
+		if err != nil {
+			return &canonical.Request{}, err
+		}
+		x = hidden
+	}
+	return requestOf(x)
 }
 
 // isWhole reports whether the recording has everything of an exchange that was sent.
@@ -115,7 +130,7 @@ func (s *recording) learnUpstream(x *capture.Exchange) {
 // Agents returns the names of the agents that a capture calls, and of the models, tools and other services, in order of
 // appearance. An agent with further addresses is named once.
 func Agents(ctx context.Context, src capture.Source) (agents, others []string, err error) {
-	s, err := load(ctx, src, "", nil, &canonical.Rules{})
+	s, err := load(ctx, src, &Options{}, &canonical.Rules{})
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the capture: %w", err)
 	}

@@ -28,6 +28,9 @@ type neighborCall struct {
 	uses     int  // how often it was played
 }
 
+// hiding returns an exchange without its secrets.
+type hiding = func(*capture.Exchange) (*capture.Exchange, error)
+
 // neighbors are the recorded calls that are not A2A.
 type neighbors struct {
 	calls     []*neighborCall

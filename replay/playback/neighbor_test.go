@@ -167,8 +167,9 @@ func TestTheRightAnswerOrNone(t *testing.T) {
 	t.Parallel()
 	key := bytes.Repeat([]byte("k"), 32)
 	hide := func(x *capture.Exchange) (*capture.Exchange, error) {
-		memory := capture.NewMemory(capture.Info{})
-		if err := redact.New(memory, redact.Options{Key: key}).Append(capture.Steps(x)...); err != nil {
+		memory, one := capture.NewMemory(capture.Info{}), x.Copy()
+		one.Seq = 1
+		if err := redact.New(memory, redact.Options{Key: key}).Append(capture.Steps(one)...); err != nil {
 			return nil, err
 		}
 		return memory.Exchange(t.Context(), 1)
@@ -300,18 +301,21 @@ func TestTheRightAnswerOrNone(t *testing.T) {
 		},
 	}
 	for _, test := range tests {
-		for _, hidden := range []bool{false, true} {
+		for _, hidden := range []string{"no", "yes", "live requests"} {
 			o := playback.Options{}
 			var by []byte
-			if hidden {
+			switch hidden {
+			case "yes":
 				o.Hide, by = hide, key
+			case "live requests": // another program has made the recording
+				o.Hide, o.Exposed = hide, true
 			}
 			c := playCalls(t, recordCalls(t, by, test.recorded...), o)
 			var got []string
 			for _, r := range test.asked {
 				got = append(got, c.call(r))
 			}
-			expect.Equal(t, fmt.Sprintf("%s, hidden %v", test.name, hidden), strings.Join(test.want, " "), strings.Join(got, " "))
+			expect.Equal(t, fmt.Sprintf("%s, hidden: %s", test.name, hidden), strings.Join(test.want, " "), strings.Join(got, " "))
 		}
 	}
 }

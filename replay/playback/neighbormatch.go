@@ -11,14 +11,6 @@ import (
 	"a2atap/replay/compare"
 )
 
-// How much a request has in common with the recorded one whose answer it gets.
-type likeness uint8
-
-const (
-	likeMeaning likeness = iota // the same meaning
-	likeExact                   // the same contents
-)
-
 // chooseNeighbor finds the recorded call that answers a request, and marks it as played. An equal request goes before
 // one with the same meaning; of equal ones, the first that was not played. All must have been sent to the same upstream.
 func (p *Player) chooseNeighbor(q *neighborRequest) (*neighborCall, *Miss) {
@@ -172,7 +164,7 @@ func (p *Player) explainNeighbor(q *neighborRequest, why string) *Miss {
 		if err != nil {
 			continue
 		}
-		was, err := requestOf(x)
+		was, err := p.recording.request(x)
 		if err != nil {
 			continue
 		}

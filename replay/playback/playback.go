@@ -57,6 +57,8 @@ type Options struct {
 	Ignore []*regexp.Regexp
 	// Hide returns an exchange as it is in the recording, without its secrets; nil if the recording has them.
 	Hide func(*capture.Exchange) (*capture.Exchange, error)
+	// Exposed is set if nothing was hidden in the recording, although Hide is set: another program made it.
+	Exposed bool
 	// Upstream returns the URL to which the client of a request sent it. Cards then keep their addresses, except for
 	// those of Place. If it is nil, all requests go to the player's own address.
 	Upstream func(*http.Request) string
@@ -111,7 +113,7 @@ func New(ctx context.Context, src capture.Source, o Options) (*Player, error) {
 		return nil, err
 	}
 	rules := &canonical.Rules{Ignore: o.Ignore}
-	s, err := load(ctx, src, o.Agent, o.Keep, rules)
+	s, err := load(ctx, src, &o, rules)
 	if err != nil {
 		return nil, fmt.Errorf("read the capture: %w", err)
 	}

@@ -134,8 +134,7 @@ func (s *stage) cast(ctx context.Context, name string, src capture.Source, place
 	if err != nil {
 		return err
 	}
-	hide, err := s.flags.hiding(ctx, s.env, src)
-	if err != nil {
+	if err := s.flags.hiding(ctx, s.env, src, &s.options); err != nil {
 		return err
 	}
 	var named []string
@@ -148,7 +147,7 @@ func (s *stage) cast(ctx context.Context, name string, src capture.Source, place
 	}
 	for _, at := range places {
 		o := s.options
-		o.Agent, o.Roots, o.Hide = at.name, s.dialer.Roots, hide
+		o.Agent, o.Roots = at.name, s.dialer.Roots
 		if o.Keep = chosen; at.name == "" {
 			o.Keep = func(x *capture.Exchange) bool { return !isOneOf(x.Agent.Name, named) && chosen(x) }
 			s.crowd(agents, named)

@@ -18,6 +18,7 @@ type scene struct {
 	player *playback.Player
 	leaf   func(host string) (*tls.Certificate, error)
 	plays  func(address string) bool // reports whether an address is answered from the recording
+	isTap  func(address string) bool // reports whether a tap listens there, which knows where its requests go; may be nil
 
 	conns  chan net.Conn
 	closed chan struct{}
@@ -72,6 +73,9 @@ func upstream(r *http.Request) string {
 
 // connect is proxy.Options.Connect.
 func (s *scene) connect(ctx context.Context, address string, secure bool, protocols []string) (net.Conn, error) {
+	if s.isTap != nil && s.isTap(address) {
+		return nil, nil //nolint:nilnil // the tap, which comes here for its agent
+	}
 	scheme := "http://"
 	if secure {
 		scheme = "https://"

@@ -76,18 +76,16 @@ func RunProgram(ctx context.Context, e cli.Env, o Flags, name string, args []str
 	return r.verdict(filepath.Base(path), status)
 }
 
-// hiding returns what hides the secrets of live requests as those in the capture are hidden; nil if they are not.
-func (o *Flags) hiding(ctx context.Context, e cli.Env, src capture.Source) (func(*capture.Exchange) (*capture.Exchange, error), error) {
+// hiding lets a player hide the secrets of live requests as those in the capture are hidden.
+func (o *Flags) hiding(ctx context.Context, e cli.Env, src capture.Source, to *playback.Options) error {
 	info, err := src.Info(ctx)
 	if err != nil || info.SecretsKept {
-		return nil, err
+		return err
 	}
 	key, err := o.capture.KeyForComparing(e)
-	if err != nil {
-		return nil, err
-	}
 	hide := redacted.Options{Key: key}
-	return hide.Hidden, nil
+	to.Hide, to.Exposed = hide.Hidden, info.Imported
+	return err
 }
 
 // whole returns the options of a player for a whole program. Nothing is guessed: the values of parameters count.
@@ -113,9 +111,9 @@ func (o *Flags) whole(e cli.Env) (playback.Options, error) {
 
 // A run is one program and what it is answered.
 type run struct {
-	env    cli.Env
-	flags  *Flags
-	name   string // of the capture
+	env     cli.Env
+	flags   *Flags
+	name    string           // of the capture
 	dialer  *outbound.Dialer // to services that are not played
 	allowed []hostname.Pattern
 	ship    *shipment.To // nil if the recording is not shipped
@@ -126,8 +124,7 @@ type run struct {
 
 // prepare makes the player.
 func (r *run) prepare(ctx context.Context, src capture.Source, options playback.Options) error {
-	var err error
-	if options.Hide, err = r.flags.hiding(ctx, r.env, src); err != nil {
+	if err := r.flags.hiding(ctx, r.env, src, &options); err != nil {
 		return err
 	}
 	agents, others, err := playback.Agents(ctx, src)
@@ -200,6 +197,9 @@ func (r *run) play(ctx context.Context, path string, args []string) (status int,
 		if err := recorded.stop(); err != nil {
 			e.Notice(fmt.Sprintf("record the traffic into %s: %v", o.capture.File, err))
 		}
+	}
+	stage.isTap = func(address string) bool {
+		return slices.ContainsFunc(recorded.taps(), func(t *proxy.Tap) bool { return t.Addr() == address })
 	}
 	further := models.Environ(recorded.taps())
 	listeners, err := r.listen(ctx)
