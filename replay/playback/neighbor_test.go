@@ -434,3 +434,29 @@ func TestCallsWithoutBodies(t *testing.T) {
 	}
 	expect.Equal(t, "lacking", 1, c.player.Report().Lacking)
 }
+
+// A model and a tool are played at an address, too, next to agents: what they do not know is refused as before.
+func TestModelsAtAnAddress(t *testing.T) {
+	t.Parallel()
+	src := recordCalls(t, nil, says("a", "1"), recordedCall{to: toolURL, path: "/mcp", ask: rpc("tools/list", 1, `{}`), answer: `{"jsonrpc":"2.0","id":1,"result":{}}`})
+	agents, others, err := playback.Agents(t.Context(), src)
+	must.Do(t, err)
+	expect.Equal(t, "agents", "[] [https://api.openai.com/v1 http://127.0.0.1:9003/mcp]", fmt.Sprint(agents, others))
+	_, url := perform(t, src, playback.Options{Agent: modelURL, UsedUp: playback.RepeatLast})
+	ask := func(path, body string) string {
+		res := must.Get(http.Post(url+path, "application/json", strings.NewReader(body)))(t)
+		defer res.Body.Close()
+		return fmt.Sprint(res.StatusCode, " ", string(must.Get(io.ReadAll(res.Body))(t)))
+	}
+	expect.Equal(t, "a recorded prompt", "200 1", ask(chatPath, chatOf("a")))
+	expect.Equal(t, "the same again", "200 1", ask(chatPath, chatOf("a")))
+	if got := ask(chatPath, chatOf("b")); !strings.HasPrefix(got, `422 {"error":{"code":"no_recorded_answer"`) {
+		t.Error(got)
+	}
+	if got := ask("/mcp", rpc("tools/list", 1, `{}`)); !strings.HasPrefix(got, `422 {"error":{"code":-32001`) { // it is played elsewhere
+		t.Error(got)
+	}
+	if got := ask("/other", "{}"); !strings.HasPrefix(got, "422 ") {
+		t.Error(got)
+	}
+}

@@ -74,6 +74,9 @@ func (s *service) isNeighbor() bool {
 	if c := s.neighbor.form.Call; c != nil && (c.Kind == neighbor.Model || c.Kind == neighbor.MCP) {
 		return true
 	}
+	if len(s.p.recording.exchanges) == 0 {
+		return true
+	}
 	return s.p.opts.Upstream != nil && (!s.call.A2A() || !s.p.isAgent(s.r, &s.call))
 }
 
