@@ -192,6 +192,8 @@ func TestDifferencesHavePlaces(t *testing.T) {
 			`[messages[1]: recorded {"role":"user","content":"b"}, now absent]`,
 		},
 		{"a line more", message("a\nb"), message("a\nb\nc"), `[messages[0].content, line 3: not recorded, now "c"]`},
+		{"next to a value of one run", message("run 0b5cdd0a-9f0c-4b7e-9b43-1d0b6d1c9a55: rain"), message("run 5f1d2a44-1111-4222-8333-444455556666: snow"),
+			`[messages[0].content: recorded "run <uuid>: rain", now "run <uuid>: snow"]`},
 		{"a member", post("/x", `{"a":1}`), post("/x", `{"a":1,"b":true}`), `[b: not recorded, now true]`},
 		{"a type", post("/x", `{"a":1}`), post("/x", `{"a":"1"}`), `[a: recorded 1, now "1"]`},
 		{"a parameter", post("/x?p=1", ""), post("/x?p=2", ""), `[query.p[0]: recorded "1", now "2"]`},

@@ -132,7 +132,7 @@ func (d *differ) arrays(at string, was, now []jsondoc.Value) {
 	}
 }
 
-// texts compares two texts line by line.
+// texts compares two texts line by line, and shows them as they are compared.
 func (d *differ) texts(at, was, now string) {
 	a, b := d.rules.normal(was), d.rules.normal(now)
 	if a == b {
@@ -148,10 +148,10 @@ func (d *differ) texts(at, was, now string) {
 	}
 	var x, y string
 	if line < len(before) {
-		x = before[line]
+		x = d.rules.normal(before[line])
 	}
 	if line < len(after) {
-		y = after[line]
+		y = d.rules.normal(after[line])
 	}
 	x, y = around(x, y)
 	switch {
