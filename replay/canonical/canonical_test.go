@@ -192,8 +192,10 @@ func TestDifferencesHavePlaces(t *testing.T) {
 			`[messages[1]: recorded {"role":"user","content":"b"}, now absent]`,
 		},
 		{"a line more", message("a\nb"), message("a\nb\nc"), `[messages[0].content, line 3: not recorded, now "c"]`},
-		{"next to a value of one run", message("run 0b5cdd0a-9f0c-4b7e-9b43-1d0b6d1c9a55: rain"), message("run 5f1d2a44-1111-4222-8333-444455556666: snow"),
-			`[messages[0].content: recorded "run <uuid>: rain", now "run <uuid>: snow"]`},
+		{
+			"next to a value of one run", message("run 0b5cdd0a-9f0c-4b7e-9b43-1d0b6d1c9a55: rain"), message("run 5f1d2a44-1111-4222-8333-444455556666: snow"),
+			`[messages[0].content: recorded "run <uuid>: rain", now "run <uuid>: snow"]`,
+		},
 		{"a member", post("/x", `{"a":1}`), post("/x", `{"a":1,"b":true}`), `[b: not recorded, now true]`},
 		{"a type", post("/x", `{"a":1}`), post("/x", `{"a":"1"}`), `[a: recorded 1, now "1"]`},
 		{"a parameter", post("/x?p=1", ""), post("/x?p=2", ""), `[query.p[0]: recorded "1", now "2"]`},
@@ -227,7 +229,7 @@ func TestDistanceIsOfWhatDiffers(t *testing.T) {
 	if n := rules.Distance(near, live); n != 2 {
 		t.Errorf("one line differs, and the distance is %d", n)
 	}
-	sample, nearSample, farSample := rules.Sample(live), rules.Sample(near), rules.Sample(far)
+	sample, nearSample, farSample := canonical.NewSample(live), canonical.NewSample(near), canonical.NewSample(far)
 	if a, b := sample.Near(&nearSample), sample.Near(&farSample); a >= b {
 		t.Errorf("the near one is %d away, the far one %d", a, b)
 	}
@@ -292,7 +294,7 @@ func FuzzForm(f *testing.F) {
 		q := post(target, string(body), "Content-Type", media)
 		rules := &canonical.Rules{}
 		a, b := rules.Form(q), rules.Form(q)
-		x, y := rules.Sample(q), rules.Sample(q)
+		x, y := canonical.NewSample(q), canonical.NewSample(q)
 		if a.Exact != b.Exact || a.Meaning != b.Meaning || x.Near(&y) != 0 || rules.Distance(q, q) != 0 {
 			t.Error("it does not equal itself")
 		}

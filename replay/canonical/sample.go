@@ -10,9 +10,9 @@ import (
 
 var seed = maphash.MakeSeed()
 
-// contents returns a hash for each value of a request, and for each line of a text, with its path but without its
-// place in lists.
-func (r *Rules) contents(t *tree) (all []uint32) {
+// contents returns a hash for each value of a request, and for each line of a text in the form that normal gives it, with
+// its path but without its place in lists.
+func contents(t *tree, normal func(string) string) (all []uint32) {
 	w := writer{rpc: t.dialect.rpc, dialect: t.dialect}
 	add := func(path, text string) {
 		var h maphash.Hash
@@ -34,7 +34,7 @@ func (r *Rules) contents(t *tree) (all []uint32) {
 				walk(path+"[]", e)
 			}
 		case jsondoc.String:
-			for line := range strings.SplitSeq(r.normal(v.Text()), "\n") {
+			for line := range strings.SplitSeq(normal(v.Text()), "\n") {
 				add(path, line)
 			}
 		case jsondoc.Number:
@@ -57,9 +57,9 @@ type Sample struct {
 // sampleSize bounds the hashes of a sample.
 const sampleSize = 256
 
-// Sample returns a sample of a request.
-func (r *Rules) Sample(q *Request) Sample {
-	all := r.contents(read(q))
+// NewSample returns a sample of a request, as it is.
+func NewSample(q *Request) Sample {
+	all := contents(read(q), func(text string) string { return text })
 	slices.Sort(all)
 	if len(all) <= sampleSize {
 		return Sample{slices.Clip(all), true}
@@ -110,7 +110,7 @@ func apart(a, b []uint32) (n int) {
 
 // Distance returns in how many values, or lines of texts, two requests differ.
 func (r *Rules) Distance(a, b *Request) int {
-	was, now := r.contents(read(a)), r.contents(read(b))
+	was, now := contents(read(a), r.normal), contents(read(b), r.normal)
 	slices.Sort(was)
 	slices.Sort(now)
 	return apart(was, now)

@@ -69,7 +69,7 @@ func (s *recording) readNeighbor(x *capture.Exchange, rules *canonical.Rules) {
 	f := rules.Form(q)
 	c := &neighborCall{
 		started: x.Started, asks: asks(q, f, x.Agent.URL),
-		seq: x.Seq, agent: x.Agent.Name, upstream: upstreamOf(x.Agent.URL), form: f, sample: rules.Sample(q),
+		seq: x.Seq, agent: x.Agent.Name, upstream: upstreamOf(x.Agent.URL), form: f, sample: canonical.NewSample(q),
 	}
 	if x.Response != nil {
 		status := capture.ParseResponseHead(x.Response.Head).Status

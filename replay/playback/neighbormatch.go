@@ -133,7 +133,7 @@ func (p *Player) explainNeighbor(q *neighborRequest, why string) *Miss {
 	}
 	list := slices.Clone(p.recording.neighbors.calls)
 	key, _ := p.recording.upstreams.of(q.address)
-	sample := p.rules.Sample(q.Request)
+	sample := canonical.NewSample(q.Request)
 	rank := func(c *neighborCall) int { // the same place first, then the same upstream
 		n := c.sample.Near(&sample)
 		if c.form.Place != q.form.Place {

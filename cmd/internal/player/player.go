@@ -1,5 +1,6 @@
-// Package player plays the agents of a capture for live clients. Each has an address. On request, it injects faults,
-// forwards unmatched requests to live agents, and records the new traffic. Package replay/playback decides the answers.
+// Package player plays the agents, models and tools of a capture for live clients. Run gives each an address; on
+// request, it injects faults, forwards unmatched requests to live agents, and records the new traffic. RunProgram starts
+// a program and answers all its calls. Package replay/playback decides the answers.
 package player
 
 import (
