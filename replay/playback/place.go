@@ -1,6 +1,7 @@
 package playback
 
 import (
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -41,6 +42,18 @@ func (p *Player) Knows(address string) bool {
 	defer p.mu.Unlock()
 	_, known := p.recording.upstreams.of(address)
 	return known
+}
+
+// Addresses returns the addresses of everything that is played, each once.
+func (p *Player) Addresses() []string {
+	seen := map[string]bool{}
+	for _, a := range p.recording.exchanges {
+		seen[a.form.upstream] = true
+	}
+	for _, c := range p.recording.neighbors.calls {
+		seen[c.upstream] = true
+	}
+	return slices.Sorted(maps.Keys(seen))
 }
 
 // AddressOf returns the recorded URL of an agent or a service; "" if no played call went there.

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -189,6 +191,11 @@ func (r *run) play(ctx context.Context, path string, args []string) (status int,
 		Taps: models.Taps, NoRewrite: true, Connect: stage.connect, Grace: time.Second,
 		Forward: &forward.Spec{Listen: "127.0.0.1:0", Leaf: authority.Leaf, Bodies: recording.Recognized},
 	}
+	listeners, err := r.listen(ctx) // before a tap can get one of these ports
+	if err != nil {
+		return 0, err
+	}
+	defer listeners()
 	recorded, err := r.record(options)
 	if err != nil {
 		return 0, err
@@ -202,12 +209,6 @@ func (r *run) play(ctx context.Context, path string, args []string) (status int,
 		return slices.ContainsFunc(recorded.taps(), func(t *proxy.Tap) bool { return t.Addr() == address })
 	}
 	further := models.Environ(recorded.taps())
-	listeners, err := r.listen(ctx)
-	if err != nil {
-		stop()
-		return 0, err
-	}
-	defer listeners()
 	tools, err := playTools(ctx, r.player, r.plays)
 	if err != nil {
 		e.Notice(fmt.Sprintf("tools that a2atap stdio runs cannot be played: %v", err))
@@ -226,54 +227,65 @@ func (r *run) play(ctx context.Context, path string, args []string) (status int,
 	return status, err
 }
 
-// listen opens the addresses of --listen, for programs that do not use the proxy.
+// listen plays the services at the addresses of --listen, and those that were on this machine also where they were, for
+// programs that do not use the proxy.
 func (r *run) listen(ctx context.Context) (stop func(), err error) {
-	stop = func() {}
-	if len(r.flags.listen) == 0 {
-		return stop, nil
-	}
-	places, err := r.flags.places()
-	if err != nil {
-		return stop, err
-	}
 	ctx, cancel := context.WithCancel(ctx)
-	moved := map[string]string{}
-	var ends []chan struct{}
-	stop = func() {
+	var serving sync.WaitGroup
+	end := func() {
 		cancel()
-		for _, end := range ends {
-			<-end
-		}
+		serving.Wait()
 	}
-	for _, at := range places {
-		if at.name == "" {
-			stop()
-			return func() {}, cli.Usage("--listen %s: with a program, write --listen NAME=ADDR", at.listen)
-		}
-		address := r.player.AddressOf(at.name)
-		if address == "" {
-			stop()
-			return func() {}, cli.Usage("--listen %s=%s: the capture has no calls to that agent", at.name, at.listen)
-		}
-		l, err := net.Listen("tcp", at.listen)
+	defer func() {
 		if err != nil {
-			stop()
-			return func() {}, fmt.Errorf("listen for playback on %s: %w", at.listen, err)
+			end()
 		}
-		moved[address] = "http://" + l.Addr().String()
-		fmt.Fprintf(r.env.Err, "%s http://%s\n", at.name, l.Addr())
-		ended := make(chan struct{})
-		ends = append(ends, ended)
+	}()
+	serve := func(l net.Listener, asked, address string) {
 		handler := http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 			r.player.ServeHTTP(w, q.WithContext(context.WithValue(q.Context(), placeKey{}, address)))
 		})
-		go func() {
-			defer close(ended)
-			cli.Serve(ctx, l, cli.CheckHosts(r.env, handler, at.listen, l, r.allowed)) //nolint:errcheck // it ends with the program
-		}()
+		serving.Go(func() {
+			cli.Serve(ctx, l, cli.CheckHosts(r.env, handler, asked, l, r.allowed)) //nolint:errcheck // it ends with the program
+		})
+	}
+	moved := map[string]string{}
+	if len(r.flags.listen) > 0 {
+		places, err := r.flags.places()
+		if err != nil {
+			return nil, err
+		}
+		for _, at := range places {
+			if at.name == "" {
+				return nil, cli.Usage("--listen %s: with a program, write --listen NAME=ADDR", at.listen)
+			}
+			address := r.player.AddressOf(at.name)
+			if address == "" {
+				return nil, cli.Usage("--listen %s=%s: the capture has no calls to that agent", at.name, at.listen)
+			}
+			l, err := net.Listen("tcp", at.listen)
+			if err != nil {
+				return nil, fmt.Errorf("listen for playback on %s: %w", at.listen, outbound.Cause(err))
+			}
+			moved[address] = "http://" + l.Addr().String()
+			fmt.Fprintf(r.env.Err, "%s %s\n", at.name, moved[address])
+			serve(l, at.listen, address)
+		}
+	}
+	for _, address := range r.player.Addresses() {
+		u, err := url.Parse(address)
+		if err != nil || u.Scheme != "http" || !hostname.IsLoopback(hostname.Normal(u.Hostname())) || moved[address] != "" {
+			continue
+		}
+		l, err := net.Listen("tcp", u.Host)
+		if err != nil {
+			r.env.Tell("playback: %s is in use: if the program uses no proxy for localhost, it reaches what listens there", u.Host)
+			continue
+		}
+		serve(l, u.Host, address)
 	}
 	r.player.Place(moved)
-	return stop, nil
+	return end, nil
 }
 
 // A recorded run is the proxy in front of a program.
@@ -354,8 +366,8 @@ func (r *run) verdict(program string, status int) error {
 	case report.Missed > 0:
 		return &cli.Exit{Code: cli.ExitFindings}
 	case report.Served == 0 && !r.flags.allowEmpty:
-		r.env.Tell("playback: inconclusive: nothing was answered from the recording; if the program uses no proxy for " +
-			"localhost, as Go programs, play its services at addresses with --listen NAME=ADDR")
+		r.env.Tell("playback: inconclusive: nothing was answered from the recording; if the program ignores HTTP_PROXY, give it " +
+			"the addresses of --listen NAME=ADDR")
 		return &cli.Exit{Code: cli.ExitInconclusive}
 	case len(report.Unused) > 0 && !r.flags.allowUnused:
 		return &cli.Exit{Code: cli.ExitFindings}
