@@ -64,7 +64,7 @@ func flagTopics() []manual.Topic {
 		},
 		{
 			Name: "offline", Short: "Running a program from its recording", Text: offlineTopic,
-			Flags: []string{"playback: allow-unused live serve"},
+			Flags: []string{"playback: allow-unused live no-base-urls serve"},
 		},
 		{
 			Name: "credentials", Short: "Credentials for agents", Text: credentialsTopic,
@@ -229,7 +229,8 @@ agents, too. A miss is answered with 422 in the vendor's error format, and its f
 const offlineTopic = `playback CAPTURE -- CMD starts a program as run does, and answers every call of the program from the
 capture: of models, MCP servers over HTTP, tools that a2atap stdio would run, agents, and other services. What is not in
 the capture is refused with an error that says what differs from the nearest recorded request (help matching). With
---live NAMES the program reaches these services itself; with --serve NAMES it reaches all others.
+--live NAMES the program reaches these services itself; with --serve NAMES it reaches all others. If the program was
+recorded with --no-base-urls, play it with that flag, too.
 
 The last line counts what was answered (exactly, by meaning, again), missed, never asked for, and live. Exit status: the
 program's, if it is not 0; 1 if a request was missed, or a recorded call never asked for (--allow-unused permits that); 4

@@ -46,6 +46,7 @@ type Flags struct {
 	live        []string
 	ignore      []string
 	allowUnused bool
+	noBaseURLs  bool
 	NATS        cli.NATSFlags
 	ship        shipment.Flags
 }
@@ -86,6 +87,7 @@ func (o *Flags) Register(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.ignore, "ignore", nil, "let what matches the regular expression `PATTERN` differ in requests to "+
 		"models, tools and other services; repeatable")
 	f.BoolVar(&o.allowUnused, "allow-unused", false, "exit with 0 even if recorded calls were never asked for")
+	f.BoolVar(&o.noBaseURLs, "no-base-urls", false, "do not set the variables from which SDKs of models read an address")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 even if no request came")
 }
 

@@ -186,7 +186,13 @@ func (r *run) play(ctx context.Context, path string, args []string) (status int,
 	served := make(chan struct{})
 	go func() { defer close(served); stage.serve(r.player) }()
 	defer func() { stage.stop(); <-served }()
-	models := program.NewModels(path, e.Getenv, nil)
+	var models program.Models
+	if !o.noBaseURLs {
+		models = program.NewModels(path, e.Getenv, nil)
+	}
+	for _, why := range models.Skipped {
+		e.Tell("%s", why)
+	}
 	options := proxy.Options{
 		Taps: models.Taps, NoRewrite: true, Connect: stage.connect, Grace: time.Second,
 		Forward: &forward.Spec{Listen: "127.0.0.1:0", Leaf: authority.Leaf, Bodies: recording.Recognized},
