@@ -52,7 +52,7 @@ func load(
 	return s, nil
 }
 
-// readNeighbor notes a call that is not A2A.
+// readNeighbor notes a call that is not A2A; without rules only to whom it was.
 func (s *recording) readNeighbor(x *capture.Exchange, rules *canonical.Rules) {
 	q, err := s.request(x)
 	if q.Method == http.MethodConnect || strings.HasPrefix(x.Agent.URL, "stdio:") && q.Target == "/stdout" {
@@ -64,6 +64,10 @@ func (s *recording) readNeighbor(x *capture.Exchange, rules *canonical.Rules) {
 		return
 	}
 	if !playable(x) {
+		return
+	}
+	if rules == nil {
+		s.neighbors.calls = append(s.neighbors.calls, &neighborCall{agent: x.Agent.Name})
 		return
 	}
 	f := rules.Form(q)
@@ -130,7 +134,7 @@ func (s *recording) learnUpstream(x *capture.Exchange) {
 // Agents returns the names of the agents that a capture calls, and of the models, tools and other services, in order of
 // appearance. An agent with further addresses is named once.
 func Agents(ctx context.Context, src capture.Source) (agents, others []string, err error) {
-	s, err := load(ctx, src, &Options{}, &canonical.Rules{})
+	s, err := load(ctx, src, &Options{}, nil)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the capture: %w", err)
 	}
