@@ -27,7 +27,7 @@ func ByForm(text string) string {
 	var out strings.Builder
 	done := 0
 	for i := 0; i < len(text); {
-		if i > 0 && isWord(text[i-1]) && isWord(text[i]) {
+		if c := text[i]; !mayStart[c] || i > 0 && isWord(c) && isWord(text[i-1]) {
 			i++
 			continue
 		}
@@ -47,6 +47,20 @@ func ByForm(text string) string {
 	out.WriteString(text[done:])
 	return out.String()
 }
+
+// mayStart has the bytes with which values begin that formAt knows.
+var mayStart = func() (bytes [256]bool) {
+	for _, c := range []byte("/[0123456789abcdefABCDEFrl" + initials) {
+		bytes[c] = true
+	}
+	for c := byte('A'); c <= 'Z'; c++ { // a drive
+		bytes[c] = true
+	}
+	return bytes
+}()
+
+// initials are those of months and weekdays.
+const initials = "JFMASONDTW"
 
 // formAt returns the length of the value with which a text begins, and the word for its form; 0 for any other text.
 func formAt(s string) (n int, word string) {
@@ -91,7 +105,7 @@ func formAt(s string) (n int, word string) {
 			return loopback(s, len("localhost"))
 		}
 	}
-	if strings.IndexByte("JFMASONDTW", s[0]) < 0 { // no month or weekday begins with another letter
+	if strings.IndexByte(initials, s[0]) < 0 { // no month or weekday begins with another letter
 		return 0, ""
 	}
 	if n := max(weekdayDate(s), monthDay(s)); n > 0 {
@@ -104,11 +118,16 @@ func formAt(s string) (n int, word string) {
 //
 // Source: RFC 9562 sections 4 and 5.4.
 func uuidAt(s string) int {
-	if !isHex(s[0]) {
+	switch {
+	case len(s) < 32:
 		return 0
-	}
-	if shape(s, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx") {
-		return 36
+	case s[8] == '-':
+		if shape(s, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx") {
+			return 36
+		}
+		return 0
+	case !isHex(s[8]):
+		return 0
 	}
 	if shape(s, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx") && s[12] == '4' && strings.IndexByte("89abAB", s[16]) >= 0 {
 		return 32

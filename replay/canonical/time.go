@@ -98,6 +98,9 @@ func nameAt(s string, names []string) int {
 		return 0
 	}
 	for _, name := range names {
+		if name[0] != s[0] || name[1] != s[1] || name[2] != s[2] {
+			continue
+		}
 		for _, n := range [...]int{len(name), 3} {
 			if strings.HasPrefix(s, name[:n]) && (len(s) == n || !isWord(s[n])) {
 				return n
