@@ -460,3 +460,34 @@ func TestModelsAtAnAddress(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A stream that was quiet when its client left has not ended: it stays open until the live client leaves.
+func TestQuietStreamsStayOpen(t *testing.T) {
+	t.Parallel()
+	listen := recordedCall{to: toolURL, path: "/mcp", method: "GET", fields: "Accept: text/event-stream\r\n", head: "Content-Type: text/event-stream\r\n", answer: "data: {}\n\n"}
+	x := listen.exchange(1)
+	x.Response.Body.Complete = false
+	x.Fault = &capture.TransportFault{Kind: "client-left", Side: "client"}
+	src := capture.NewMemory(capture.Info{})
+	must.Do(t, src.Append(capture.Steps(x)...))
+	c := playCalls(t, src, playback.Options{})
+	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, c.url+"/mcp", nil))(t)
+	req.Header.Set("Accept", "text/event-stream")
+	req.Header.Set("Test-Upstream", toolURL)
+	res := must.Get(http.DefaultClient.Do(req))(t)
+	buf := make([]byte, 100)
+	n := must.Get(io.ReadAtLeast(res.Body, buf, len("data: {}\n\n")))(t)
+	expect.Equal(t, "event", "data: {}\n\n", string(buf[:n]))
+	ended := make(chan error, 1)
+	go func() {
+		_, err := res.Body.Read(buf)
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		t.Errorf("the stream has ended: %v", err)
+	case <-time.After(50 * time.Millisecond): // a stream that ends would do so at once
+	}
+	res.Body.Close()
+	<-ended
+}
