@@ -17,6 +17,11 @@ func (p *Proxy) connect(ctx context.Context, address string, secure bool, name s
 ) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.opts.DialTimeout)
 	defer cancel()
+	if p.opts.Connect != nil {
+		if conn, err := p.opts.Connect(ctx, address, secure, protocols); conn != nil || err != nil {
+			return conn, err
+		}
+	}
 	conn, err := p.dialer.Dial(ctx, address, secure, name, refuse, protocols...)
 	if why := relay.Exhausted(err); why != "" {
 		p.notice("agents are currently unreachable: " + why)

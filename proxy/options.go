@@ -1,8 +1,10 @@
 package proxy
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"net"
 	"time"
 
 	"a2atap/proxy/forward"
@@ -75,6 +77,10 @@ type Options struct {
 	// nil.
 	OnTap    func(*Tap)
 	OnNotice func(text string)
+
+	// Connect returns a connection to what stands for the agent at an address, or nil to connect to the agent itself. Such
+	// a connection is in the clear unless HTTP/2 is among the protocols of a secure one. Connect may be nil.
+	Connect func(ctx context.Context, address string, secure bool, protocols []string) (net.Conn, error)
 
 	// OnDial is called when a tap has connected to its agent for a client, before any byte is sent. client is the
 	// client's address in the record, connection the connection's address at the agent. OnDial must not block, and may

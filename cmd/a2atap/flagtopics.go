@@ -56,11 +56,15 @@ func flagTopics() []manual.Topic {
 		},
 		{
 			Name: "compare", Short: "Which differences between two runs are allowed", Text: compareTopic,
-			Flags: []string{"ignore learn-noise noise time-tolerance", "replay,diff: match"},
+			Flags: []string{"learn-noise noise time-tolerance", "replay,diff: ignore match"},
 		},
 		{
 			Name: "matching", Short: "How playback matches requests to recorded answers", Text: matchingTopic,
-			Flags: []string{"playback: match on-miss used-up"},
+			Flags: []string{"playback: ignore match on-miss used-up"},
+		},
+		{
+			Name: "offline", Short: "Running a program from its recording", Text: offlineTopic,
+			Flags: []string{"playback: allow-unused live no-base-urls serve"},
 		},
 		{
 			Name: "credentials", Short: "Credentials for agents", Text: credentialsTopic,
@@ -210,7 +214,33 @@ requests before them. --match shape also compares the names and types of paramet
 last one again (with --used-up error, an error). With --on-miss forward=URL a live agent answers requests without a
 match, and --capture records its answers.
 
+Requests to models, tools and other services must be the recorded ones: method, path, query and the whole body, with
+members of objects in any order and numbers by value. Header fields, credentials, and ids of JSON-RPC requests do not
+count; a recorded 401 or 403 answers only the credentials that were refused. These may differ: UUIDs, dates, times with
+seconds, temporary folders, ports of this machine, hidden secrets, what --ignore PATTERN matches (a regular expression),
+and the order of the results of one turn's tool calls. Equal requests get their answers in order, and one more than
+recorded is a miss (with --used-up repeat, the last answer). If a program is started, the values of parameters count for
+agents, too. A miss is answered with 422 in the vendor's error format, and its first differences are printed.
+
   a2atap playback c.a2atap --listen 127.0.0.1:9001 --match exact --on-miss forward=http://127.0.0.1:9002/spec
+  a2atap playback c.a2atap --ignore 'took [0-9]+ ms' -- python planner.py
+`
+
+const offlineTopic = `playback CAPTURE -- CMD starts a program as run does, and answers every call of the program from the
+capture: of models, MCP servers over HTTP, tools that a2atap stdio would run, agents, and other services. What is not in
+the capture is refused with an error that says what differs from the nearest recorded request (help matching). With
+--live NAMES the program reaches these services itself; with --serve NAMES it reaches all others. If the program was
+recorded with --no-base-urls, play it with that flag, too.
+
+The last line counts what was answered (exactly, by meaning, again), missed, never asked for, and live. Exit status: the
+program's, if it is not 0; 1 if a request was missed, or a recorded call never asked for (--allow-unused permits that); 4
+if nothing was answered; otherwise 0. Connections that do not pass through the proxy are not seen, and files and clocks
+are the program's own. Services that were on this machine are also played at their recorded addresses, if these are free.
+For other programs that ignore the proxy, add --listen NAME=ADDR.
+
+  a2atap run -o c.a2atap -- python planner.py
+  a2atap playback c.a2atap -- python planner.py
+  a2atap playback c.a2atap --speed max --live booker -- ./planner
 `
 
 const credentialsTopic = `A recording contains no secrets: replay sends the credentials from --auth and --oauth-…

@@ -3,6 +3,7 @@ package jsondoc
 import (
 	"bytes"
 	"math"
+	"strconv"
 )
 
 // A decimal is a JSON number read exactly: 0.d1d2d3… times ten to the power of exp, without zeros at either end of the
@@ -153,4 +154,25 @@ func SameID(a, b Value) bool {
 		return a.Text() == b.Text()
 	}
 	return a.Kind() == Null
+}
+
+// AppendNumber appends a text of a number that is the same for equal numbers, however they are written. A number whose
+// exponent is too large to read is appended as it is written.
+func AppendNumber(dst []byte, v Value) []byte {
+	d := readDecimal(v.Raw())
+	if !d.exact {
+		return append(dst, v.Raw()...)
+	}
+	if d.negative {
+		dst = append(dst, '-')
+	}
+	for _, c := range d.digits {
+		if c != '.' {
+			dst = append(dst, c)
+		}
+	}
+	if len(d.digits) == 0 {
+		return append(dst, '0')
+	}
+	return strconv.AppendInt(append(dst, 'e'), d.exp, 10)
 }

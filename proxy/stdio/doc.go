@@ -15,5 +15,7 @@
 //   - Lines that are not JSON-RPC are the body of an exchange with a fault, which quotes the first one. Adjacent lines
 //     share an exchange.
 //
+// A player has such a socket, too, and answers instead of the tool: [Ask] asks it for that, and [Greet] is its side.
+//
 // The package makes the heads of these messages: only the bodies passed as they are recorded, without line ends.
 package stdio

@@ -19,19 +19,28 @@ import (
 // Variable is the environment variable that has the path of a recorder's socket.
 const Variable = "A2ATAP_RECORDER"
 
+// The ends of names of sockets: of recorders, and of players, which answer instead of tools.
+const (
+	recorderEnd = ".sock"
+	playerEnd   = ".play"
+)
+
 // socketName returns the name of the socket of a process. A process that records several times has several.
-func socketName(pid, n int) string {
+func socketName(pid, n int, end string) string {
 	if n == 0 {
-		return strconv.Itoa(pid) + ".sock"
+		return strconv.Itoa(pid) + end
 	}
-	return fmt.Sprintf("%d-%d.sock", pid, n)
+	return fmt.Sprintf("%d-%d%s", pid, n, end)
 }
+
+// Plays reports whether a socket that Find has returned is that of a player.
+func Plays(socket string) bool { return strings.HasSuffix(socket, playerEnd) }
 
 // Ancestors returns the processes above this one, its parent first, as far as the system shows them.
 func Ancestors() []int { return process.Ancestors(os.Getpid()) }
 
-// Find returns the path of the socket of the recorder that a tool belongs to: the one that Variable names, or that of
-// the nearest ancestor that is a recorder. It returns "" if the tool belongs to none.
+// Find returns the path of the socket of the recorder or the player that a tool belongs to: the one that Variable names,
+// or that of the nearest ancestor that is one. It returns "" if the tool belongs to none.
 func Find(variable string, ancestors []int) string {
 	if variable != "" {
 		return variable
@@ -41,9 +50,11 @@ func Find(variable string, ancestors []int) string {
 		return ""
 	}
 	for _, pid := range ancestors {
-		path := filepath.Join(dir, socketName(pid, 0))
-		if _, err := os.Lstat(path); err == nil {
-			return path
+		for _, end := range [...]string{playerEnd, recorderEnd} {
+			path := filepath.Join(dir, socketName(pid, 0, end))
+			if _, err := os.Lstat(path); err == nil {
+				return path
+			}
 		}
 	}
 	return ""
@@ -74,15 +85,20 @@ type Listener struct {
 // maxSockets is how many recordings of one process can have a socket at the same time.
 const maxSockets = 100
 
-// Listen opens a socket in the user's runtime folder. Sockets of recorders that were killed are removed.
-func Listen() (*Listener, error) {
+// Listen opens a socket for a recorder in the user's runtime folder. Sockets of processes that were killed are removed.
+func Listen() (*Listener, error) { return listen(recorderEnd) }
+
+// ListenToPlay opens such a socket for a player.
+func ListenToPlay() (*Listener, error) { return listen(playerEnd) }
+
+func listen(end string) (*Listener, error) {
 	dir, err := folder()
 	if err != nil {
 		return nil, err
 	}
-	sockets, _ := filepath.Glob(filepath.Join(dir, "*.sock")) // the pattern is valid
+	sockets, _ := filepath.Glob(filepath.Join(dir, "*"+end)) // the pattern is valid
 	for _, path := range sockets {
-		pid, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), ".sock"), "-")
+		pid, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), end), "-")
 		if n, err := strconv.Atoi(pid); err == nil && n == os.Getpid() {
 			continue // another recording of this process may be opening it
 		}
@@ -95,7 +111,7 @@ func Listen() (*Listener, error) {
 	opening.Lock()
 	defer opening.Unlock()
 	for n := range maxSockets {
-		path := filepath.Join(dir, socketName(os.Getpid(), n))
+		path := filepath.Join(dir, socketName(os.Getpid(), n, end))
 		if conn, err := net.Dial("unix", path); err == nil {
 			conn.Close()
 			continue

@@ -5,13 +5,11 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
 	"a2atap/replay/compare"
-	"a2atap/replay/live"
 )
 
 // A responder gives the recorded answer of an exchange to one request.
@@ -172,15 +170,6 @@ func (a *responder) stream(head *capture.Head) {
 	}
 }
 
-// cut ends a stream that is to end here. It panics, which tells net/http to close the connection.
-func (a *responder) cut(events int) {
-	a.mark(faultMade+"the stream was cut after %d events", events)
-	a.p.mu.Lock()
-	a.p.report.Cut++
-	a.p.mu.Unlock()
-	panic(http.ErrAbortHandler)
-}
-
 // event returns the bytes of an event with the ids of the live client. Where nothing is to be replaced they are the
 // recorded ones.
 func (a *responder) event(e *capture.Event) []byte {
@@ -222,13 +211,4 @@ func eventOf(fields *capture.EventFields, data []byte) []byte {
 	}
 	b.WriteByte('\n')
 	return b.Bytes()
-}
-
-// pause waits for a recorded time at the speed of the options. It reports whether the client is still there.
-func (a *responder) pause(recorded time.Duration) bool {
-	speed := a.p.opts.Speed
-	if speed <= 0 || recorded <= 0 {
-		return a.r.Context().Err() == nil
-	}
-	return live.Sleep(a.r.Context(), time.Duration(float64(recorded)/speed))
 }

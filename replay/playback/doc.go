@@ -1,4 +1,4 @@
-// Package playback plays the agent's side of a capture for a live client.
+// Package playback plays the agents, models, tools and other services of a capture for a live client.
 //
 // A Player is an http.Handler. It finds the recorded exchange for a request by operation, task, context and kinds of
 // parts (or by more: see Match and Options.Pointers), regardless of the binding. Among equal exchanges, previous
@@ -12,8 +12,13 @@
 // error, and the report shows how the nearest recorded request differs; or a live agent answers it (Forward).
 // Disruptions are made on request, and counted.
 //
+// What is not A2A is matched as a whole: see package canonical. Equal requests get their answers in the recorded order,
+// one more than recorded is unmatched, and an unmatched request gets an error that SDKs do not retry. Answers have the
+// recorded bytes, except for ids of JSON-RPC requests and of MCP sessions.
+//
 // One player plays one agent, or all agents of a capture as one. Place gives several players of one capture each
-// other's addresses.
+// other's addresses. With Options.Upstream, one player plays everything that a program calls, each service at its
+// recorded address.
 //
 // # Caveats
 //

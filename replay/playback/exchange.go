@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -58,54 +57,15 @@ type recording struct {
 	reader    reading.Reader    // what cards and calls of the capture tell about addresses
 	known     []*a2a.Known      // recent facts about addresses
 	texts     map[string]string // places of parameters, and names: each is kept once
-}
-
-// load reads the exchanges with an agent, or all if the name is empty, and remembers those that keep selects. These
-// follow each other: none waits for an exchange that is not played.
-func load(ctx context.Context, src capture.Source, agent string, keep func(*capture.Exchange) bool) (*recording, error) {
-	s := &recording{src: src, ids: map[string]maker{}, texts: map[string]string{}}
-	last := map[string]*exchange{}
-	for x, err := range src.Exchanges(ctx, 1) {
-		if err != nil {
-			return nil, err
-		}
-		if isWebhook(x) {
-			readNotification(x, last)
-			continue
-		}
-		if agent != "" && !Is(x.Agent.Name, agent) {
-			continue
-		}
-		if a := s.read(x); a != nil && (keep == nil || keep(x)) {
-			a.follow(last)
-			s.exchanges = append(s.exchanges, a)
-		}
-	}
-	s.texts = nil
-	return s, nil
+	neighbors neighbors         // what is not A2A
+	hide      hiding            // of the requests that are not A2A; nil if the recording has hidden their secrets
+	upstreams upstreams
 }
 
 // Is reports whether a name in a recording means the agent. A tap that opened by itself for a further address of an
 // agent has the name NAME:PORT.
 func Is(name, agent string) bool {
 	return name == agent || strings.HasPrefix(name, agent+":")
-}
-
-// Agents returns the names of the agents that a capture calls, in order of appearance. An agent with further
-// addresses is named once.
-func Agents(ctx context.Context, src capture.Source) ([]string, error) {
-	s, err := load(ctx, src, "", nil)
-	if err != nil {
-		return nil, fmt.Errorf("read the capture: %w", err)
-	}
-	var names []string
-	for _, a := range s.exchanges {
-		name := a.agent.Name
-		if !slices.ContainsFunc(names, func(known string) bool { return Is(name, known) }) {
-			names = append(names, name)
-		}
-	}
-	return names, nil
 }
 
 // isWebhook reports whether the exchange is a notification, which the agent sent.
@@ -139,18 +99,18 @@ func (s *recording) knownOf(x *capture.Exchange) *a2a.Known {
 	return &now
 }
 
-// read returns an exchange for playback, or nil if there is nothing to play.
-func (s *recording) read(x *capture.Exchange) *exchange {
+// read returns an exchange for playback, or nil if there is nothing to play, and whether it is not A2A.
+func (s *recording) read(x *capture.Exchange) (a *exchange, isNeighbor bool) {
 	known := s.knownOf(x)
 	r := &recorded{x: x, call: callOf(x, known)}
 	if !r.call.A2A() || r.call.Batch != nil {
-		return nil
+		return nil, r.call.Batch == nil
 	}
 	s.reader.Answered(x, reading.ReadAnswer(&r.call, x))
 	s.name("context", contextOf(&r.call), clientMade)
 	s.name("task", r.call.TaskID, clientMade)
 	if !playable(x) {
-		return nil
+		return nil, false
 	}
 	r.exchange = &exchange{
 		seq: x.Seq, started: x.Started, known: known, agent: x.Agent,
@@ -159,9 +119,10 @@ func (s *recording) read(x *capture.Exchange) *exchange {
 	if config := r.call.PushConfig; config.Exists() {
 		r.push = &pushed{config.URL(), config.Token(), config.Credentials()}
 	}
+	r.form.upstream = upstreamOf(x.Agent.URL)
 	s.shown(r)
 	r.form.letGo(s.texts)
-	return r.exchange
+	return r.exchange, false
 }
 
 // open reads an exchange as it was recorded.

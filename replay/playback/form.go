@@ -14,28 +14,31 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/credential"
+	"a2atap/replay/canonical"
 	"a2atap/replay/compare"
 )
 
 // A form is a request's contents independent of the binding: parameters by name, whether they came from a body, a path
 // or a query. It omits what the client creates for each run: message ids, webhook URLs and their secrets.
 type form struct {
-	op     a2a.Operation
-	method string // of JSON-RPC, if the operation is unknown
-	leaves []leaf // scalar parameters, in the order of their places
-	parts  string // the kinds of the message's parts, several of a kind in a row as one
-	task   string
-	ctx    string
-	config string
-	page   string
-	failed bool // it was answered with an error
+	upstream string // where it was sent to; "" if that does not matter
+	op       a2a.Operation
+	method   string // of JSON-RPC, if the operation is unknown
+	leaves   []leaf // scalar parameters, in the order of their places
+	parts    string // the kinds of the message's parts, several of a kind in a row as one
+	task     string
+	ctx      string
+	config   string
+	page     string
+	failed   bool   // it was answered with an error
+	whole    uint64 // a checksum of the parameters, as they are
 }
 
 // A leaf is a parameter that is a string, a number or a truth value.
 type leaf struct {
 	at   string // JSON Pointer from the parameters
 	kind a2a.Kind
-	sum  uint64 // of the text; one for all that clients mint
+	sum  uint64 // of what the text means; one for all that clients mint
 	text string // of a recorded leaf; letGo drops it unless it has placeholders
 }
 
@@ -47,7 +50,7 @@ var seed = maphash.MakeSeed()
 func newLeaf(at, text string, kind a2a.Kind) leaf {
 	l := leaf{at: at, kind: kind, sum: minted, text: text}
 	if !compare.Opaque(text) {
-		l.sum = maphash.String(seed, text) | 1
+		l.sum = maphash.String(seed, canonical.ByForm(text)) | 1
 	}
 	return l
 }
@@ -86,6 +89,17 @@ func newForm(call *a2a.Call) form {
 	slices.Reverse(f.leaves) // of several with one name the last counts
 	f.leaves = slices.CompactFunc(f.leaves, func(a, b leaf) bool { return a.at == b.at })
 	slices.Reverse(f.leaves)
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for i := range f.leaves {
+		l := &f.leaves[i]
+		h.WriteString(l.at)
+		if l.sum != minted {
+			h.WriteString(l.text)
+		}
+		h.WriteByte(0)
+	}
+	f.whole = h.Sum64()
 	return f
 }
 

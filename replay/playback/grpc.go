@@ -68,10 +68,6 @@ func (a *responder) trailers() {
 // trailer sets a field of the trailer.
 func (a *responder) trailer(name, value string) { a.w.Header().Add(http.TrailerPrefix+name, value) }
 
-func (a *responder) flush() {
-	http.NewResponseController(a.w).Flush() //nolint:errcheck // the client has left: the next write tells
-}
-
 // frame returns an event as a message, nil if it has none, or the event's refusal.
 func (a *responder) frame(e *capture.Event) ([]byte, *refusal) {
 	fields := e.Fields()

@@ -27,7 +27,7 @@ func newIndex(s *recording, exact bool) *index {
 	for _, a := range s.exchanges {
 		f := &a.form
 		key := alike{
-			op: f.op, method: f.method, parts: f.parts, task: f.task, ctx: f.ctx, config: f.config, page: f.page,
+			upstream: f.upstream, op: f.op, method: f.method, parts: f.parts, task: f.task, ctx: f.ctx, config: f.config, page: f.page,
 			failed: f.failed, binding: a.binding, dialects: a.dialects, after: a.after,
 		}
 		if exact {
@@ -69,6 +69,7 @@ func (x *index) mayMatch(f *form, n *names) iter.Seq[*group] {
 
 // alike has the properties that the exchanges of a group share.
 type alike struct {
+	upstream          string
 	op                a2a.Operation
 	method, parts     string
 	task, ctx, config string
@@ -85,7 +86,7 @@ type alike struct {
 type group struct {
 	after  *exchange
 	all    queue
-	same   map[uint64]*queue // those without hidden parameters, by the sum of their parameters
+	same   map[uint64]*queue // those without hidden parameters, by the checksum of their parameters
 	hiding []*exchange       // the others
 }
 
@@ -95,11 +96,11 @@ func (g *group) add(a *exchange) {
 		g.hiding = append(g.hiding, a)
 		return
 	}
-	sum := a.form.sum()
-	if g.same[sum] == nil {
-		g.same[sum] = &queue{}
+	whole := a.form.whole
+	if g.same[whole] == nil {
+		g.same[whole] = &queue{}
 	}
-	g.same[sum].add(a)
+	g.same[whole].add(a)
 }
 
 // first returns an exchange of the group.
@@ -136,7 +137,7 @@ func (c *choice) exchange() *exchange { return cmp.Or(c.freshSame, c.fresh, c.sa
 // among considers the exchanges of a group.
 func (c *choice) among(g *group, f *form) {
 	c.fresh, c.last = earlier(c.fresh, g.all.fresh()), later(c.last, g.all.last())
-	if q := g.same[f.sum()]; q != nil {
+	if q := g.same[f.whole]; q != nil {
 		c.freshSame, c.same = earlier(c.freshSame, q.fresh()), later(c.same, q.last())
 	}
 	for _, a := range g.hiding {

@@ -27,7 +27,7 @@ func naive(p *Player, call *a2a.Call) *exchange {
 			differ++
 		}
 		switch {
-		case a.form.op != f.op || !speaks(call, a) || differ > 0 || a.after != nil && a.after.uses == 0:
+		case a.form.op != f.op || !speaks(call, &f, a) || differ > 0 || a.after != nil && a.after.uses == 0:
 		case len(state) == 0 || rank(a) > rank(state[0]):
 			state = []*exchange{a}
 		case rank(a) == rank(state[0]):
@@ -123,7 +123,7 @@ func TestIndexChangesNothing(t *testing.T) {
 					Method: "POST", Target: "/rpc", Body: []byte(r.request(true)), HasBody: true, BodyKept: true,
 				}, *p.recording.exchanges[0].known)
 				want := naive(p, &call)
-				got, _, miss := p.choose(&call)
+				got, _, miss := p.choose(&call, "")
 				if got != want {
 					t.Fatalf("seed %d, %+v: %s is answered by %v, want %v (%v)", seed, o, call.Doc.Root.Raw(), got, want, miss)
 				}

@@ -10,13 +10,14 @@ import (
 	"a2atap/replay/compare"
 )
 
-// match finds the exchange for a call, and returns the call's form. Among the exchanges with the same request, it
+// match finds the exchange for a call to an upstream, and returns the call's form. Among the exchanges with the same request, it
 // takes those of the latest state that was reached; of these the first unplayed one, or the last.
-func (p *Player) match(call *a2a.Call) (*exchange, *form, *Miss) {
+func (p *Player) match(call *a2a.Call, at string) (*exchange, *form, *Miss) {
 	if !call.A2A() || call.Batch != nil {
 		return nil, nil, &Miss{Operation: "request", Why: "it is not an A2A call that can be played back"}
 	}
 	f := newForm(call)
+	f.upstream = at
 	if p.theirs[call.TaskID] {
 		return nil, nil, &Miss{Operation: f.String(), Why: "its task belongs to the live agent"}
 	}
@@ -37,7 +38,7 @@ func (p *Player) match(call *a2a.Call) (*exchange, *form, *Miss) {
 	switch a := found.exchange(); {
 	case a == nil:
 		return nil, nil, p.explain(call, &f)
-	case a.uses > 0 && p.opts.UsedUp == Refuse:
+	case a.uses > 0 && !p.mayRepeat(f.op):
 		return nil, nil, &Miss{Operation: f.String(), Nearest: a.seq, Why: "all recorded answers to it were used"}
 	default:
 		return a, &f, nil
@@ -46,7 +47,7 @@ func (p *Player) match(call *a2a.Call) (*exchange, *form, *Miss) {
 
 // matches reports whether a call matches the exchanges of a group.
 func (p *Player) matches(g *group, call *a2a.Call, f *form) bool {
-	if !speaks(call, g.first()) {
+	if !speaks(call, f, g.first()) {
 		return false
 	}
 	for range p.differences(g.first(), call, f) {
@@ -55,8 +56,12 @@ func (p *Player) matches(g *group, call *a2a.Call, f *form) bool {
 	return true
 }
 
-// speaks reports whether a recorded answer can serve a call: in the same binding, or in 1.0 in any.
-func speaks(call *a2a.Call, a *exchange) bool {
+// speaks reports whether a recorded answer can serve a call: from the same upstream, in the same binding, or in 1.0 in
+// any.
+func speaks(call *a2a.Call, f *form, a *exchange) bool {
+	if f.upstream != "" && f.upstream != a.form.upstream {
+		return false
+	}
 	same := call.Dialects.Empty() || a.dialects.Empty() || !call.Dialects.Intersect(a.dialects).Empty()
 	return same && (call.Binding == a.binding || call.Dialects.Has(a2a.V1_0) && a.dialects.Has(a2a.V1_0))
 }
@@ -67,7 +72,7 @@ func (p *Player) explain(call *a2a.Call, f *form) *Miss {
 	var nearest *exchange
 	least := 0
 	for _, a := range p.recording.exchanges {
-		if a.form.op != f.op || !speaks(call, a) {
+		if a.form.op != f.op || !speaks(call, f, a) {
 			continue
 		}
 		n := 0
@@ -125,17 +130,22 @@ func (f *form) String() string {
 	return f.method
 }
 
-// choose finds the exchange that answers a call, and marks it as played. Names are the ids that its answer has for this
+// choose finds the exchange that answers a call to an upstream, and marks it as played. Names are the ids that its answer has for this
 // client.
-func (p *Player) choose(call *a2a.Call) (*exchange, naming, *Miss) {
+func (p *Player) choose(call *a2a.Call, at string) (*exchange, naming, *Miss) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	a, form, miss := p.match(call)
+	a, form, miss := p.match(call, at)
 	if miss != nil {
 		return nil, naming{}, miss
 	}
-	a.uses++
+	if a.uses++; a.uses > 1 {
+		p.report.Repeated++
+	}
 	p.report.Served++
+	if a.form.whole == form.whole {
+		p.report.Exact++
+	}
 	if n := a.form.differ(form); n > 0 {
 		p.report.Differed++
 		p.report.Ignored += n

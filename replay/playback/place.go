@@ -1,7 +1,7 @@
 package playback
 
 import (
-	"cmp"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"a2atap/proxy/a2a"
-	"a2atap/proxy/hostname"
 	"a2atap/replay/client"
 )
 
@@ -37,10 +36,39 @@ func (p *Player) Recorded() []string {
 	return list
 }
 
-// origin returns the origin of a URL in the form in which origins are compared.
-func origin(u *url.URL) string {
-	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[strings.ToLower(u.Scheme)])
-	return strings.ToLower(u.Scheme) + "://" + net.JoinHostPort(hostname.Normal(u.Hostname()), port)
+// Knows reports whether the recording has calls to an address that are played.
+func (p *Player) Knows(address string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, known := p.recording.upstreams.of(address)
+	return known
+}
+
+// Addresses returns the addresses of everything that is played, each once.
+func (p *Player) Addresses() []string {
+	seen := map[string]bool{}
+	for _, a := range p.recording.exchanges {
+		seen[a.form.upstream] = true
+	}
+	for _, c := range p.recording.neighbors.calls {
+		seen[c.upstream] = true
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// AddressOf returns the recorded URL of an agent or a service; "" if no played call went there.
+func (p *Player) AddressOf(name string) string {
+	for _, a := range p.recording.exchanges {
+		if Is(a.agent.Name, name) {
+			return a.agent.URL
+		}
+	}
+	for _, c := range p.recording.neighbors.calls {
+		if Is(c.agent, name) {
+			return c.upstream
+		}
+	}
+	return ""
 }
 
 // cardURLs maps the interface URLs of a recorded card to current URLs: of the agent played there, or else at the origin
@@ -55,7 +83,12 @@ func (p *Player) cardURLs(a *recorded, r *http.Request) map[string]string {
 			continue
 		}
 		for _, i := range a2a.DecodeCard(payload.Value).Interfaces {
-			if now, ok := led(i, func(u *url.URL) (string, string) { return p.today(origin(u), r) }); ok {
+			stays := false
+			now, ok := led(i, func(u *url.URL) (string, string) {
+				stays = p.opts.Upstream != nil && p.places[origin(u)] == ""
+				return p.today(origin(u), r)
+			})
+			if ok && !stays {
 				urls[i.URL] = now
 			}
 		}

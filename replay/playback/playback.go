@@ -1,13 +1,13 @@
 package playback
 
 import (
-	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,6 +16,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/injection"
+	"a2atap/replay/canonical"
 )
 
 // UsedUp selects the answer to a request for which all recorded answers have been used.
@@ -42,7 +43,7 @@ type Options struct {
 	Agent      string   // plays what went to this agent, by its recorded name; empty plays all as one
 	Speed      float64  // of recorded pauses: 1 as recorded, 2 twice as fast, 0 without pauses
 	BreakAfter int      // cut every stream after so many events; 0 lets them end
-	UsedUp     UsedUp   // RepeatLast if empty
+	UsedUp     UsedUp   // if empty, RepeatLast for A2A and Refuse for all else
 	Match      Match    // ByOperation if empty
 	Pointers   []string // values that have to be as recorded, too: JSON Pointers (RFC 6901) from the parameters
 
@@ -51,6 +52,16 @@ type Options struct {
 	Binding a2a.Binding
 
 	Keep func(*capture.Exchange) bool // chooses exchanges; nil chooses all
+
+	// Ignore has patterns of what may differ in requests that are not A2A, in addition to what each run makes anew.
+	Ignore []*regexp.Regexp
+	// Hide returns an exchange as it is in the recording, without its secrets; nil if the recording has them.
+	Hide func(*capture.Exchange) (*capture.Exchange, error)
+	// Exposed is set if nothing was hidden in the recording, although Hide is set: another program made it.
+	Exposed bool
+	// Upstream returns the URL to which the client of a request sent it. Cards then keep their addresses, except for
+	// those of Place. If it is nil, all requests go to the player's own address.
+	Upstream func(*http.Request) string
 
 	Faults  []Disruption // in the order of the options
 	Forward *Forward     // gets unmatched requests; nil refuses them
@@ -72,14 +83,17 @@ type Options struct {
 // A Player plays an agent. It is safe for concurrent use.
 type Player struct {
 	opts      Options
+	rules     *canonical.Rules // for what is not A2A
 	recording *recording
 	index     *index
 	places    map[string]string // of other agents that are played: origins by recorded origins; see Place
 
-	mu     sync.Mutex
-	names  names
-	report Report // without the parts that Player.Report adds
-	came   []int  // number of requests that each fault applies to
+	mu       sync.Mutex
+	names    names
+	sessions sessions
+	progress chan struct{} // closed, and replaced, when a call that is not A2A was found
+	report   Report        // without the parts that Player.Report adds
+	came     []int         // number of requests that each fault applies to
 
 	theirs, theirContexts map[string]bool // ids of tasks and contexts that the live agent knows
 
@@ -98,7 +112,8 @@ func New(ctx context.Context, src capture.Source, o Options) (*Player, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	s, err := load(ctx, src, o.Agent, o.Keep)
+	rules := &canonical.Rules{Ignore: o.Ignore}
+	s, err := load(ctx, src, &o, rules)
 	if err != nil {
 		return nil, fmt.Errorf("read the capture: %w", err)
 	}
@@ -109,7 +124,8 @@ func New(ctx context.Context, src capture.Source, o Options) (*Player, error) {
 		return nil, err
 	}
 	p := &Player{
-		opts: o, recording: s, came: make([]int, len(o.Faults)), theirs: map[string]bool{},
+		opts: o, rules: rules, recording: s, progress: make(chan struct{}), sessions: sessions{live: map[string]string{}, recorded: map[string]string{}},
+		came: make([]int, len(o.Faults)), theirs: map[string]bool{},
 		theirContexts: map[string]bool{},
 		webhooks:      o.webhookTransport(), targets: map[string][]target{}, behind: map[string]chan struct{}{},
 	}
@@ -135,8 +151,7 @@ func (s *recording) offers(b a2a.Binding) error {
 
 // check sets defaults, and rejects unknown values.
 func (o *Options) check() error {
-	o.UsedUp = cmp.Or(o.UsedUp, RepeatLast)
-	if o.UsedUp != RepeatLast && o.UsedUp != Refuse {
+	if o.UsedUp != "" && o.UsedUp != RepeatLast && o.UsedUp != Refuse {
 		return fmt.Errorf("unknown word %q for used-up answers; use one of %s, %s", o.UsedUp, RepeatLast, Refuse)
 	}
 	switch o.Match {
@@ -173,29 +188,29 @@ func (p *Player) Path() string {
 	return ""
 }
 
-// agentURL returns the URL of the recorded agent; "" if none was recorded.
-func (p *Player) agentURL() string {
-	if len(p.recording.exchanges) == 0 {
+// agentURL returns the URL of the recorded agent that a request is for; "" if none was recorded.
+func (p *Player) agentURL(r *http.Request) string {
+	at := p.upstream(r)
+	for _, a := range p.recording.exchanges {
+		if at == "" || a.form.upstream == at {
+			return a.agent.URL
+		}
+	}
+	return ""
+}
+
+// upstream returns the recorded address that a request is for; "" if that does not matter, or is not recorded.
+func (p *Player) upstream(r *http.Request) string {
+	if p.opts.Upstream == nil {
 		return ""
 	}
-	return p.recording.exchanges[0].agent.URL
-}
-
-// A service is the handling of one request.
-type service struct {
-	p      *Player
-	w      http.ResponseWriter
-	r      *http.Request
-	call   a2a.Call
-	body   []byte
-	marked func(string) // may be nil
-}
-
-// mark reports a deviation from the recording.
-func (s *service) mark(format string, args ...any) {
-	if s.marked != nil {
-		s.marked(fmt.Sprintf(format, args...))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at, known := p.recording.upstreams.of(p.opts.Upstream(r))
+	if !known {
+		return ""
 	}
+	return at
 }
 
 func (p *Player) notice(format string, args ...any) {

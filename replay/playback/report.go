@@ -2,10 +2,10 @@ package playback
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/replay/canonical"
 	"a2atap/replay/compare"
 )
 
@@ -22,16 +22,9 @@ func (m Miss) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", m.Operation, m.Why)
 	for _, c := range m.Changes {
-		fmt.Fprintf(&b, "; %s is %s, recorded %s", c.Pointer, orNothing(c.Now), orNothing(c.Was))
+		b.WriteString("; " + canonical.Difference{At: c.Pointer, Was: c.Was, Now: c.Now}.String())
 	}
 	return b.String()
-}
-
-func orNothing(s string) string {
-	if s == "" {
-		return "absent"
-	}
-	return s
 }
 
 // maxMisses bounds the misses that a report explains.
@@ -44,10 +37,13 @@ type Report struct {
 	Forwarded int // requests that nothing matched, and that the live agent answered
 	Differed  int // requests that were answered although their parameters differ from the recorded ones
 	Ignored   int // values in which they differ
+	Exact     int // requests that were answered and equal the recorded ones
+	Repeated  int // requests that got an answer that was given before
 	Used      int // recorded exchanges that were played at least once
 	Unused    []Unused
 	Misses    []Miss // the first hundred
 	Exchange  int    // recorded exchanges that can be played
+	Lacking   int    // recorded calls that cannot be played, since the recording lacks their bodies
 
 	Delayed int // requests that a Disruption delayed
 	Errors  int // requests that got the error of a Disruption
@@ -83,22 +79,6 @@ func (r *Report) NotRequested() []string {
 // Came returns the number of received requests, without the unmatched ones.
 func (r *Report) Came() int { return r.Served + r.Forwarded + r.Errors + r.Dropped }
 
-// Report returns a summary of the playback so far.
-func (p *Player) Report() Report {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	r := p.report
-	r.Misses, r.Exchange = slices.Clone(r.Misses), len(p.recording.exchanges)
-	for _, a := range p.recording.exchanges {
-		if a.uses > 0 {
-			r.Used++
-		} else {
-			r.Unused = append(r.Unused, Unused{a.seq, a.form.String()})
-		}
-	}
-	return r
-}
-
 // Verdict returns the report in one line.
 func (r *Report) Verdict() string {
 	what := "played"
@@ -124,6 +104,13 @@ func (r *Report) Verdict() string {
 		s += fmt.Sprintf("; %d notifications delivered, %d not", r.Notified, r.Undelivered)
 	}
 	return s
+}
+
+// Whole returns the verdict on a program that was answered from the recording, except for so many calls that went to
+// live services.
+func (r *Report) Whole(live int) string {
+	return fmt.Sprintf("%d answered (%d exactly, %d by meaning, %d repeated), %d missed, %d never asked for, %d live",
+		r.Served, r.Exact, r.Served-r.Exact, r.Repeated, r.Missed, len(r.Unused), live)
 }
 
 // faults describes the effects of the requested disruptions.

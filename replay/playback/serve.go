@@ -27,7 +27,15 @@ func (p *Player) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !s.obey(p.plan(&s.call)) {
 		return
 	}
-	a, names, miss := p.choose(&s.call)
+	done, neighborMiss := s.playNeighbor()
+	if done {
+		return
+	}
+	if neighborMiss != nil && s.isNeighbor() {
+		s.missed(neighborMiss)
+		return
+	}
+	a, names, miss := p.choose(&s.call, p.upstream(r))
 	if miss != nil {
 		s.missed(miss)
 		return
@@ -54,9 +62,17 @@ func (s *service) missed(m *Miss) {
 		}
 		m.Why += "; " + err.Error()
 	}
+	if q := s.neighbor; q != nil && s.isNeighbor() && !q.asks {
+		s.refuseNeighbor(m)
+		return
+	}
 	s.p.count(m)
 	if s.p.opts.OnMiss != nil {
 		s.p.opts.OnMiss(*m)
+	}
+	if s.neighbor != nil && s.isNeighbor() {
+		s.refuseNeighbor(m)
+		return
 	}
 	e := &refusal{name: a2a.InternalError, message: "playback: " + m.String()}
 	if s.call.Binding == a2a.NoBinding {
@@ -65,18 +81,9 @@ func (s *service) missed(m *Miss) {
 	s.refuse(e)
 }
 
-func (p *Player) count(m *Miss) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.report.Missed++
-	if len(p.report.Misses) < maxMisses {
-		p.report.Misses = append(p.report.Misses, *m)
-	}
-}
-
 // decode reads a request as one to an agent with the recorded agent's protocols.
 func (p *Player) decode(r *http.Request, body []byte) a2a.Call {
-	known := p.recording.reader.Known(p.agentURL(), r.URL.EscapedPath())
+	known := p.recording.reader.Known(p.agentURL(r), r.URL.EscapedPath())
 	known.Bindings = a2a.BindingsOf(a2a.JSONRPC, a2a.HTTPJSON, a2a.GRPC)
 	return a2a.DecodeRequest(a2a.Request{
 		Method: r.Method, Target: r.RequestURI, Header: r.Header.Get,

@@ -54,7 +54,8 @@ func retell(t *testing.T, exchanges []*capture.Exchange, random *rand.Rand) int 
 			must.Do(t, m.Append(capture.Steps(e)...))
 		}
 	}
-	agents := must.Get(playback.Agents(t.Context(), was))(t)
+	agents, _, err := playback.Agents(t.Context(), was)
+	must.Do(t, err)
 	to, players := map[string]string{}, map[string]*playback.Player{}
 	for _, name := range agents {
 		p := must.Get(playback.New(t.Context(), was, playback.Options{Agent: name}))(t)

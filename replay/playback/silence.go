@@ -1,8 +1,6 @@
 package playback
 
 import (
-	"net/http"
-
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -74,14 +72,4 @@ func (a *responder) endStream() {
 		a.stay()
 	}
 	a.broken()
-}
-
-// stay keeps the answer open until the live client leaves, or the player ends, and then breaks it off. It panics, which
-// tells net/http to close the connection.
-func (a *responder) stay() {
-	select {
-	case <-a.r.Context().Done():
-	case <-a.p.ctx.Done():
-	}
-	panic(http.ErrAbortHandler)
 }

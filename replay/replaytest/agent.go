@@ -63,13 +63,13 @@ func Agent(t testing.TB, file string, options ...func(*AgentOptions)) (url strin
 
 // choose checks whether the choice of the played agent is clear.
 func (o *AgentOptions) choose(ctx context.Context, src capture.Source) error {
-	names, err := playback.Agents(ctx, src)
+	names, others, err := playback.Agents(ctx, src)
 	switch {
 	case err != nil:
 		return err
 	case o.Agent == "" && len(names) > 1 && o.Keep == nil:
 		return fmt.Errorf("it has several agents, %s; choose one by AgentOptions.Agent", strings.Join(names, ", "))
-	case o.Agent != "" && !slices.Contains(names, o.Agent):
+	case o.Agent != "" && !slices.Contains(append(names, others...), o.Agent):
 		return fmt.Errorf("it has no agent %q; it has %s", o.Agent, strings.Join(names, ", "))
 	}
 	return nil

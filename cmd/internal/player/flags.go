@@ -3,6 +3,7 @@ package player
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,6 +42,11 @@ type Flags struct {
 	allowRemote bool
 	allowHosts  []string
 	allowEmpty  bool
+	serve       []string
+	live        []string
+	ignore      []string
+	allowUnused bool
+	noBaseURLs  bool
 	NATS        cli.NATSFlags
 	ship        shipment.Flags
 }
@@ -55,8 +61,8 @@ func (o *Flags) Register(f *pflag.FlagSet) {
 		"play recorded pauses at the speed `FACTOR`: 1 as recorded, 2 twice as fast, max without pauses")
 	f.StringArrayVar(&o.match, "match", nil, "what has to match the recording: `WHAT` is operation (the default), shape "+
 		"(also names and types) or exact; in addition, /POINTER is a value in the parameters; repeatable")
-	f.StringVar(&o.usedUp, "used-up", "repeat",
-		"what to do after the last recorded answer: `WHAT` is repeat (that answer) or error")
+	f.StringVar(&o.usedUp, "used-up", "", "what to do after the last recorded answer: `WHAT` is repeat (that answer) or "+
+		"error (default repeat for agents, error for models, tools and other services)")
 	f.StringArrayVar(&o.onMiss, "on-miss", nil, "answer to an unmatched request: `[NAME=]WHAT` is error (the default) or "+
 		"forward=URL, the live agent's answer; NAME is one of several agents; repeatable")
 	f.StringArrayVar(&o.delay, "delay", nil, "delay answers by `[OP=]D[@WHICH]`, such as 2s: to all requests, or those of the "+
@@ -76,6 +82,12 @@ func (o *Flags) Register(f *pflag.FlagSet) {
 	f.BoolVar(&o.allowRemote, "allow-remote", false,
 		"allow listening addresses that other machines can reach, and notifications to webhooks on other machines")
 	f.StringArrayVar(&o.allowHosts, "allow-host", nil, cli.AllowHostHelp)
+	f.StringSliceVar(&o.serve, "serve", nil, "with a program: play only the services with these `NAMES`; the rest is real")
+	f.StringSliceVar(&o.live, "live", nil, "with a program: play all but the services with these `NAMES`, which are real")
+	f.StringArrayVar(&o.ignore, "ignore", nil, "let what matches the regular expression `PATTERN` differ in requests to "+
+		"models, tools and other services; repeatable")
+	f.BoolVar(&o.allowUnused, "allow-unused", false, "exit with 0 even if recorded calls were never asked for")
+	f.BoolVar(&o.noBaseURLs, "no-base-urls", false, "do not set the variables from which SDKs of models read an address")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 even if no request came")
 }
 
@@ -146,8 +158,17 @@ func (o *Flags) playback(e cli.Env) (out playback.Options, err error) {
 		}
 		out.Binding, _ = a2a.ParseBinding(o.binding)
 	}
-	if err := cli.Choose("word for --used-up", o.usedUp, string(playback.RepeatLast), string(playback.Refuse)); err != nil {
-		return out, err
+	for _, text := range o.ignore {
+		pattern, err := regexp.Compile(text)
+		if err != nil {
+			return out, cli.Usage("--ignore: %w", err)
+		}
+		out.Ignore = append(out.Ignore, pattern)
+	}
+	if o.usedUp != "" {
+		if err := cli.Choose("word for --used-up", o.usedUp, string(playback.RepeatLast), string(playback.Refuse)); err != nil {
+			return out, err
+		}
 	}
 	if o.breakAfter < 0 {
 		return out, cli.Usage("--break-after %d: write a number of events, or 0 to cut no stream", o.breakAfter)

@@ -1,5 +1,6 @@
-// Package player plays the agents of a capture for live clients. Each has an address. On request, it injects faults,
-// forwards unmatched requests to live agents, and records the new traffic. Package replay/playback decides the answers.
+// Package player plays the agents, models and tools of a capture for live clients. Run gives each an address; on
+// request, it injects faults, forwards unmatched requests to live agents, and records the new traffic. RunProgram starts
+// a program and answers all its calls. Package replay/playback decides the answers.
 package player
 
 import (
@@ -126,7 +127,7 @@ func (s *stage) cast(ctx context.Context, name string, src capture.Source, place
 	if err != nil {
 		return err
 	}
-	agents, err := playback.Agents(ctx, src)
+	agents, others, err := playback.Agents(ctx, src)
 	if err != nil {
 		return err
 	}
@@ -134,11 +135,14 @@ func (s *stage) cast(ctx context.Context, name string, src capture.Source, place
 	if err != nil {
 		return err
 	}
+	if err := s.flags.hiding(ctx, s.env, src, &s.options); err != nil {
+		return err
+	}
 	var named []string
 	for _, at := range places {
-		if at.name != "" && !slices.Contains(agents, at.name) {
+		if at.name != "" && !slices.Contains(agents, at.name) && !slices.Contains(others, at.name) {
 			return cli.Usage("--listen %s=%s: the capture has no calls to that agent; it has calls to %s",
-				at.name, at.listen, orNone(agents))
+				at.name, at.listen, orNone(append(agents, others...)))
 		}
 		named = append(named, at.name)
 	}

@@ -130,7 +130,9 @@ func (s *stage) announce(shown func(i int) string) error {
 			return err
 		}
 	}
-	s.env.Tell("after the last recorded answer to a request: %s", s.flags.usedUp)
+	if s.flags.usedUp != "" {
+		s.env.Tell("after the last recorded answer to a request: %s", s.flags.usedUp)
+	}
 	for _, r := range s.roles {
 		if u := r.forward; u != nil {
 			s.env.Notice(fmt.Sprintf("unmatched requests at %s go to the live agent at %s", r.called(), u.Redacted()))

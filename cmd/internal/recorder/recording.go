@@ -163,14 +163,7 @@ func (r *Recording) Desk() *hold.Desk { return r.desk }
 
 // Hidden returns an exchange as the capture would store it: without its secrets, unless secrets are kept.
 func (r *Recording) Hidden(x *capture.Exchange) (*capture.Exchange, error) {
-	whole := x.Copy()
-	whole.Seq, whole.State, whole.Ended = 1, capture.StateClosed, 0
-	memory := capture.NewMemory(capture.Info{})
-	defer memory.Close()
-	if err := r.hide.Sink(memory).Append(capture.Steps(whole)...); err != nil {
-		return nil, err
-	}
-	return memory.Exchange(context.Background(), 1)
+	return r.hide.Hidden(x)
 }
 
 // Before returns the Info of the capture at the start of the recording.

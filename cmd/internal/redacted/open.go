@@ -59,3 +59,11 @@ func (o *CaptureFlags) Open(e cli.Env, names *redact.Names) (*File, error) {
 	}
 	return Open(o.File, Options{Key: key, Names: names, Notice: e.Notice})
 }
+
+// KeyForComparing returns the key of the flags, or else the user's. It creates none.
+func (o *CaptureFlags) KeyForComparing(e cli.Env) ([]byte, error) {
+	if o.key == "" {
+		return KeyForReading(), nil
+	}
+	return o.Key(e)
+}

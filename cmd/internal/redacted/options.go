@@ -1,6 +1,8 @@
 package redacted
 
 import (
+	"context"
+
 	"a2atap/analyzer/reading"
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
@@ -55,4 +57,16 @@ func (o *Options) OpenStore(file string) (*bolt.Store, error) {
 		o.Notice(opened.Exposed().Error())
 	}
 	return opened, err
+}
+
+// Hidden returns an exchange as a capture would store it: without its secrets, unless secrets are kept.
+func (o *Options) Hidden(x *capture.Exchange) (*capture.Exchange, error) {
+	whole := x.Copy()
+	whole.Seq, whole.State, whole.Ended = 1, capture.StateClosed, 0
+	memory := capture.NewMemory(capture.Info{})
+	defer memory.Close()
+	if err := o.Sink(memory).Append(capture.Steps(whole)...); err != nil {
+		return nil, err
+	}
+	return memory.Exchange(context.Background(), 1)
 }

@@ -32,6 +32,18 @@ func Run(e cli.Env, o Options, args []string) error {
 	if above := e.Getenv(relayVariable); above != "" {
 		return runRelay(e, o, above)
 	}
+	above := stdio.Ancestors()
+	socket := stdio.Find(e.Getenv(stdio.Variable), above)
+	if stdio.Plays(socket) {
+		played, err := o.play(e, socket, above)
+		if err != nil {
+			return fmt.Errorf("stdio %s: %w", o.Name, err)
+		}
+		if played {
+			return nil
+		}
+		socket = ""
+	}
 	path, err := exec.LookPath(args[0])
 	if err != nil {
 		return fmt.Errorf("stdio %s: %w; give a program on the PATH, or its path", args[0], program.Cause(err))
@@ -39,9 +51,8 @@ func Run(e cli.Env, o Options, args []string) error {
 	if !e.Alone {
 		return errors.New("stdio replaces its process by the tool, so it needs a process of its own")
 	}
-	above := stdio.Ancestors()
 	var recorder *net.UnixConn
-	if socket := stdio.Find(e.Getenv(stdio.Variable), above); socket != "" && o.Output == "" {
+	if socket != "" && o.Output == "" {
 		if recorder, err = stdio.Dial(socket); err != nil {
 			o.unrecorded(e, err)
 		}

@@ -1,0 +1,382 @@
+package player
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/program"
+	"a2atap/cmd/internal/recorder"
+	"a2atap/cmd/internal/redacted"
+	"a2atap/cmd/internal/shipment"
+	"a2atap/cmd/internal/source"
+	"a2atap/cmd/internal/trust"
+	"a2atap/proxy"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/forward"
+	"a2atap/proxy/hostname"
+	"a2atap/proxy/outbound"
+	"a2atap/proxy/record"
+	"a2atap/proxy/recording"
+	"a2atap/proxy/stdio"
+	"a2atap/replay/playback"
+)
+
+// RunProgram starts a program and answers from the capture what the program asks of models, tools, agents and other
+// services. Nothing is forwarded, except for the names that the flags choose.
+func RunProgram(ctx context.Context, e cli.Env, o Flags, name string, args []string) error {
+	path, err := exec.LookPath(args[0])
+	if err != nil {
+		return fmt.Errorf("playback: run %s: %w; give a program on the PATH, or its path", args[0], program.Cause(err))
+	}
+	options, err := o.whole(e)
+	if err != nil {
+		return err
+	}
+	src, err := o.From.Open(e, name)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	if err := source.TellGaps(ctx, e, "playback", src); err != nil {
+		return err
+	}
+	r := &run{env: e, flags: &o, name: name, live: map[string]bool{}}
+	if r.dialer, err = e.Dialer(&o.reach); err != nil {
+		return err
+	}
+	if r.allowed, err = cli.ParseAllowedHosts(o.allowHosts); err != nil {
+		return err
+	}
+	if r.ship, err = o.ship.Beside(e, o.capture.File); err != nil {
+		return err
+	}
+	if err := r.prepare(ctx, src, options); err != nil {
+		if _, ok := errors.AsType[*cli.Exit](err); ok {
+			return err
+		}
+		return fmt.Errorf("playback %s: %w", name, err)
+	}
+	defer r.player.Close()
+	status, err := r.play(ctx, path, args)
+	if err != nil {
+		return err
+	}
+	return r.verdict(filepath.Base(path), status)
+}
+
+// hiding lets a player hide the secrets of live requests as those in the capture are hidden.
+func (o *Flags) hiding(ctx context.Context, e cli.Env, src capture.Source, to *playback.Options) error {
+	info, err := src.Info(ctx)
+	if err != nil || info.SecretsKept {
+		return err
+	}
+	key, err := o.capture.KeyForComparing(e)
+	hide := redacted.Options{Key: key}
+	to.Hide, to.Exposed = hide.Hidden, info.Imported
+	return err
+}
+
+// whole returns the options of a player for a whole program. Nothing is guessed: the values of parameters count.
+func (o *Flags) whole(e cli.Env) (playback.Options, error) {
+	options, err := o.playback(e)
+	if err != nil {
+		return options, err
+	}
+	switch {
+	case len(o.onMiss) > 0:
+		return options, cli.Usage("--on-miss has no effect on a program; --live NAME lets it reach a real service")
+	case len(o.serve) > 0 && len(o.live) > 0:
+		return options, cli.Usage("--serve and --live both choose what is played; use one")
+	case o.readyFile != "":
+		return options, cli.Usage("--ready-file has no effect on a program, which starts once all addresses are listening")
+	}
+	if options.Match == "" {
+		options.Match = playback.ByValue
+	}
+	options.Upstream = upstream
+	return options, nil
+}
+
+// A run is one program and what it is answered.
+type run struct {
+	env     cli.Env
+	flags   *Flags
+	name    string           // of the capture
+	dialer  *outbound.Dialer // to services that are not played
+	allowed []hostname.Pattern
+	ship    *shipment.To // nil if the recording is not shipped
+	player  *playback.Player
+	live    map[string]bool // addresses of services that are not played
+	calls   atomic.Int64    // that went to those
+}
+
+// prepare makes the player.
+func (r *run) prepare(ctx context.Context, src capture.Source, options playback.Options) error {
+	if err := r.flags.hiding(ctx, r.env, src, &options); err != nil {
+		return err
+	}
+	agents, others, err := playback.Agents(ctx, src)
+	if err != nil {
+		return err
+	}
+	names := append(agents, others...)
+	for _, list := range [...]struct {
+		flag  string
+		names []string
+	}{{"--serve", r.flags.serve}, {"--live", r.flags.live}} {
+		for _, name := range list.names {
+			if !slices.Contains(names, name) {
+				return cli.Usage("%s %s: the capture has no calls to it; it has calls to %s", list.flag, name, orNone(names))
+			}
+		}
+	}
+	selection, err := judged.ParseSelection(r.flags.filter, r.flags.agent)
+	if err != nil {
+		return err
+	}
+	chosen, err := selection.Chooser(ctx, r.env, "playback", r.name, src)
+	if err != nil {
+		return err
+	}
+	options.Keep = func(x *capture.Exchange) bool {
+		played := len(r.flags.serve) == 0 || isOneOf(x.Agent.Name, r.flags.serve)
+		if played = played && !isOneOf(x.Agent.Name, r.flags.live); !played {
+			r.live[playback.Upstream(x.Agent.URL)] = true
+		}
+		return played && chosen(x)
+	}
+	r.player, err = playback.New(ctx, src, options)
+	if errors.Is(err, playback.ErrNoValue) {
+		return cli.Usage("--match: %w", err)
+	}
+	return err
+}
+
+// plays reports whether what a program asks of an address is answered from the recording.
+func (r *run) plays(address string) bool {
+	at := playback.Upstream(address)
+	if r.live[at] {
+		return false
+	}
+	return len(r.flags.serve) == 0 || r.player.Knows(address)
+}
+
+// play runs the program, and returns its status.
+func (r *run) play(ctx context.Context, path string, args []string) (status int, err error) {
+	e, o := r.env, r.flags
+	authority, err := trust.Open(e)
+	if err != nil {
+		return 0, err
+	}
+	stage := newScene(authority.Leaf, r.plays)
+	served := make(chan struct{})
+	go func() { defer close(served); stage.serve(r.player) }()
+	defer func() { stage.stop(); <-served }()
+	var models program.Models
+	if !o.noBaseURLs {
+		models = program.NewModels(path, e.Getenv, nil)
+	}
+	for _, why := range models.Skipped {
+		e.Tell("%s", why)
+	}
+	options := proxy.Options{
+		Taps: models.Taps, NoRewrite: true, Connect: stage.connect, Grace: time.Second,
+		Forward: &forward.Spec{Listen: "127.0.0.1:0", Leaf: authority.Leaf, Bodies: recording.Recognized},
+	}
+	listeners, err := r.listen(ctx) // before a tap can get one of these ports
+	if err != nil {
+		return 0, err
+	}
+	defer listeners()
+	recorded, err := r.record(options)
+	if err != nil {
+		return 0, err
+	}
+	stop := func() {
+		if err := recorded.stop(); err != nil {
+			e.Notice(fmt.Sprintf("record the traffic into %s: %v", o.capture.File, err))
+		}
+	}
+	stage.isTap = func(address string) bool {
+		return slices.ContainsFunc(recorded.taps(), func(t *proxy.Tap) bool { return t.Addr() == address })
+	}
+	further := models.Environ(recorded.taps())
+	tools, err := playTools(ctx, r.player, r.plays)
+	if err != nil {
+		e.Notice(fmt.Sprintf("tools that a2atap stdio runs cannot be played: %v", err))
+	} else {
+		further = append(further, stdio.Variable+"="+tools.listener.Path())
+		defer tools.close()
+	}
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, cli.Endings()...)
+	if !e.Alone { // else they must not end it before its status is known
+		defer signal.Stop(signals)
+	}
+	relay := cli.SignalRelay{Signals: signals, Interrupts: cli.Interrupts{Now: e.Now}}
+	status, err = program.Run(ctx, e, nil, &relay, path, args, recorded.forward().URL(), further)
+	stop()
+	return status, err
+}
+
+// listen plays the services at the addresses of --listen, and those that were on this machine also where they were, for
+// programs that do not use the proxy.
+func (r *run) listen(ctx context.Context) (stop func(), err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var serving sync.WaitGroup
+	end := func() {
+		cancel()
+		serving.Wait()
+	}
+	defer func() {
+		if err != nil {
+			end()
+		}
+	}()
+	serve := func(l net.Listener, asked, address string) {
+		handler := http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			r.player.ServeHTTP(w, q.WithContext(context.WithValue(q.Context(), placeKey{}, address)))
+		})
+		serving.Go(func() {
+			cli.Serve(ctx, l, cli.CheckHosts(r.env, handler, asked, l, r.allowed)) //nolint:errcheck // it ends with the program
+		})
+	}
+	moved := map[string]string{}
+	if len(r.flags.listen) > 0 {
+		places, err := r.flags.places()
+		if err != nil {
+			return nil, err
+		}
+		for _, at := range places {
+			if at.name == "" {
+				return nil, cli.Usage("--listen %s: with a program, write --listen NAME=ADDR", at.listen)
+			}
+			address := r.player.AddressOf(at.name)
+			if address == "" {
+				return nil, cli.Usage("--listen %s=%s: the capture has no calls to that agent", at.name, at.listen)
+			}
+			l, err := net.Listen("tcp", at.listen)
+			if err != nil {
+				return nil, fmt.Errorf("listen for playback on %s: %w", at.listen, outbound.Cause(err))
+			}
+			moved[address] = "http://" + l.Addr().String()
+			fmt.Fprintf(r.env.Err, "%s %s\n", at.name, moved[address])
+			serve(l, at.listen, address)
+		}
+	}
+	for _, address := range r.player.Addresses() {
+		u, err := url.Parse(address)
+		if err != nil || u.Scheme != "http" || !hostname.IsLoopback(hostname.Normal(u.Hostname())) || moved[address] != "" {
+			continue
+		}
+		l, err := net.Listen("tcp", u.Host)
+		if err != nil {
+			r.env.Tell("playback: %s is in use: if the program uses no proxy for localhost, it reaches what listens there", u.Host)
+			continue
+		}
+		serve(l, u.Host, address)
+	}
+	r.player.Place(moved)
+	return end, nil
+}
+
+// A recorded run is the proxy in front of a program.
+type recordedRun struct {
+	taps    func() []*proxy.Tap
+	forward func() *forward.Proxy
+	stop    func() error
+}
+
+// record starts the proxy, which records if the flags say where.
+func (r *run) record(o proxy.Options) (*recordedRun, error) {
+	if r.flags.capture.File == "" {
+		if d := r.dialer; d != nil {
+			o.RootCAs, o.Insecure, o.ClientCertificate, o.Upstream = d.Roots, d.Insecure, d.Certificate, d.Proxy
+		}
+		all := record.New(discard{}, record.Options{Proxy: o, Around: r.counting})
+		if err := all.Start(); err != nil {
+			return nil, err
+		}
+		return &recordedRun{all.Taps, all.Forward, func() error { return all.Close(context.Background()) }}, nil
+	}
+	key, err := r.flags.capture.Key(r.env)
+	if err != nil {
+		return nil, err
+	}
+	all, err := recorder.Start(recorder.Options{
+		Output: r.flags.capture.File, Hide: redacted.Options{Key: key}, Proxy: o, Reach: r.dialer,
+		Listener: listener{e: r.env}, Around: r.counting, Ship: r.ship,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &recordedRun{all.Taps, all.Forward, func() error { _, _, err := all.Stop(); return err }}, nil
+}
+
+// counting counts the calls that go to live services.
+func (r *run) counting(next capture.Sink) capture.Sink { return counter{next, r} }
+
+type counter struct {
+	capture.Sink
+	run *run
+}
+
+// Append implements capture.Sink.
+func (c counter) Append(steps ...capture.Step) error {
+	for i := range steps {
+		if opened, ok := steps[i].What.(capture.Opened); ok && !c.run.plays(opened.Agent.URL) {
+			c.run.calls.Add(1)
+		}
+	}
+	return c.Sink.Append(steps...)
+}
+
+// discard is a sink that keeps nothing.
+type discard struct{}
+
+// Append implements capture.Sink.
+func (discard) Append(...capture.Step) error { return nil }
+
+// Close implements capture.Sink.
+func (discard) Close() error { return nil }
+
+// verdict prints what was answered, and returns the exit status.
+func (r *run) verdict(program string, status int) error {
+	report := r.player.Report()
+	for _, line := range report.NotRequested() {
+		fmt.Fprintf(r.env.Err, "playback: %s\n", line)
+	}
+	if report.Lacking > 0 {
+		r.env.Notice(fmt.Sprintf("playback: %d recorded calls cannot be played, since the recording lacks their bodies", report.Lacking))
+	}
+	fmt.Fprintf(r.env.Err, "playback: %s\n", report.Whole(int(r.calls.Load())))
+	if status != 0 {
+		fmt.Fprintf(r.env.Err, "playback: %s exited with %d\n", program, status)
+		return &cli.Exit{Code: status}
+	}
+	switch {
+	case report.Missed > 0:
+		return &cli.Exit{Code: cli.ExitFindings}
+	case report.Served == 0 && !r.flags.allowEmpty:
+		r.env.Tell("playback: inconclusive: nothing was answered from the recording; if the program ignores HTTP_PROXY, give it " +
+			"the addresses of --listen NAME=ADDR")
+		return &cli.Exit{Code: cli.ExitInconclusive}
+	case len(report.Unused) > 0 && !r.flags.allowUnused:
+		return &cli.Exit{Code: cli.ExitFindings}
+	}
+	return nil
+}

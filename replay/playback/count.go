@@ -1,0 +1,73 @@
+package playback
+
+import (
+	"cmp"
+	"slices"
+
+	"a2atap/proxy/a2a"
+)
+
+// Report returns a summary of the playback so far.
+func (p *Player) Report() Report {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r := p.report
+	r.Misses, r.Exchange = slices.Clone(r.Misses), len(p.recording.exchanges)
+	polled := map[alike]bool{} // what was asked often enough, if a whole program is played
+	for _, a := range p.recording.exchanges {
+		if a.uses > 0 && p.opts.Upstream != nil && p.mayRepeat(a.form.op) {
+			polled[a.poll()] = true
+		}
+	}
+	for _, a := range p.recording.exchanges {
+		switch {
+		case a.uses > 0:
+			r.Used++
+		case !polled[a.poll()]:
+			r.Unused = append(r.Unused, Unused{a.seq, a.form.String()})
+		}
+	}
+	for _, c := range p.recording.neighbors.calls {
+		switch {
+		case !c.asks:
+			continue
+		case c.uses > 0:
+			r.Used++
+		default:
+			r.Unused = append(r.Unused, Unused{c.seq, c.String()})
+		}
+		r.Exchange++
+	}
+	slices.SortFunc(r.Unused, func(a, b Unused) int { return cmp.Compare(a.Exchange, b.Exchange) })
+	r.Lacking = p.recording.neighbors.lacking
+	return r
+}
+
+// poll returns what the exchanges have in common that ask for the same again: how often a program asks depends on time.
+func (a *exchange) poll() alike {
+	return alike{upstream: a.form.upstream, op: a.form.op, task: a.form.task, ctx: a.form.ctx, sum: a.form.sum()}
+}
+
+// mayRepeat reports whether the last answer may be given again: if a whole program is played, only to what changes no
+// task, since how often a program polls depends on time.
+func (p *Player) mayRepeat(op a2a.Operation) bool {
+	return p.opts.UsedUp == RepeatLast || p.opts.UsedUp == "" && (p.opts.Upstream == nil || !changesTask(op))
+}
+
+// Refuse counts a request that matches nothing, and that could not even be read.
+func (p *Player) Refuse(operation, why string) {
+	m := Miss{Operation: operation, Why: why}
+	p.count(&m)
+	if p.opts.OnMiss != nil {
+		p.opts.OnMiss(m)
+	}
+}
+
+func (p *Player) count(m *Miss) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.report.Missed++
+	if len(p.report.Misses) < maxMisses {
+		p.report.Misses = append(p.report.Misses, *m)
+	}
+}

@@ -1,0 +1,126 @@
+package playback
+
+import (
+	"cmp"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/hostname"
+	"a2atap/proxy/neighbor"
+	"a2atap/replay/canonical"
+)
+
+// A neighborCall is a recorded call that is not A2A: of a model, an MCP server or another service. Like an exchange, it
+// has only what is needed to find it.
+type neighborCall struct {
+	seq      uint64
+	agent    string // its name
+	upstream string // see upstreamOf
+	form     *canonical.Form
+	sample   canonical.Sample
+	started  time.Time
+	asks     bool // something, so that a run without it is another run
+	refused  bool // it was answered with 401 or 403
+	uses     int  // how often it was played
+}
+
+// hiding returns an exchange without its secrets.
+type hiding = func(*capture.Exchange) (*capture.Exchange, error)
+
+// neighbors are the recorded calls that are not A2A.
+type neighbors struct {
+	calls     []*neighborCall
+	byMeaning map[canonical.Sum][]*neighborCall
+	bodiless  map[string]uint64 // calls that cannot be played, since bodies are missing: the last one, by place
+	lacking   int               // how many of those there are
+}
+
+// Operations of MCP that ask nothing: a stream for what the server has to say, and the end of a session.
+const (
+	listens = "listen"
+	leaves  = "end session"
+)
+
+// asks reports whether a request asks something, so that a run without it is another run. upstream is where it goes.
+func asks(q *canonical.Request, f *canonical.Form, upstream string) bool {
+	if strings.HasPrefix(upstream, "stdio:") {
+		return q.Method == http.MethodPost
+	}
+	return f.Call == nil || f.Call.Kind != neighbor.MCP || f.Call.Operation != listens && f.Call.Operation != leaves
+}
+
+// String describes the call, such as "chat gpt-x" or "GET /status".
+func (c *neighborCall) String() string { return titleOf(c.form) }
+
+func titleOf(f *canonical.Form) string {
+	if f.Call == nil {
+		return f.Place
+	}
+	return cmp.Or(f.Call.Title(), f.Place)
+}
+
+// requestOf returns the request of an exchange for comparison.
+func requestOf(x *capture.Exchange) (*canonical.Request, error) {
+	head := capture.ParseRequestHead(x.Request.Head)
+	body, err := x.Request.Content()
+	return &canonical.Request{Method: head.Method, Target: head.Target, Fields: head.Fields, Body: body}, err
+}
+
+// pathOf returns the path of a request's target in origin or absolute form.
+func pathOf(target string) string {
+	if u, err := url.Parse(target); err == nil {
+		return u.EscapedPath()
+	}
+	return target
+}
+
+// upstreamOf returns the key of an agent's or a service's address: its origin, or the name of a tool on standard input
+// and output.
+func upstreamOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	if u.Scheme == "stdio" {
+		return "stdio://" + u.Host
+	}
+	return origin(u)
+}
+
+// upstreams are the addresses of a recording.
+type upstreams struct {
+	known map[string]string // keys, by the addresses under which clients reached them
+	bound map[string]string // the same for addresses that are not in the recording
+}
+
+// of returns the key of an address. The address itself is the key if the recording does not have it.
+func (u *upstreams) of(address string) (key string, known bool) {
+	key = upstreamOf(address)
+	if was, ok := u.known[key]; ok {
+		return was, true
+	}
+	if was, ok := u.bound[key]; ok {
+		return was, true
+	}
+	return key, false
+}
+
+// sessions translate ids of MCP sessions, which a recording hides.
+type sessions struct {
+	live     map[string]string // by recorded id
+	recorded map[string]string // by live id
+}
+
+// origin returns the origin of a URL in the form in which origins are compared.
+func origin(u *url.URL) string {
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[strings.ToLower(u.Scheme)])
+	return strings.ToLower(u.Scheme) + "://" + net.JoinHostPort(hostname.Normal(u.Hostname()), port)
+}
+
+// Upstream returns the address of a service in the form in which addresses are compared: the origin of its URL, or the
+// name of a tool on standard input and output.
+func Upstream(address string) string { return upstreamOf(address) }
