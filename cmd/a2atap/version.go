@@ -16,7 +16,7 @@ func newVersion(e cli.Env) *cobra.Command {
 		Use:   "version",
 		Short: "Print the version and the source it was built from",
 		Long: `Version prints the version of a2atap, the commit that it was built from, the date of that commit and
-whether files were modified, the Go version, and the target system. Unknown values are left out: a build from a clone with
+whether files were modified, the Go version, and the target system. Unknown values are left out: a build with
 -buildvcs=false has no commit.`,
 		Example: `  a2atap version
   a2atap version --format json`,
