@@ -8,7 +8,9 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"a2atap/proxy/capture/transcript"
 	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/tui/internal/style"
 	"a2atap/tui/text"
 )
@@ -18,7 +20,19 @@ func TestPicture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 164, 38, Options{Theme: style.Dark})
 		u.press("g", "n", "enter", "n")
-		expect.Golden(t, *update, filepath.Join("..", "docs", "inspector.svg"), picture(u.m.screen.frame(), 164))
+		expect.Golden(t, *update, filepath.Join("..", "docs", "inspector.svg"),
+			picture(u.m.screen.frame(), 164, "The inspector, at a finding in a stream"))
+	})
+}
+
+// The picture of a workflow is its ladder: a planner asks a model, a tool and two agents.
+func TestPictureOfWorkflow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		script := must.Get(transcript.ReadFile(filepath.Join("testdata", "workflow.txtar")))(t)
+		u := newUI(t, recorded(t, "demo.a2atap", script.Exchanges), 132, 38, Options{Theme: style.Dark})
+		u.press("g", "j", "W")
+		expect.Golden(t, *update, filepath.Join("..", "docs", "workflows.svg"),
+			picture(u.m.screen.frame(), 132, "The ladder of a workflow of agents, a model and a tool"))
 	})
 }
 
@@ -39,12 +53,12 @@ var ink = map[string]string{
 const paper = "#1b1f26"
 
 // picture draws a frame as SVG.
-func picture(frame []style.Line, columns int) string {
+func picture(frame []style.Line, columns int, label string) string {
 	var b strings.Builder
 	w, h := float64(columns)*cellWidth+2*margin, len(frame)*cellHeight+2*margin
 	fmt.Fprintf(&b, "<!-- Generated from a frame of the inspector: go test ./tui -update -->\n")
 	fmt.Fprintf(&b,
-		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" width="%.0f" height="%d" role="img" aria-label="The inspector, at a finding in a stream">`+"\n", w, h, w, h)
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" width="%.0f" height="%d" role="img" aria-label="%s">`+"\n", w, h, w, h, label)
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", paper)
 	b.WriteString(
 		`<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="14">` +
