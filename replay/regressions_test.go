@@ -61,14 +61,14 @@ func TestRegressions(t *testing.T) {
 		"append false": {
 			[]string{`"append":true,`, `"append":false,`}, "its reader keeps 1 of 3 chunks, recorded all 3",
 		},
-		"chunk lost": {[]string{two, `GONE`}, "artifact 1 lacks 1 piece of its text; the rest is identical"},
-		"part lost":  {[]string{`{"text":"two "},`, ``}, "artifact 1 lacks 1 piece of its text"},
+		"chunk lost": {[]string{two, `GONE`}, "artifact 1 (tickets) lacks 1 piece of its text; the rest is identical"},
+		"part lost":  {[]string{`{"text":"two "},`, ``}, "artifact 1 (tickets) lacks 1 piece of its text"},
 		"part type":  {[]string{`{"text":"one "}`, `{"data":{"one":1}}`}, "the parts are [data text], recorded [text]"},
 		"state skipped": {
 			[]string{working, `GONE`}, "TaskStatusUpdateEvent working is missing",
 		},
 		"error code":       {[]string{`-32001`, `-32004`, `TASK_NOT_FOUND`, `UNSUPPORTED_OPERATION`}, "error"},
-		"artifact renamed": {[]string{`"tickets"`, `"passes"`}, `called "passes", recorded "tickets"`},
+		"artifact renamed": {[]string{`"tickets"`, `"passes"`}, `has the name "passes", recorded "tickets"`},
 		"metadata dropped": {[]string{`,"metadata":{"model":"m1"}`, ``}, `member "metadata" is missing`},
 		"history cut":      {[]string{`{"role":"ROLE_USER","messageId":"m-1","parts":[{"text":"hello"}]},`, ``}, "the history has 1 message, recorded 2"},
 		"order of events": {
