@@ -254,7 +254,7 @@ func (p *TreePrinter) write() error {
 			if l.row.failed && j == 2 {
 				look = inkBad
 			}
-			if p.width > 0 || j == 2 || text.Columns(cell) < widths[j+1] { // else nothing is cut that tells programs and requests apart
+			if p.width > 0 || text.Columns(cell) < widths[j+1] { // else nothing is cut
 				cell = InColumns(cell, widths[j+1], false)
 			}
 			line = append(line, piece{cell + "  ", look})
