@@ -277,7 +277,11 @@ func (c *comparison) repaired(gone []analysis.Finding) {
 	}
 	for _, id := range rules {
 		where := slices.Compact(slices.Sorted(slices.Values(exchanges[id])))
-		c.note("no longer broken: rule %s, broken in %s of %s", id, numbered(where), cmp.Or(c.opts.Sides.Was, "the first capture"))
+		in := cmp.Or(c.opts.Sides.Was, "the first capture")
+		if c.opts.Sides.Each != report.OneExchange {
+			in = numbered(where) + " of " + in
+		}
+		c.note("no longer broken: rule %s, broken in %s", id, in)
 	}
 }
 

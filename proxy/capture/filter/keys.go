@@ -2,6 +2,7 @@ package filter
 
 import (
 	"slices"
+	"strings"
 )
 
 // The keys, in the order of the help.
@@ -56,7 +57,7 @@ var keySpecs = []*keySpec{
 	idKey("trace", "trace id of the request or the answer", "trace:4bf9*", "", (*subject).traces),
 	numberKey("workflow", "number of the exchange that began the workflow", "workflow:3", readInteger,
 		numbersOf("workflow")),
-	{Key: Key{"is", "a property, see below", "is:open"}, parse: parseIsTest},
+	{Key: Key{"is", "a property: " + strings.Join(isWords, " "), "is:open"}, parse: parseIsTest},
 }
 
 var keyNames = func() []string {
