@@ -259,8 +259,15 @@ func showFaults(t *testing.T, name string, found map[string]string) {
 			s := judge(t, name, f.Slug, push).without(usual[push])
 			line, key := s.line(name, f.Slug), name+" "+f.Slug
 			mu.Lock()
+			want := found[key]
+			mu.Unlock()
+			if !agree(want, line) && !*update { // on a busy machine, a task may end before its client has left
+				s = judge(t, name, f.Slug, push).without(usual[push])
+				line = s.line(name, f.Slug)
+			}
+			mu.Lock()
 			defer mu.Unlock()
-			if want := found[key]; !agree(want, line) && !*update {
+			if !agree(want, line) && !*update {
 				t.Errorf("the table has %q, and the run found %q; go test -update rewrites the table", want, line)
 			}
 			if !agree(found[key], line) || *update {
