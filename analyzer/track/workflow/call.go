@@ -19,7 +19,6 @@ const (
 // A call is an exchange, and what may follow from it. Fields that are read for many calls at once come first.
 type call struct {
 	n             uint64
-	opened        uint64    // arrival number of the request's beginning
 	began         uint64    // arrival number of the request's end
 	ended         uint64    // of the answer's; 0 while it is open
 	tasks         int       // that it works on, as far as is known
@@ -29,7 +28,6 @@ type call struct {
 	anonymous     bool // the client's name does not identify it
 	sends         bool // a message
 	neighbor      bool // it is not A2A
-	fresh         bool // it is the first on its connection
 	parent        *call
 	maybe         *Choice // of Unknown; or nil
 	told          uint64  // the parent last reported

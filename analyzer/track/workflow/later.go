@@ -77,7 +77,9 @@ func meant(earlier, c *call) bool {
 }
 
 // prelude links the fetches of an agent's card to the first call that follows in the same trace, or else by the same
-// client or over the same connection.
+// client; for an anonymous client, only on the same connection. If a client fetched the card several times before it
+// calls, it is unknown for which call each fetch was; connections do not tell either, since pools reuse them
+// arbitrarily.
 func (m *Memory) prelude(x *analysis.Exchange, c *call) {
 	on := fetchedOn{agent: c.agent}
 	inTrace := fetchedOn{trace: c.trace}
@@ -108,83 +110,45 @@ func (m *Memory) fetched(on fetchedOn, c *call) {
 	m.cards.Put(on, append(before, c))
 }
 
-// followed links finished fetches to a call, and reports whether there were any. Fetches that its client may have made
-// for this call or for another one are ignored from then on.
+// followed links finished fetches to a call, and reports whether there were any. Fetches that may be by its client are
+// ignored from then on.
 func (m *Memory) followed(x *analysis.Exchange, c *call, on fetchedOn, by Evidence) bool {
 	before, ok := m.cards.Get(on)
 	if !ok {
 		return false
 	}
-	before = slices.DeleteFunc(before, func(f *call) bool { return f.parent != nil })
-	var mine, unclear []*call
-	if by == ByTrace {
-		mine = filter(before, func(f *call) bool { return f.agent == c.agent && f.endedBefore(x) })
-	} else {
-		mine, unclear = m.fetchesOf(x, c, filter(before, c.mayShare))
+	var mine, others, maybe []*call
+	for _, f := range before {
+		if f.parent == nil && f.mayShare(c) {
+			maybe = append(maybe, f)
+		}
+		switch {
+		case f.parent != nil:
+		case by == Prelude && !f.mayShare(c), by == ByTrace && f.agent != c.agent, f.ended == 0, f.ended >= x.Opened:
+			others = append(others, f)
+		default:
+			mine = append(mine, f)
+		}
+	}
+	if by == Prelude && (!oneSearch(maybe) || m.calling(x, c) ||
+		slices.ContainsFunc(maybe, func(f *call) bool { return !f.shares(c) })) {
+		others = slices.DeleteFunc(others, func(f *call) bool { return f.mayShare(c) })
+		mine = nil
 	}
 	for _, f := range mine {
 		f.parent, f.by, f.maybe = c, by, nil
 		m.report(f)
 	}
-	before = slices.DeleteFunc(before, func(f *call) bool { return f.parent != nil || slices.Contains(unclear, f) })
-	if len(before) == 0 {
+	if len(others) == 0 {
 		m.cards.Delete(on)
 	} else {
-		m.cards.Put(on, before)
+		m.cards.Put(on, others)
 	}
 	return len(mine) > 0
 }
 
-// fetchesOf chooses among the fetches that the client of a call may have made. It returns those for this call: those of a
-// known client that made no other ones, or those on the call's connection, unless a pool may have exchanged connections.
-// Those for this call or another one are unclear.
-func (m *Memory) fetchesOf(x *analysis.Exchange, c *call, maybe []*call) (mine, unclear []*call) {
-	done := filter(maybe, func(f *call) bool { return f.endedBefore(x) })
-	if oneSearch(maybe) && !slices.ContainsFunc(maybe, func(f *call) bool { return !f.shares(c) }) && !m.calling(x, c) {
-		return done, nil
-	}
-	mine = filter(maybe, c.sameConn)
-	if len(mine) == 0 {
-		return nil, maybe
-	}
-	swaps := func(o *call) bool {
-		return !o.sameConn(c) && slices.ContainsFunc(mine, func(f *call) bool { return o.maySwap(f, c) })
-	}
-	unclear = filter(done, swaps)
-	if len(unclear) > 0 || !oneSearch(mine) || slices.ContainsFunc(mine, func(f *call) bool { return !f.endedBefore(x) }) {
-		return nil, append(unclear, mine...)
-	}
-	return mine, nil
-}
-
-// filter returns the calls for which keep returns true.
-func filter(calls []*call, keep func(*call) bool) (kept []*call) {
-	for _, c := range calls {
-		if keep(c) {
-			kept = append(kept, c)
-		}
-	}
-	return kept
-}
-
 // endedBefore reports whether a call had ended when an exchange was opened.
 func (c *call) endedBefore(x *analysis.Exchange) bool { return c.ended > 0 && c.ended < x.Opened }
-
-// maySwap reports whether two finished fetches may come from one pool of connections, which then may have given the
-// connection of f to the call that f was not for. A known client may have one. Of an unknown client, whose fetches may be
-// of several programs, it is suspected only if the connections were opened at the same time, since a pool opens one if
-// none is idle, and if the fetch that ended first is not followed first.
-func (c *call) maySwap(f, next *call) bool {
-	if !next.anonymous {
-		return true
-	}
-	first, second := c, f
-	if f.opened < c.opened {
-		first, second = f, c
-	}
-	apart := second.fresh && second.opened > first.ended
-	return !apart && c.ended < f.ended
-}
 
 // calling reports whether the client of a call waits for another answer of the same agent. Its calls may then serve
 // either purpose.

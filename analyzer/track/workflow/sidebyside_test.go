@@ -57,7 +57,7 @@ var sideBySide = []story{
 		3 answer task=i
 		1 answer task=h`, `
 		1
-		2 under 3 of 3 ~ card of that agent
+		2
 		3`,
 	},
 	{

@@ -77,7 +77,6 @@ type Memory struct {
 	asked    asked
 	call     analysis.Slot[*call]
 	sent     frames // messages between any programs
-	conn     uint64 // the highest number of a connection, which are numbered as they are opened
 	lost     int64  // exchanges, so far
 	hole     uint64 // arrival number up to which something may be missing
 }
@@ -130,7 +129,6 @@ func (m *Memory) Take(p *analysis.Pass) {
 		case x.Judged() && !x.InBatch():
 			m.begin(x, p.Arrival)
 		}
-		m.conn = max(m.conn, x.Conn)
 		return
 	}
 	c := m.call.Of(x)
@@ -180,8 +178,8 @@ func (m *Memory) end(c *call, arrival uint64) {
 // begin determines the cause of an exchange, and records its possible effects.
 func (m *Memory) begin(x *analysis.Exchange, arrival uint64) {
 	c := &call{
-		n: x.Seq, client: x.Link.Client, agent: x.Link.Agent, anonymous: x.Anonymous, conn: x.Conn, opened: x.Opened,
-		fresh: x.Conn > m.conn, sends: x.Call.Operation.Sends(), began: arrival, context: strings.Clone(x.Call.ContextID),
+		n: x.Seq, client: x.Link.Client, agent: x.Link.Agent, anonymous: x.Anonymous, conn: x.Conn,
+		sends: x.Call.Operation.Sends(), began: arrival, context: strings.Clone(x.Call.ContextID),
 	}
 	if c.sends {
 		c.contents = appendContents(c.content[:0], x)

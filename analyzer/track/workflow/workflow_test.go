@@ -220,7 +220,7 @@ func linksOf(t *testing.T, story string) []string {
 }
 
 func TestLinks(t *testing.T) {
-	for _, tt := range slices.Concat(stories, references, sideBySide, parallelCards, unknownCallers, neighbors) {
+	for _, tt := range slices.Concat(stories, references, sideBySide, unknownCallers, neighbors) {
 		t.Run(tt.name, func(t *testing.T) {
 			var want []string
 			for line := range strings.Lines(tt.want) {
