@@ -4,7 +4,12 @@ import (
 	"maps"
 	"net"
 	"sync"
+	"time"
 )
+
+// handoverWait bounds the time that a new connection to a tap waits for its client: the forward proxy's dial returns a
+// moment after the tap has accepted the connection. A wrong name is better than a delay.
+const handoverWait = 10 * time.Millisecond
 
 // maxHandovers bounds the connections whose clients are kept until the taps ask for them.
 const maxHandovers = 4096
@@ -47,14 +52,23 @@ func (h *handover) dial(client net.Conn, dial func() (net.Conn, error)) (net.Con
 }
 
 // client returns the client for which a connection to a tap was made: that of the forward proxy, or else the one at its
-// other end. The dial may not have returned yet, so it waits for those that have begun.
+// other end. The dial may not have returned yet, so it waits for those that have begun, but not longer than handoverWait.
 func (h *handover) client(conn net.Conn) net.Conn {
 	at := conn.RemoteAddr().String()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	begun := maps.Clone(h.dialing)
-	for h.clients[at] == nil && h.anyOf(begun) {
-		h.ended.Wait()
+	if begun := maps.Clone(h.dialing); h.clients[at] == nil && len(begun) > 0 {
+		late := false
+		timer := time.AfterFunc(handoverWait, func() {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			late = true
+			h.ended.Broadcast()
+		})
+		defer timer.Stop()
+		for h.clients[at] == nil && !late && h.anyOf(begun) {
+			h.ended.Wait()
+		}
 	}
 	client := h.clients[at]
 	if client == nil {

@@ -99,7 +99,7 @@ func (f *Proxy) plainSession(l *link, client, conn net.Conn) relay.Session {
 			Admit: f.admits,
 			Dial: func(ctx context.Context, to relay.Target) (net.Conn, error) {
 				dial := func() (net.Conn, error) { return f.dial(ctx, to, to.Host) }
-				if f.Tapped(hostname.NewOrigin(to.Host, to.Port)) {
+				if to.Scheme == "http" && f.Tapped(hostname.NewOrigin(to.Host, to.Port)) {
 					return f.HandOver(conn, dial)
 				}
 				return dial()
