@@ -101,7 +101,7 @@ func (f Facts) properties() []string {
 	for _, p := range []struct {
 		holds bool
 		word  string
-	}{{len(f.Errors) > 0, "error"}, {f.Row.Failed(), "failed"}, {f.Push, "push"}, {f.Card, "card"}, {f.Marked, "marked"}} {
+	}{{len(f.Errors) > 0, "error"}, {f.Row.Failed(), "failed"}, {f.Push, "push"}, {f.Card, "card"}, {f.Marked, "marked"}, {f.Neighbor != nil && f.Neighbor.Declined(f.Status), "declined"}} {
 		if p.holds {
 			words = append(words, p.word)
 		}

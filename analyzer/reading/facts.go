@@ -141,6 +141,9 @@ func (f Facts) properties() []string {
 	if f.Marked {
 		words = append(words, "marked")
 	}
+	if f.Neighbor != nil && f.Neighbor.Optional {
+		words = append(words, "declined")
+	}
 	return words
 }
 

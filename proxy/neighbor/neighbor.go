@@ -155,6 +155,7 @@ func ByHead(h *capture.Head) Kind {
 // A Reader reads the answer to one call. It is for one goroutine.
 type Reader struct {
 	Call
+	Optional bool // the server declined what it need not offer: see Declined
 	protocol *protocol
 	room     int // bytes left for text and arguments
 	text     []byte
@@ -173,7 +174,7 @@ func (r *Reader) Status(h *capture.Head) {
 	if id := h.Fields.Get("Mcp-Session-Id"); id != "" && r.Kind == MCP {
 		r.Session = clip(id)
 	}
-	if h.Status < 400 || r.Declined(h.Status) {
+	if r.Optional = r.Declined(h.Status); h.Status < 400 || r.Optional {
 		return
 	}
 	r.Failed = true

@@ -24,8 +24,8 @@ const (
 // known get it by a fact (capture.NamedByServer). If more of them have passed than can be named, the server keeps its
 // recorded name, so that all its exchanges have one name.
 //
-// Servers that call themselves the same, or have the name of another program, are told apart: their names are followed by
-// @ and host:port, and by the path if that is not enough.
+// If servers share a name, or have the name of another program, their names are followed by @ and host:port, and by the
+// path if that is not enough.
 type naming struct {
 	next    capture.Sink
 	servers map[string]*server   // by address; several addresses may lead to one server
@@ -76,6 +76,10 @@ func (n *naming) step(s *capture.Step) (facts []capture.Step) {
 			s.What = what
 		}
 		return n.give(what.Client)
+	}
+	if what, ok := s.What.(capture.Fact); ok && what.Client.Name != "" { // a client whose name was found late
+		facts = n.give(what.Client)
+		return facts
 	}
 	to := n.open[s.Seq]
 	if to == nil {

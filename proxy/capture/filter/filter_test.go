@@ -386,3 +386,20 @@ func TestDurationForClientThatLeft(t *testing.T) {
 		})
 	}
 }
+
+// A server may decline what it need not offer; that is neither refused nor failed, whatever its status is.
+func TestDeclined(t *testing.T) {
+	t.Parallel()
+	x := &capture.Exchange{State: capture.StateClosed, Response: &capture.Response{
+		Head: []byte("HTTP/1.1 405 Method Not Allowed\r\n\r\n"),
+	}}
+	for word, want := range map[string]bool{"is:failed": true, "is:refused": true, "is:error": true, "is:open": false} {
+		f := must.Get(Parse(word))(t)
+		if f.Match(x, knownFacts{}) != want {
+			t.Errorf("%s of status 405: not %t", word, want)
+		}
+		if f.Match(x, knownFacts{values: map[string][]string{"is": {"declined"}}}) {
+			t.Errorf("%s matches what was declined", word)
+		}
+	}
+}

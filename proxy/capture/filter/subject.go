@@ -332,14 +332,20 @@ func (s *subject) is(word string) bool {
 			return true
 		}
 	case "refused":
-		return s.refused() || s.facts != nil && slices.Contains(s.facts.Values("is"), "error")
+		return s.refused() || s.has("error")
 	}
+	return s.has(word)
+}
+
+// has reports whether the facts have a property.
+func (s *subject) has(word string) bool {
 	return s.facts != nil && slices.Contains(s.facts.Values("is"), word)
 }
 
+// refused reports whether the status is one of an error, unless the server only declined something optional.
 func (s *subject) refused() bool {
 	h := s.response()
-	return h != nil && h.Status >= 400
+	return h != nil && h.Status >= 400 && !s.has("declined")
 }
 
 // isCut reports whether bytes are missing from the record, or a message ended before its framing said so.

@@ -104,7 +104,7 @@ func (f *Finder) Find(ctx context.Context, agents [][]netip.AddrPort, connection
 	}
 	for i, agent := range agents {
 		if len(agent) > 0 && !s.Listening[i] {
-			l.newcomers()
+			l.newcomers(ctx)
 			break
 		}
 	}
@@ -157,17 +157,21 @@ func (l *look) strangers(ctx context.Context, listening []uint64, agents []int) 
 	return seen, nil
 }
 
+// newcomersRest is the part of a look that is left for the rest of it.
+const newcomersRest = time.Second
+
 // newcomers looks at all other processes, the latest first, while a connection's process is unknown: it may be an agent
 // that does not listen yet.
-func (l *look) newcomers() {
+func (l *look) newcomers(ctx context.Context) {
 	if len(l.inodes) == 0 || l.complete() || l.f.clock().Before(l.f.last) {
 		return
 	}
 	begun := l.f.clock()
+	until, bounded := ctx.Deadline()
 	all := l.f.processes()
 	slices.Sort(all)
 	for _, pid := range slices.Backward(all) {
-		if l.complete() {
+		if l.complete() || ctx.Err() != nil || bounded && time.Until(until) < newcomersRest {
 			break
 		}
 		if pid != os.Getpid() {
