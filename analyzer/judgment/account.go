@@ -192,10 +192,10 @@ func whyUnknown(s *summary.Summary) string {
 	return ""
 }
 
-// openWhenEnded is NotSeen.Why of an exchange without an end of its own.
+// openWhenEnded is NotSeen.Why of an exchange whose end was not recorded.
 const openWhenEnded = "it was open when the recording ended"
 
-// openAtEnd reports whether an exchange has no end of its own.
+// openAtEnd reports whether the end of an exchange was not recorded.
 func openAtEnd(s *summary.Summary) bool {
 	return s.Life != capture.StateClosed ||
 		s.Fault != nil && s.Fault.Side == "proxy" && (s.Fault.Kind == "shutdown" || s.Fault.Kind == "abandoned")

@@ -633,7 +633,7 @@ func TestServicesOfGRPCAreKnown(t *testing.T) {
 }
 
 // A client that calls one agent and only reads the card of another may have chosen between them. If it could not use the
-// card, the verdict says so.
+// card, the verdict gives the reason.
 func TestCardsThatAreNotUsed(t *testing.T) {
 	v03, v10 := a2a.Of(a2a.V0_3), a2a.Of(a2a.V1_0)
 	for _, test := range []struct {

@@ -182,8 +182,14 @@ func (c *Calls) Merge(other *Calls) {
 	c.Tasks, c.Answers = c.Tasks+other.Tasks, c.Answers+other.Answers
 	c.TasksFailed, c.TasksKnown = c.TasksFailed+other.TasksFailed, c.TasksKnown+other.TasksKnown
 	c.Spoken |= other.Spoken
-	if other.Cards > 0 {
+	switch {
+	case other.Cards == 0:
+	case c.Cards == other.Cards: // c had none
 		c.Offered = other.Offered
+	case c.Offered.Empty() || other.Offered.Empty():
+		c.Offered = 0
+	default:
+		c.Offered |= other.Offered
 	}
 	c.Unusable, c.Server = cmp.Or(c.Unusable, other.Unusable), cmp.Or(c.Server, other.Server)
 	c.Named, c.OverGRPC = c.Named || other.Named, c.OverGRPC || other.OverGRPC

@@ -211,11 +211,11 @@ func (r *remarks) all() (list []Remark) {
 		}
 	}
 	for _, calls := range r.repeated {
-		add(AboutRepeated, calls.first, "%s: %d equal calls caused by %d, the last one is %d (%s)", calls.title, calls.count,
+		add(AboutRepeated, calls.first, "%s: %d equal calls during %d, the last one is %d (%s)", calls.title, calls.count,
 			calls.cause, calls.last, someLinks([]analysis.Link{calls.link}))
 	}
 	for kind, h := range r.hidden {
-		text := fmt.Sprintf("%s was completed although %d %s, which it caused, had failed: %s (%s)", kind.asked,
+		text := fmt.Sprintf("%s was completed although %d %s, made during it, had failed: %s (%s)", kind.asked,
 			h.unsolved.exchange, kind.title, h.text, someLinks([]analysis.Link{kind.link}))
 		if h.count > 1 {
 			text += fmt.Sprintf(" (and %d more)", h.count-1)

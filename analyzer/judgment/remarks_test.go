@@ -89,11 +89,11 @@ func TestRemarks(t *testing.T) {
 		})), ""},
 		{
 			"a loop", append(times(32, func(n uint64) summary.Summary { return toolCall(n, equal) }), done),
-			"repeated: 2 tools/call weather: 32 equal calls caused by 1, the last one is 33 (planner → weather)",
+			"repeated: 2 tools/call weather: 32 equal calls during 1, the last one is 33 (planner → weather)",
 		},
 		{
 			"retries of a model", append(times(10, func(n uint64) summary.Summary { return modelCall(n, equal) }), done),
-			"repeated: 2 chat gpt-x: 10 equal calls caused by 1, the last one is 11 (planner → llm)",
+			"repeated: 2 chat gpt-x: 10 equal calls during 1, the last one is 11 (planner → llm)",
 		},
 		{"not many", append(times(9, func(n uint64) summary.Summary { return toolCall(n, equal) }), done), ""},
 		{"other arguments", append(times(32, func(n uint64) summary.Summary { return toolCall(n) }), done), ""},
@@ -108,11 +108,11 @@ func TestRemarks(t *testing.T) {
 		}), ""},
 		{
 			"completed all the same", list(toolCall(2, withError), modelCall(3), done),
-			"hidden: 1 SendMessage was completed although 2 tools/call weather, which it caused, had failed: no such city (user → planner)",
+			"hidden: 1 SendMessage was completed although 2 tools/call weather, made during it, had failed: no such city (user → planner)",
 		},
 		{"a Message completes, too", list(modelCall(2, func(s *summary.Summary) {
 			s.Status, s.Neighbor.Failed, s.Neighbor.Failure = 429, true, "slow down"
-		}), agentCall(a2a.SendMessage, 1, a2a.NoState)), "hidden: 1 SendMessage was completed although 2 chat gpt-x, which it caused, had failed: " +
+		}), agentCall(a2a.SendMessage, 1, a2a.NoState)), "hidden: 1 SendMessage was completed although 2 chat gpt-x, made during it, had failed: " +
 			"429 Too Many Requests: slow down (user → planner)"},
 		{"a later call of the same kind succeeded", list(toolCall(2, withError), toolCall(3), done), ""},
 		{"a failed handshake", list(toolCall(2, withError, handshake), done), ""},
@@ -123,12 +123,12 @@ func TestRemarks(t *testing.T) {
 			"a task that is completed later",
 			list(modelCall(2), agentCall(a2a.SendMessage, 1, a2a.Working), toolCall(3, withError), agentCall(a2a.GetTask, 4, a2a.Working),
 				agentCall(a2a.GetTask, 5, a2a.Completed), agentCall(a2a.GetTask, 6, a2a.Completed)),
-			"hidden: 1 SendMessage was completed although 3 tools/call weather, which it caused, had failed: no such city (user → planner)",
+			"hidden: 1 SendMessage was completed although 3 tools/call weather, made during it, had failed: no such city (user → planner)",
 		},
 		{
 			"twice alike",
 			list(toolCall(2, withError), done, toolCall(4, withError, func(s *summary.Summary) { s.Cause = 3 }), agentCall(a2a.SendMessage, 3, a2a.Completed)),
-			"hidden: 1 SendMessage was completed although 2 tools/call weather, which it caused, had failed: no such city (user → planner) (and 1 more)",
+			"hidden: 1 SendMessage was completed although 2 tools/call weather, made during it, had failed: no such city (user → planner) (and 1 more)",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -173,8 +173,8 @@ func (v *Verdict) Incomplete() bool {
 
 // idle returns what is unknown about clients that fetched a card and called no agent: whether they went elsewhere, or
 // could not use the card. Of a client that called another agent it returns the cards that it could not use, or that may
-// have been useless: it may have chosen between agents. alone is true if no other client called such an agent either, on any tap that its card leads
-// to. It is also true if a client visibly could not use the card.
+// have been useless: it may have chosen between agents. alone is true if no other client called such an agent either, on any
+// tap that its card leads to, or if a client that called no agent at all could not use the card.
 func (r *Result) idle() (list []NotSeen, alone bool) {
 	calls, called := make(map[string]bool), make(map[string]bool)
 	all := r.around()
@@ -243,9 +243,7 @@ func (r *Result) speaksOther(reader *Calls) string {
 			spoken |= c.Spoken
 		}
 	}
-	modern := a2a.Of(a2a.V1_0)
-	if spoken.Empty() || reader.Offered.Empty() ||
-		(spoken != modern || reader.Offered.Has(a2a.V1_0)) && (spoken.Has(a2a.V1_0) || reader.Offered != modern) {
+	if !spoken.Apart(reader.Offered) {
 		return ""
 	}
 	return "with other agents it uses " + spoken.String() + ", the card offers only " + reader.Offered.String()

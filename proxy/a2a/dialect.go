@@ -81,6 +81,13 @@ func (s Dialects) Single() (Dialect, bool) {
 // Intersect returns the dialects that are in both sets.
 func (s Dialects) Intersect(t Dialects) Dialects { return s & t }
 
+// Apart reports whether one set has only 1.0, and the other does not have it: programs that speak these do not understand
+// each other. It is false if a set is empty.
+func (s Dialects) Apart(t Dialects) bool {
+	modern := Of(V1_0)
+	return !s.Empty() && !t.Empty() && (s == modern && !t.Has(V1_0) || t == modern && !s.Has(V1_0))
+}
+
 // Union returns the dialects that are in either set.
 func (s Dialects) Union(t Dialects) Dialects { return s | t }
 

@@ -262,7 +262,7 @@ func (c *comparison) repaired(gone []analysis.Finding) {
 	paired := map[uint64]bool{}
 	for i := range c.report.Lines {
 		l := &c.report.Lines[i]
-		paired[l.Exchange] = l.Status == report.Matched || l.Status == report.Differing
+		paired[l.Exchange] = l.Status == report.Matched || l.Status == report.Differing && !slices.ContainsFunc(l.Differences, replaced)
 	}
 	exchanges, rules := map[string][]uint64{}, []string{}
 	for i := range gone {
@@ -283,6 +283,16 @@ func (c *comparison) repaired(gone []analysis.Finding) {
 		}
 		c.note("no longer broken: rule %s, broken in %s", id, in)
 	}
+}
+
+// replaced reports whether a difference is one of the whole answer, so that rules about the first do not apply to the
+// second.
+func replaced(d compare.Difference) bool {
+	switch d.Kind {
+	case compare.DifferentOutcome, compare.DifferentError, compare.DifferentEnd, compare.DifferentEvent:
+		return true
+	}
+	return d.Effect.NoAnswer
 }
 
 // numbered names exchanges, at most five by their number.

@@ -165,6 +165,13 @@ func TestRepairedRules(t *testing.T) {
 	if !r.Same() {
 		t.Errorf("%s: %v", r.Verdict(), told(r))
 	}
+	cut := streamed()
+	cut[0].Response.Events = cut[0].Response.Events[:1]
+	cut[0].Response.Body.Complete, cut[0].Fault = false, &capture.TransportFault{Kind: "reset", Side: "agent"}
+	r = run(t, broken(streamed()), cut, diff.Options{Rules: rules.All})
+	if notes := strings.Join(r.Notes, "\n"); strings.Contains(notes, "exchanges 1, ") {
+		t.Errorf("of an answer that broke off: %s", notes)
+	}
 	alone := streamed()[3:]
 	r = run(t, broken(streamed()), alone, diff.Options{Rules: rules.All})
 	if notes := strings.Join(r.Notes, "\n"); strings.Contains(notes, "no longer broken") {

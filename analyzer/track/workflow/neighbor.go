@@ -91,11 +91,12 @@ func (m *Memory) neighborEnded(x *analysis.Exchange, c *call, arrival uint64) {
 	m.asked.add(x, c)
 }
 
-// agentCall returns the A2A call that caused a call which is not A2A, directly or not, by its number; 0 if it is unknown.
+// agentCall returns the number of the A2A call during which its agent made a call that is not A2A, directly or not; 0 if it
+// is unknown. The only open call of an unknown client is not enough: the verdict speaks of the result.
 func (c *call) agentCall() uint64 {
-	for c = c.parent; c != nil; c = c.parent {
-		if !c.neighbor {
-			return c.n
+	for ; c.parent != nil && c.by != OnlyOpen; c = c.parent {
+		if !c.parent.neighbor {
+			return c.parent.n
 		}
 	}
 	return 0

@@ -23,17 +23,17 @@ func TestRemarks(t *testing.T) {
 	}
 	for _, tt := range []struct{ name, story, want string }{
 		{"a loop of a model and a tool", loop("Oslo"), `
-			repeated 2 chat m: 12 equal calls caused by 1, the last one is 24 (planner → llm)
-			repeated 3 tools/call weather: 12 equal calls caused by 1, the last one is 25 (planner → geo)`},
+			repeated 2 chat m: 12 equal calls during 1, the last one is 24 (planner → llm)
+			repeated 3 tools/call weather: 12 equal calls during 1, the last one is 25 (planner → geo)`},
 		{"a different city each time", loop("N"), `
-			repeated 2 chat m: 12 equal calls caused by 1, the last one is 24 (planner → llm)`},
+			repeated 2 chat m: 12 equal calls during 1, the last one is 24 (planner → llm)`},
 		{"a model that cannot be reached", `
 			1 user>planner send
 			2 planner>llm model
 			2 fault
 			1 answer task=p`, `
 			unreached 2 chat m: the model llm could not be reached, in 1 of 1 call
-			hidden 1 SendMessage was completed although 2 chat m, which it caused, had failed: unreachable by agent (user → planner)`},
+			hidden 1 SendMessage was completed although 2 chat m, made during it, had failed: unreachable by agent (user → planner)`},
 		{"an agent that answers two users: only one of them had a tool fail", `
 			1 ann>planner send trace=a/1
 			2 bob>planner send trace=b/1
@@ -41,7 +41,7 @@ func TestRemarks(t *testing.T) {
 			3 answer failed=yes
 			2 answer task=q
 			1 answer task=p`, `
-			hidden 2 SendMessage was completed although 3 tools/call weather, which it caused, had failed: no such city (bob → planner)`},
+			hidden 2 SendMessage was completed although 3 tools/call weather, made during it, had failed: no such city (bob → planner)`},
 		{"it is not known for which of them", `
 			1 ann>planner send
 			2 bob>planner send

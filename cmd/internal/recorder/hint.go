@@ -38,7 +38,7 @@ func (h *hints) saw(s *summary.Summary) {
 		}
 	case kind == neighbor.Model || kind == neighbor.MCP:
 		h.neighbors = true
-		if u, err := url.Parse(s.AgentURL); through && err == nil && s.Link.Agent == hostname.HostPort(u) {
+		if u, err := url.Parse(s.AgentURL); through && !s.Neighbor.Handshake() && err == nil && s.Link.Agent == hostname.HostPort(u) {
 			h.unnamed = s.Link.Agent
 		}
 		if through && (&capture.Peer{How: s.How}).Anonymous() && s.AgentURL != "" && len(tapped) > 0 {

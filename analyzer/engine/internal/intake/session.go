@@ -11,6 +11,9 @@ import (
 	"a2atap/proxy/jsondoc"
 )
 
+// maxURL bounds the address of a session.
+const maxURL = 2000
+
 // maxWaiting bounds the requests that wait for their results.
 const maxWaiting = 1000
 
@@ -55,7 +58,7 @@ func (all *sessions) join(in *openExchange) {
 	in.result.session, in.result.id = s, id
 }
 
-// placeOf resolves a reference; empty if it is none.
+// placeOf resolves a reference; empty if it is not a reference.
 func placeOf(base, ref string) string {
 	u, err := url.Parse(base)
 	if err == nil {
@@ -85,7 +88,8 @@ func (r *Reader) onStream(in *openExchange, e *capture.Event, s *capture.Step) b
 	f := s.Parsed.Fields
 	if string(f.Type) == "endpoint" && in.stream == nil {
 		at := placeOf(in.X.Origin+in.X.Path, string(f.Data))
-		if at == "" || r.sessions.open[at] != nil || len(r.sessions.open) == maxWaiting {
+		own := placeOf(in.X.Origin, "/") // a server speaks only for itself
+		if at == "" || len(at) > maxURL || !strings.HasPrefix(at, own) || r.sessions.open[at] != nil || len(r.sessions.open) == maxWaiting {
 			return false
 		}
 		if r.sessions.open == nil {

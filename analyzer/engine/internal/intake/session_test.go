@@ -32,6 +32,7 @@ func TestSessions(t *testing.T) {
 		"an absolute address":    {"http://Tool:1/messages?s=1", "open 2|close 2|result 2", "tools/call weather failed: no such city 4ms"},
 		"another session":        {"/messages?s=2", "open 2|close 2|result 2", "tools/call weather 3ms"},
 		"another id":             {"/messages?s=1", "open 3|close 3|result 2|end", "tools/call weather 3ms"},
+		"of another server":      {"http://tool:1/messages?s=1", "open 2|close 2|result 2", "tools/call weather 3ms"},
 		"no result":              {"/messages?s=1", "open 2|close 2|end", "tools/call weather 3ms"},
 		"the recording ends":     {"/messages?s=1", "open 2|close 2", "tools/call weather 3ms"},
 	} {
@@ -43,6 +44,9 @@ func TestSessions(t *testing.T) {
 				for _, what := range list {
 					if opened, ok := what.(capture.Opened); ok {
 						opened.ID, opened.Started, opened.Agent = uuid.New(), started.Add(began), capture.Peer{Name: "tool", URL: "http://tool:1"}
+						if n == 1 && name == "of another server" {
+							opened.Agent = capture.Peer{Name: "other", URL: "http://other:1"}
+						}
 						what = opened
 					}
 					e.Step(capture.Step{Seq: n, Offset: now - began, What: what})

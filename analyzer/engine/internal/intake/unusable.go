@@ -12,8 +12,7 @@ import (
 // protocol than all interfaces that the card offers. It is empty where either of them says nothing.
 func unusable(x *analysis.Exchange, offered a2a.Dialects) string {
 	speaks, by := speaks(x.Request.Fields)
-	modern := a2a.Of(a2a.V1_0)
-	if offered.Empty() || speaks.Empty() || (speaks != modern || offered.Has(a2a.V1_0)) && (speaks.Has(a2a.V1_0) || offered != modern) {
+	if !speaks.Apart(offered) {
 		return ""
 	}
 	return "it uses " + speaks.String() + " according to its " + by + ", the card offers only " + offered.String()
