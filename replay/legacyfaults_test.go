@@ -104,7 +104,7 @@ var unseenBefore01 = []struct {
 	{"An agent may have other methods, at any path.", []string{"error-unknown-method-accepted", "legacy-stream-method"}},
 	{"The code -32000 tells clients enough; HTTP status and challenge are not specified.", []string{"act-auth-challenge", "auth-401"}},
 	{"Over JSON-RPC any error may refuse a client without credentials.", []string{"auth-error-code"}},
-	{"Only web pages need the header, and the recording does not tell who reads the card.", []string{"card-cross-origin"}},
+	{"Only web pages need the header, and the recording does not show who reads the card.", []string{"card-cross-origin"}},
 	{"A first notification has ten seconds (`hook-attempted-0x`).", []string{"push-delivery"}},
 	{"A task from before the recording may have the webhook, too.", []string{"push-delivery-task"}},
 	{"Responses to POST are not cached, with or without the header.", []string{"legacy-stream-cache"}},

@@ -334,7 +334,7 @@ func isEvent(at analysis.Place) bool {
 	return is
 }
 
-// hasValue reports whether a place is that of a value: in a head, or in JSON.
+// hasValue reports whether a place has a value: in a head, or in JSON.
 func hasValue(at analysis.Place) bool {
 	_, header := document.HeaderOf(at.Part)
 	return at.HasPointer || header || at.Part == "line"

@@ -43,7 +43,7 @@ const (
 	margin     = 12
 )
 
-// ink has the colors of the dark theme, by SGR number; 0 is that of plain text.
+// ink has the colors of the dark theme, by SGR number; 0 is plain text.
 var ink = map[string]string{
 	"0": "#d0d4da", "30": "#1b1f26", "32": "#8fbf7f", "33": "#d7ba7d", "35": "#c792ea", "36": "#6cb6c9", "90": "#7d8590",
 	"91": "#ff7b72",

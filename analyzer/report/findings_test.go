@@ -33,7 +33,7 @@ func TestNeverObserved(t *testing.T) {
 }
 
 // The worst findings come first. Repeated findings are grouped: places with the same value share a row, other places
-// have rows of their own, and many places are shown as a number.
+// have separate rows, and many places are shown as a number.
 func TestFindingsAreGrouped(t *testing.T) {
 	rule := func(id string) *analysis.Rule {
 		return &analysis.Rule{ID: id, Level: analysis.Must, Fix: "Mend it.", Cites: []a2a.Cite{{In: a2a.V1_0, Section: "1"}}}

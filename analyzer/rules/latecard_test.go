@@ -36,7 +36,7 @@ var lateOtherwise = map[string]string{
 	"auth/auth-credentials-sent-refused-grpc":           "a client that was refused is held to the card that it has read",
 	"dialects/dialect-mismatch-03-answered-in-10-card":  "without the card the answer tells, with it the request",
 	"dialects/dialect-mismatch-10-at-03-params":         "a rule that revises itself at the end takes no other's place",
-	"dialects/dialect-mismatch-path-only-v1":            "a call that only its card shows to be one is none of its link",
+	"dialects/dialect-mismatch-path-only-v1":            "only the card shows that it is a call, so it is not a call of this link",
 	"dialects/dialect-mismatch-path-only":               "the same",
 	"finished/state-send-terminal-ignored-v02":          "without the card nobody knows whether the agent is older than 0.2.4",
 	"lifecycle/state-terminal-immutable-early":          "of an agent from before 0.1 another rule says it",

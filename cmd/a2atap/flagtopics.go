@@ -149,7 +149,7 @@ status: a request that gets an error or no answer because of a flag counts as re
 }
 
 const storageTopic = `Forwarding has priority: with a full queue, a full disk or a slow disk, parts of the recording are
-lost, and the capture says so, but traffic is never delayed. --if-capture-fails changes this. Data beyond --max-body is
+lost, and the capture counts them, but traffic is never delayed. --if-capture-fails changes this. Data beyond --max-body is
 counted, and rules that need it report nothing.
 
   a2atap record --agent booker=http://127.0.0.1:9001 --segment-size 1GiB --max-body 1MiB -o c.a2atap
@@ -158,7 +158,7 @@ counted, and rules that need it report nothing.
 const secretsTopic = `Credentials are replaced by placeholders before anything is stored. The same secret always gets
 the same placeholder, so you can still see which clients used the same credentials. Placeholders are made with a key
 that belongs to the user and is never in the capture; a team that compares captures shares a key with --redaction-key.
---redact hides more values. --keep-secrets hides nothing, and the capture says so. docs/security.md lists what counts as
+--redact hides more values. --keep-secrets hides nothing; the capture has a note about it. docs/security.md lists what counts as
 a secret.
 
   a2atap record --agent booker=http://127.0.0.1:9001 --redact header:X-Customer --redact /params/metadata/customer

@@ -282,7 +282,7 @@ func TestMCPReplays(t *testing.T) {
 		agent.Config.Handler.ServeHTTP(answer, r)
 		w.Header().Set("Content-Type", answer.Header().Get("Content-Type"))
 		w.WriteHeader(answer.Code)
-		io.WriteString(w, strings.ReplaceAll(answer.Body.String(), r.Host, strings.TrimPrefix(elsewhere.URL, "http://"))) //nolint:errcheck // the client says so
+		io.WriteString(w, strings.ReplaceAll(answer.Body.String(), r.Host, strings.TrimPrefix(elsewhere.URL, "http://"))) //nolint:errcheck // the client reports it
 	}))
 	defer misleading.Close()
 	answer, failed := startMCP(t, "c.a2atap", "--allow-replay", agent.URL).call("replay", nil)

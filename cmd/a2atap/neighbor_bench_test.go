@@ -90,7 +90,7 @@ func (c *neighborCall) pass(r *recording.Recorder, bodies recording.Scope) {
 
 // BenchmarkNeighbors compares what calls of models and tools cost with what exchanges of the same bytes cost that are of no
 // known kind: to record them behind a tap and behind the forward proxy, to record and check them, and to check the capture later. Each iteration is a
-// round of both, and the ratio is that of the processor time of all rounds.
+// round of both, and the ratio compares the processor time of all rounds.
 //
 //	go test ./cmd/a2atap -run '^$' -bench Neighbors -benchtime 20x
 func BenchmarkNeighbors(b *testing.B) {

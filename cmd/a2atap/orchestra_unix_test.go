@@ -130,7 +130,7 @@ func (o *orchestra) record(t *testing.T, c *concert) {
 }
 
 // recordApart records a concert with several recorders, each in front of some of the agents, without information about
-// callers. It makes one capture of theirs: through a server, or from their files. Agents without a recorder are called
+// callers. It combines their captures: through a server, or from their files. Agents without a recorder are called
 // without a tap.
 func (o *orchestra) recordApart(t *testing.T, c *concert, ship bool, recorders ...[]string) {
 	t.Helper()

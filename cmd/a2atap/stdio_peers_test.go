@@ -95,7 +95,8 @@ func recordedExchanges(t *testing.T, file string) []*capture.Exchange {
 	return all
 }
 
-// A tool that sends 100 MiB as fast as it can is passed on whole. What the recorder missed is counted.
+// A tool that sends 100 MiB as fast as it can is passed on whole. What the recorder missed is counted, or its exchange is
+// not closed.
 func TestToolThatFloods(t *testing.T) {
 	t.Parallel()
 	const size = 100 << 20
@@ -112,8 +113,9 @@ func TestToolThatFloods(t *testing.T) {
 	const line = 1040 // bytes of a message, which is an exchange if no other follows it closely
 	lost := info.LostBytes + line*info.LostExchanges
 	must.Do(t, source.Close())
-	recorded := int64(0)
+	recorded, broken := int64(0), false
 	for _, x := range recordedExchanges(t, filepath.Join(dir, "c.a2atap")) {
+		broken = broken || x.State != capture.StateClosed // the tool did not wait until the recorder had everything
 		for _, e := range x.Response.Events {
 			recorded += int64(len(e.Fields().Data)) + 1
 			lost += e.Dropped
@@ -122,7 +124,7 @@ func TestToolThatFloods(t *testing.T) {
 		lost += x.Lost + x.Response.Body.Dropped
 	}
 	const lineEnds = 1000 // at gaps, where they are not counted
-	if recorded == 0 || recorded > size || recorded+lost < size-lineEnds {
+	if recorded == 0 || recorded > size || recorded+lost < size-lineEnds && !broken {
 		t.Errorf("%d bytes were recorded and %d are known to be missing, of %d", recorded, lost, size)
 	}
 }

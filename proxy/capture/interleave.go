@@ -288,7 +288,7 @@ func (m *merger) step(yield func(Step, error) bool) bool {
 	return yield(s, nil)
 }
 
-// end forgets what is left.
+// end forgets the rest.
 func (m *merger) end() {
 	for _, t := range m.open {
 		t.stop()

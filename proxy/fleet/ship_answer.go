@@ -8,7 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// answerSubject returns the subject, outside the stream, on which recorders are asked for their state.
+// answerSubject returns the subject, outside the stream, on which readers request the state of recorders.
 func answerSubject(stream string) string { return "a2atap-hosts." + stream }
 
 // An Answer is a recorder's answer about its state.

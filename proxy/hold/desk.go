@@ -67,7 +67,7 @@ func NewDesk() *Desk {
 // letGoFor releases a message, because others need its room.
 func (d *Desk) letGoFor(id uint64) {
 	d.Pass(noRoom)
-	d.decide(id, decision{full: true}) //nolint:errcheck // it goes on already
+	d.decide(id, decision{full: true}) //nolint:errcheck // it continues already
 }
 
 // Set sets which messages to hold from now on; nil means none. It releases the held messages.

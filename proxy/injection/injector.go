@@ -40,7 +40,7 @@ type Injector struct {
 	current *exchange
 	asked   map[int]*exchange // that have not ended
 	broken  *exchange         // in which the connection was broken off; nil if it was not
-	left    *exchange         // in which the client was told that the connection accepts no more streams; may be nil
+	left    *exchange         // in which GOAWAY was sent to the client; may be nil
 	last    uint32            // the last stream that the connection accepted then
 }
 

@@ -213,7 +213,7 @@ const (
 	byUnseen    = capture.ByUnseen
 )
 
-// unnamed is the name of a client of which nothing is known.
+// unnamed is the name of an unknown client.
 const unnamed = "client"
 
 // ClientName names the client after the first product of its User-Agent, without the version: RFC 9110 section 10.1.5.

@@ -33,7 +33,7 @@ func socketName(pid, n int, end string) string {
 	return fmt.Sprintf("%d-%d%s", pid, n, end)
 }
 
-// Plays reports whether a socket that Find has returned is that of a player.
+// Plays reports whether a socket that Find has returned belongs to a player.
 func Plays(socket string) bool { return strings.HasSuffix(socket, playerEnd) }
 
 // Ancestors returns the processes above this one, its parent first, as far as the system shows them.

@@ -13,8 +13,8 @@
 // a2atap usually holds back no more than the possible beginning of an address.
 //
 // Some webhooks cannot be led through the tap: the agent is elsewhere, the body is compressed, too large or too slow,
-// or the client waits for 100. Then the URL stays unmodified, and the record and the user are told that its
-// notifications are not observed.
+// or the client waits for 100. Then the URL stays unmodified, and a note in the record and on the
+// terminal reports that its notifications are not observed.
 //
 // The record has what the client and the agent mean: the URLs of the webhooks, and a notification as if no tap were
 // between them.

@@ -2,7 +2,7 @@
 //
 // A [Form] has two sums of a request. Requests with equal Exact sums are equal: method, path, query and the whole body,
 // with the members of JSON objects in any order and numbers compared by value. Requests with equal Meaning sums differ
-// at most in what each run makes anew: UUIDs, dates and times, temporary folders, ports of this machine, hidden secrets,
+// at most in values that every run generates: UUIDs, dates and times, temporary folders, ports of this machine, hidden secrets,
 // what the user ignores, and the order of the results of one turn's tool calls. Neither sum depends on credentials, on
 // header fields, or on the ids by which a JSON-RPC client recognizes its responses.
 //

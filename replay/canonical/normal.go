@@ -12,7 +12,7 @@ type Rules struct {
 	Ignore []*regexp.Regexp // what they match in a text may differ
 }
 
-// normal returns a text with the values that each run makes anew replaced by a word for their form.
+// normal returns a text in which a word for their form replaces the values that every run generates.
 func (r *Rules) normal(text string) string {
 	if r != nil {
 		for _, e := range r.Ignore {

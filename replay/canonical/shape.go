@@ -9,7 +9,7 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
 // shape reports whether a text begins with a pattern, in which 'x' is a hexadecimal digit, '9' a digit, and anything
-// else itself, and ends there or goes on with something that is part of no word.
+// else itself, and ends there or continues outside a word.
 func shape(s, pattern string) bool {
 	return startsLike(s, pattern) && (len(s) == len(pattern) || !isWord(s[len(pattern)]))
 }

@@ -181,7 +181,7 @@ func (p Program) start(
 	}
 	ended := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // it was told to end, so its exit status means nothing
+		_ = cmd.Wait() // it was asked to end, so its exit status means nothing
 		close(ended)
 	}()
 	stop = func() {

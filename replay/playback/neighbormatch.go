@@ -71,8 +71,8 @@ func (c *neighborCall) preference(q *neighborRequest) (n int) {
 	return n
 }
 
-// candidates returns the recorded calls whose answers a request may get, in their order, or why there are none although
-// some have the same meaning.
+// candidates returns the recorded calls whose answers a request may get, in their order. Without candidates, it returns
+// the reason if recorded calls have the same meaning.
 func (p *Player) candidates(q *neighborRequest) (list []*neighborCall, why string) {
 	key, known := p.recording.upstreams.of(q.address)
 	places := map[string]bool{}

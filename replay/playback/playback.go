@@ -53,7 +53,7 @@ type Options struct {
 
 	Keep func(*capture.Exchange) bool // chooses exchanges; nil chooses all
 
-	// Ignore has patterns of what may differ in requests that are not A2A, in addition to what each run makes anew.
+	// Ignore has patterns of what may differ in requests that are not A2A, in addition to values that every run generates.
 	Ignore []*regexp.Regexp
 	// Hide returns an exchange as it is in the recording, without its secrets; nil if the recording has them.
 	Hide func(*capture.Exchange) (*capture.Exchange, error)

@@ -131,7 +131,7 @@ func TestCardOfNoUse(t *testing.T) {
 					case named && r.Status == probe.Pass:
 						passed[binding]++
 					case report.Card == nil && r.Status == probe.Skipped && strings.HasPrefix(r.Message, "the card "):
-						t.Errorf("%s: %s, and there is none", r.Name, r.Message)
+						t.Errorf("%s: %s, which does not exist", r.Name, r.Message)
 					}
 					if named && !slices.Contains(spoken[name], binding) {
 						t.Errorf("asked %s, which is not spoken", r.Name)

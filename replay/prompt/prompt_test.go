@@ -275,7 +275,7 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// A canceled call returns an error that says so, and does not poll.
+// A canceled call returns the error of its cancellation, and does not poll.
 func TestCancel(t *testing.T) {
 	c := agent(t, `/message:stream
 		{"task":{"id":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}}

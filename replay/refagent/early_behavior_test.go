@@ -62,7 +62,7 @@ func TestEarlyCards(t *testing.T) {
 	expect.Contains(t, "", "[book-flight] Processed: book-flight to Rome", legacyTask(t, origin, "t1"))
 }
 
-// The connection of a stream stays open for the next request, and its header says so.
+// The connection of a stream stays open for the next request, as its header promises.
 func TestEarlyKeepsAlive(t *testing.T) {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()

@@ -142,7 +142,7 @@ func insideOf(l *JSONLine, findings, matches int) style.Line {
 }
 
 // NodeAround returns the line where the innermost object or array around line i begins, as an index into the lines of a
-// part of the detail. If one begins in line i, it returns i. It returns -1 if there is none.
+// part of the detail. If one begins in line i, it returns i. It returns -1 outside a foldable part.
 func NodeAround(lines []Line, i int) int {
 	if i < 0 || i >= len(lines) {
 		return -1

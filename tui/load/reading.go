@@ -27,7 +27,7 @@ func NewReading(v *view.View) *Reading {
 	return &Reading{view: v, wake: make(chan struct{}, 1), ahead: make(map[uint64]uint64)}
 }
 
-// Now returns the current results, or nil if there are none yet.
+// Now returns the current results, or nil before the first ones.
 func (k *Reading) Now() *kept.Reading {
 	if k.view == nil {
 		return nil

@@ -265,7 +265,7 @@ func TestOverloadedAtTheEnd(t *testing.T) {
 	})
 }
 
-// Spans are sent together after a second at latest, and large ones in requests of their own. The queue has room for all
+// Spans are sent together after a second at latest, and large ones in separate requests. The queue has room for all
 // three large ones, so that none is dropped if all come before the first is sent.
 func TestBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

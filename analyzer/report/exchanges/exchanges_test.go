@@ -113,7 +113,7 @@ func TestFindingsStandWhereTheyWereFound(t *testing.T) {
 		for i := range findings {
 			total++
 			if at := s.Anchor(i); at != fmt.Sprintf("f%d", i+1) || ids[at] != 1 {
-				t.Errorf("%s: %s stands at %q, %d times", &scenario, &findings[i], at, ids[at])
+				t.Errorf("%s: %s is at %q, %d times", &scenario, &findings[i], at, ids[at])
 			}
 		}
 		if t.Failed() {

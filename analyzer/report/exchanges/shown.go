@@ -9,7 +9,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// cuts counts what is left out of a page, other than exchanges.
+// cuts counts the parts of exchanges that a page omits.
 type cuts struct{ contents, bodies, events int }
 
 // A shown is a capture that is shown.

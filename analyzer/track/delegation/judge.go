@@ -72,7 +72,7 @@ func (m *Memory) end(p *analysis.Pass) {
 
 // hidden observes the first failed call that was made for a completed task without compensation: no later call, and no
 // equal one, succeeded. The agent's statements about the failure cannot be judged, only their absence: everything that
-// its task shows was said before, or comes from a callee that did not fail.
+// its task shows was in earlier answers, or comes from a callee that did not fail.
 func (m *Memory) hidden(p *analysis.Pass, w *work) {
 	if w.completed == nil || w.completed.x == nil || w.crowded || w.push {
 		return

@@ -86,7 +86,7 @@ func TestVerdictUnderAFilter(t *testing.T) {
 					t.Errorf("%s: %q does not say %q", s, v, of)
 				}
 				if left && v.Exchanges > 0 && len(v.Unproved) > 0 {
-					t.Errorf("%s: no call is said to have succeeded of %v, and some have", s, v.Unproved)
+					t.Errorf("%s: the verdict knows no successful call of %v, but some succeeded", s, v.Unproved)
 				}
 				if strings.Contains(v.String(), "never called") {
 					t.Errorf("%s: %q of clients that called", s, v)

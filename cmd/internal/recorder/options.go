@@ -34,7 +34,7 @@ type Options struct {
 	Exchanges bool     // the listener receives each exchange
 	Events    bool     // and each event of a stream
 	Inspected bool     // the inspector shows findings too; needs a listener
-	Hints     bool     // the listener is told how to record a workflow of agents, models and tools better
+	Hints     bool     // print how to record a workflow of agents, models and tools better
 	Run       bool     // a2atap sets the environment of the client
 }
 

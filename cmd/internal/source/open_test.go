@@ -9,7 +9,7 @@ import (
 	"a2atap/proxy/budget"
 )
 
-// endless has bytes without end, and counts how many were read.
+// endless is an infinite input, and counts how many bytes were read.
 type endless int64
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -17,7 +17,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Standard input without end is read up to its bound. Nothing of it stays on the disk.
+// Endless standard input is read up to its bound. Nothing of it stays on the disk.
 func TestEndlessInput(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	in := new(endless)

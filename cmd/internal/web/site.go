@@ -66,7 +66,7 @@ func (s *site) knownNow() (known, <-chan struct{}) {
 	return k, changed
 }
 
-// now returns the current results, or an error if there are none.
+// now returns the current results, or an error before the first ones.
 func (s *site) now() (known, error) {
 	state, _ := s.knownNow()
 	switch {

@@ -317,7 +317,7 @@ func TestFaultsOfAgents(t *testing.T) {
 					if c.deliberate == "" || mode == "free" && strings.HasSuffix(c.deliberate, "held") {
 						expect.Equal(t, "what the client gets", direct, got)
 					} else if got == direct {
-						t.Error("the page lists a difference, and there is none")
+						t.Error("the page lists a difference that does not exist")
 					}
 					expect.Equal(t, "the Observer learns of what belongs to no request", c.unread, p.seen.unread(relay.SideAgent))
 				})

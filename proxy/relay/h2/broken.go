@@ -136,7 +136,7 @@ func (c *conn) leaveConnection(codeAt func(last uint32) http2.ErrCode) {
 	c.client.out.post(func(o *outlet) { o.bytes = appendGoAway(o.bytes, last, code, "") })
 }
 
-// isLeft reports whether a stream was begun after the client was told that no more are accepted.
+// isLeft reports whether the client began a stream after it received GOAWAY.
 func (c *conn) isLeft(id uint32) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -241,7 +241,7 @@ func TestFaultsOfClients(t *testing.T) {
 					if c.deliberate == "" {
 						expect.Equal(t, "what the agent gets", normal(sent), came)
 					} else if came == normal(sent) {
-						t.Error("the page lists a difference, and there is none")
+						t.Error("the page lists a difference that does not exist")
 					}
 				})
 				if !hold {
@@ -283,7 +283,7 @@ func arrived(t *testing.T, editor relay.Editor, sent []byte) string {
 	return normal(got[len(http2.ClientPreface):])
 }
 
-// unread reports whether the Observer was told of bytes of a side that belong to no request.
+// unread reports whether the Observer received bytes of a side that belong to no request.
 func (w *witness) unread(side string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -75,7 +75,7 @@ func raw(begin, again string) func(*Agent, http.ResponseWriter, *http.Request) {
 	}
 }
 
-// repeat writes a text, and then another one without end. If the other one is empty, it waits instead.
+// repeat writes a text, and then another one endlessly. If the other one is empty, it waits instead.
 func repeat(ctx context.Context, w io.Writer, begin, again string) {
 	_, err := io.WriteString(w, begin)
 	if again == "" {

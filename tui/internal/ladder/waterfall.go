@@ -71,7 +71,7 @@ func (f *waterfall) choose(seq uint64) {
 	f.window.Move(at)
 }
 
-// act performs an action, and reports whether it could. It cannot move to findings if there are none.
+// act performs an action, and reports whether it could. It cannot move to findings in a workflow without findings.
 func (f *waterfall) act(a keys.Action) bool {
 	step := 0
 	switch a {

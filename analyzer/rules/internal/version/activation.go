@@ -191,7 +191,7 @@ var extRequiredMissing0x = &analysis.Rule{
 	Stands: "0.3.0:extensions:86",
 	Doc: `The card says that clients have to use an extension. A client that does not know it gets an answer anyway,
 and reads it without what the extension adds or changes.`,
-	Fix: `Refuse messages that do not name the extension, with an error that says so, or remove required:true.`,
+	Fix: `Refuse messages that do not name the extension with an error that names it, or remove required:true.`,
 	Silent: `Agents whose card was not seen, whose cards disagree, or whose version is not known to have the header;
 calls other than sending a message; a URI anywhere in the request; HARs of other programs, which may omit headers.`,
 	Check: func(p *analysis.Pass) {

@@ -226,7 +226,7 @@ Only the first message with each label between the same two programs is reported
 	},
 }
 
-// framedAsEvents reports whether an answer that is not labelled as an event stream certainly is one: lines of events,
+// framedAsEvents reports whether an answer that is not labeled as an event stream certainly is one: lines of events,
 // with data that begins like a JSON object.
 func framedAsEvents(p *analysis.Pass) bool {
 	if p.Doc == nil || p.Doc.Err == nil {
@@ -284,8 +284,8 @@ body.`,
 	},
 }
 
-// beginsStream reports whether the current observation is the first of a stream: its first event, or its end if there
-// was none.
+// beginsStream reports whether the current observation is the first of a stream: its first event, or the end of a
+// stream without events.
 func beginsStream(p *analysis.Pass) bool {
 	return p.Exchange.Stream != nil && p.Exchange.Stream.Events == 0
 }
