@@ -9,17 +9,30 @@ import (
 // §14.3). Both may also appear below the path of an agent.
 var WellKnownPaths = [...]string{"/.well-known/agent-card.json", "/.well-known/agent.json"}
 
-// IsCardPath reports whether an escaped path is, or ends in, one of WellKnownPaths.
-func IsCardPath(path string) bool {
-	return strings.HasSuffix(path, WellKnownPaths[0]) || strings.HasSuffix(path, WellKnownPaths[1])
+// IsCardPath reports whether an escaped path is, or ends in, one of WellKnownPaths. Servers of several agents, such as
+// Mastra and VoltAgent, serve cards at /.well-known/NAME/agent-card.json; this counts, too.
+func IsCardPath(path string) bool { return wellKnown(path) >= 0 }
+
+// wellKnown returns the index in WellKnownPaths of the path that a path ends in, with or without a NAME; -1 for others.
+func wellKnown(path string) int {
+	const folder = "/.well-known"
+	for i, known := range WellKnownPaths {
+		if rest, ok := strings.CutSuffix(path, known[len(folder):]); ok {
+			name := strings.LastIndexByte(rest, '/')
+			if strings.HasSuffix(rest, folder) || name > 0 && name < len(rest)-1 && strings.HasSuffix(rest[:name], folder) {
+				return i
+			}
+		}
+	}
+	return -1
 }
 
 // cardPathDialects returns the dialects that a card's path suggests.
 func cardPathDialects(path string) Dialects {
-	switch {
-	case strings.HasSuffix(path, WellKnownPaths[1]):
+	switch wellKnown(path) {
+	case 1:
 		return Of(V0_1, V0_2)
-	case strings.HasSuffix(path, WellKnownPaths[0]):
+	case 0:
 		return onlyV0_3 | onlyV1_0
 	}
 	return 0

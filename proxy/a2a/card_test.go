@@ -228,7 +228,8 @@ func TestCardMissing(t *testing.T) {
 func TestCardPaths(t *testing.T) {
 	for path, want := range map[string]bool{
 		"/.well-known/agent.json": true, "/.well-known/agent-card.json": true, "/x/y/.well-known/agent-card.json": true,
-		"/agent.json": false, "/.well-known/agent-card.json/": false, "/.well-known/openid-configuration": false,
+		"/api/.well-known/weather/agent-card.json": true, "/.well-known/weather/agent.json": true,
+		"/agent.json": false, "/.well-known//agent.json": false, "/.well-known/a/b/agent.json": false, "/.well-known/agent-card.json/": false, "/.well-known/openid-configuration": false,
 	} {
 		expect.Equal(t, "IsCardPath("+path+")", want, IsCardPath(path))
 	}
