@@ -48,6 +48,8 @@ reached; 4 inconclusive: nothing was sent, or the capture lost traffic.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&o.To, "to", nil, "send to the live agent at `[NAME=]URL` the requests recorded for NAME, or for any agent; repeatable")
 	f.BoolVar(&o.Stay, "stay", false, "send only to the addresses of --to, also if an agent's card leads elsewhere")
+	f.StringSliceVar(&o.Play, "play", nil, "play the service `NAME[=ADDR]`, which the agent calls, from the recording; "+
+		"without ADDR, where it was on this machine; repeatable")
 	f.StringVar(&o.Filter, "filter", "", "replay the exchanges that match `EXPR`")
 	f.StringVar(&o.Agent, "agent", "", "replay only requests to the agent `NAME`")
 	f.StringVar(&o.Profile, "profile", "protocol", "compare by `PROFILE`: protocol, shape or exact")

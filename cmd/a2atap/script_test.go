@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 		"grpctalk":  grpctalk,
 		"clientgo2": once(sendGo2), "clientgo03": once(sendGo03),
 		"peer-go2": peers.Go2Main, "office": office, "collector": collect, "planner": fleetPlanner,
-		"growth": growthTraffic, "services": officeHours, "asker": asker,
+		"growth": growthTraffic, "services": officeHours, "asker": asker, "concierge": concierge,
 	})
 }
 

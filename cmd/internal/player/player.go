@@ -99,6 +99,7 @@ type stage struct {
 	allowed []hostname.Pattern
 	notes   *notes
 	roles   []*role
+	opened  chan struct{} // if not nil, closed when all addresses are listening
 }
 
 // A role is a played agent, or all agents without a separate address.

@@ -144,6 +144,9 @@ func (s *stage) announce(shown func(i int) string) error {
 	if n := s.flags.breakAfter; n > 0 {
 		s.env.Notice(fmt.Sprintf("playback injects faults: each stream is cut after %d events", n))
 	}
+	if s.opened != nil {
+		close(s.opened)
+	}
 	return cli.WriteReady(s.flags.readyFile, ready.String())
 }
 

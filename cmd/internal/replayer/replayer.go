@@ -23,6 +23,7 @@ import (
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/differ"
 	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/player"
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/receiver"
 	"a2atap/cmd/internal/redacted"
@@ -60,6 +61,7 @@ type Options struct {
 	Texts       bool
 	paint       func(analyzed.Ink, string) string
 	Stay        bool
+	Play        []string
 	Output      string
 	AllowEmpty  bool
 }
@@ -118,7 +120,17 @@ func (o *Options) play(
 	options.Found = func(ctx context.Context) ([]analysis.Finding, error) {
 		return judged.FindingsIn(ctx, e, "replay", name, src)
 	}
+	neighbors, err := o.neighbors(ctx, e, name, src, &options)
+	if err != nil {
+		return err
+	}
 	r, err := o.run(ctx, e, creds, src, options)
+	if neighbors != nil {
+		differences, notes, endErr := neighbors.End()
+		if err = errors.Join(err, endErr); r != nil {
+			r.Differences, r.Notes = append(r.Differences, differences...), append(r.Notes, notes...)
+		}
+	}
 	if errors.Is(err, replay.ErrSeveralAgents) {
 		return cli.Usage("replay %s: %w; add --to NAME=URL for each of them, or choose one with --agent NAME", name, err)
 	}
@@ -151,6 +163,22 @@ func (o *Options) play(
 		return &cli.Exit{Code: cli.ExitInconclusive}
 	}
 	return nil
+}
+
+// neighbors plays the services of --play, whose calls are not sent; nil if there are none.
+func (o *Options) neighbors(
+	ctx context.Context, e cli.Env, name string, src capture.Source, options *replay.Options,
+) (*player.Neighbors, error) {
+	if len(o.Play) == 0 {
+		return nil, nil //nolint:nilnil // nothing is played
+	}
+	n, err := player.PlayNeighbors(ctx, e, o.Play, o.Capture, name, src)
+	if err != nil {
+		return nil, err
+	}
+	keep := options.Keep
+	options.Keep = func(x *capture.Exchange) bool { return !n.Plays(x) && (keep == nil || keep(x)) }
+	return n, nil
 }
 
 // replay turns flags into options of package replay, except for credentials and the choice of exchanges.
