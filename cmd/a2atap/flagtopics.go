@@ -233,7 +233,7 @@ the capture is refused with an error that says what differs from the nearest rec
 recorded with --no-base-urls, play it with that flag, too.
 
 The last line counts what was answered (exactly, by meaning, again), missed, never asked for, and live. Exit status: the
-program's, if it is not 0; 1 if a request was missed, or a recorded call never asked for (--allow-unused permits that); 4
+program's, if it is not 0; 1 if a request was missed, or a playable call never asked for (--allow-unused permits that); 4
 if nothing was answered; otherwise 0. Connections that do not pass through the proxy are not seen, and files and clocks
 are the program's own. Services that were on this machine are also played at their recorded addresses, if these are free.
 For other programs that ignore the proxy, add --listen NAME=ADDR.

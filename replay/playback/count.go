@@ -15,7 +15,7 @@ func (p *Player) Report() Report {
 	r.Misses, r.Exchange = slices.Clone(r.Misses), len(p.recording.exchanges)
 	polled := map[alike]bool{} // what was asked often enough, if a whole program is played
 	for _, a := range p.recording.exchanges {
-		if a.uses > 0 && p.opts.Upstream != nil && p.mayRepeat(a.form.op) {
+		if a.uses > 0 && p.opts.Upstream != nil && !changesTask(a.form.op) && p.mayRepeat(a.form.op) {
 			polled[a.poll()] = true
 		}
 	}
@@ -39,7 +39,7 @@ func (p *Player) Report() Report {
 		r.Exchange++
 	}
 	slices.SortFunc(r.Unused, func(a, b Unused) int { return cmp.Compare(a.Exchange, b.Exchange) })
-	r.Lacking = p.recording.neighbors.lacking
+	r.Lacking, r.Unanswered, r.Batches = p.recording.neighbors.lacking, p.recording.unanswered, p.recording.batches
 	return r
 }
 

@@ -43,7 +43,10 @@ type Report struct {
 	Unused    []Unused
 	Misses    []Miss // the first hundred
 	Exchange  int    // recorded exchanges that can be played
-	Lacking   int    // recorded calls that cannot be played, since the recording lacks their bodies
+
+	// Recorded calls that cannot be played: Lacking have no bodies in the recording, Unanswered have no answer there, and
+	// Batches are JSON-RPC batches of A2A.
+	Lacking, Unanswered, Batches int
 
 	Delayed int // requests that a Disruption delayed
 	Errors  int // requests that got the error of a Disruption
@@ -109,8 +112,30 @@ func (r *Report) Verdict() string {
 // Whole returns the verdict on a program that was answered from the recording, except for so many calls that went to
 // live services.
 func (r *Report) Whole(live int) string {
-	return fmt.Sprintf("%d answered (%d exactly, %d by meaning, %d repeated), %d missed, %d never asked for, %d live",
+	s := fmt.Sprintf("%d answered (%d exactly, %d by meaning, %d repeated), %d missed, %d never asked for, %d live",
 		r.Served, r.Exact, r.Served-r.Exact, r.Repeated, r.Missed, len(r.Unused), live)
+	if n := r.Lacking + r.Unanswered + r.Batches; n > 0 {
+		s += fmt.Sprintf(", %d not playable", n)
+	}
+	return s
+}
+
+// NotPlayable returns a line for each reason why recorded calls cannot be played.
+func (r *Report) NotPlayable() []string {
+	var lines []string
+	for _, of := range []struct {
+		n   int
+		why string
+	}{
+		{r.Lacking, "the recording lacks their bodies"},
+		{r.Unanswered, "the recording has no answer to them"},
+		{r.Batches, "they are JSON-RPC batches"},
+	} {
+		if of.n > 0 {
+			lines = append(lines, fmt.Sprintf("recorded calls that cannot be played, since %s: %d", of.why, of.n))
+		}
+	}
+	return lines
 }
 
 // faults describes the effects of the requested disruptions.

@@ -82,8 +82,8 @@ func (o *Flags) Register(f *pflag.FlagSet) {
 	f.BoolVar(&o.allowRemote, "allow-remote", false,
 		"allow listening addresses that other machines can reach, and notifications to webhooks on other machines")
 	f.StringArrayVar(&o.allowHosts, "allow-host", nil, cli.AllowHostHelp)
-	f.StringSliceVar(&o.serve, "serve", nil, "with a program: play only the services with these `NAMES`; the rest is real")
-	f.StringSliceVar(&o.live, "live", nil, "with a program: play all but the services with these `NAMES`, which are real")
+	f.StringSliceVar(&o.serve, "serve", nil, "with a program: play only the services with these `NAMES`, or addresses; the rest is real")
+	f.StringSliceVar(&o.live, "live", nil, "with a program: play all but the services with these `NAMES`, or addresses, which are real")
 	f.StringArrayVar(&o.ignore, "ignore", nil, "let what matches the regular expression `PATTERN` differ in requests to "+
 		"models, tools and other services; repeatable")
 	f.BoolVar(&o.allowUnused, "allow-unused", false, "exit with 0 even if recorded calls were never asked for")
