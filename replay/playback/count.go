@@ -20,6 +20,7 @@ func (p *Player) Report() Report {
 		}
 	}
 	for _, a := range p.recording.exchanges {
+		r.Calls = append(r.Calls, Call{a.seq, a.agent.Name, a.form.String(), a.uses})
 		switch {
 		case a.uses > 0:
 			r.Used++
@@ -37,7 +38,9 @@ func (p *Player) Report() Report {
 			r.Unused = append(r.Unused, Unused{c.seq, c.String()})
 		}
 		r.Exchange++
+		r.Calls = append(r.Calls, Call{c.seq, c.agent, c.String(), c.uses})
 	}
+	slices.SortFunc(r.Calls, func(a, b Call) int { return cmp.Compare(a.Exchange, b.Exchange) })
 	slices.SortFunc(r.Unused, func(a, b Unused) int { return cmp.Compare(a.Exchange, b.Exchange) })
 	r.Lacking, r.Unanswered, r.Batches = p.recording.neighbors.lacking, p.recording.unanswered, p.recording.batches
 	return r

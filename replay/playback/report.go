@@ -41,6 +41,7 @@ type Report struct {
 	Repeated  int // requests that got an answer that was given before
 	Used      int // recorded exchanges that were played at least once
 	Unused    []Unused
+	Calls     []Call // all that can be played, in order
 	Misses    []Miss // the first hundred
 	Exchange  int    // recorded exchanges that can be played
 
@@ -56,6 +57,16 @@ type Report struct {
 	Notified    int // recorded notifications that the live client's webhook accepted
 	Undelivered int // recorded notifications that it did not accept
 }
+
+// A Call is a recorded call that can be played.
+type Call struct {
+	Exchange         uint64
+	Agent, Operation string
+	Uses             int // how often it was played
+}
+
+// NotPlayed returns how many recorded calls cannot be played.
+func (r *Report) NotPlayed() int { return r.Lacking + r.Unanswered + r.Batches }
 
 // An Unused exchange was never requested.
 type Unused struct {
@@ -114,7 +125,7 @@ func (r *Report) Verdict() string {
 func (r *Report) Whole(live int) string {
 	s := fmt.Sprintf("%d answered (%d exactly, %d by meaning, %d repeated), %d missed, %d never asked for, %d live",
 		r.Served, r.Exact, r.Served-r.Exact, r.Repeated, r.Missed, len(r.Unused), live)
-	if n := r.Lacking + r.Unanswered + r.Batches; n > 0 {
+	if n := r.NotPlayed(); n > 0 {
 		s += fmt.Sprintf(", %d not playable", n)
 	}
 	return s

@@ -42,7 +42,7 @@ func RunProgram(ctx context.Context, e cli.Env, o Flags, name string, args []str
 	if err != nil {
 		return fmt.Errorf("playback: run %s: %w; give a program on the PATH, or its path", args[0], program.Cause(err))
 	}
-	options, err := o.whole(e)
+	options, err := o.whole(e, name)
 	if err != nil {
 		return err
 	}
@@ -91,9 +91,12 @@ func (o *Flags) hiding(ctx context.Context, e cli.Env, src capture.Source, to *p
 }
 
 // whole returns the options of a player for a whole program. Nothing is guessed: the values of parameters count.
-func (o *Flags) whole(e cli.Env) (playback.Options, error) {
+func (o *Flags) whole(e cli.Env, name string) (playback.Options, error) {
 	options, err := o.playback(e)
 	if err != nil {
+		return options, err
+	}
+	if err := o.outputs(name); err != nil {
 		return options, err
 	}
 	switch {
@@ -390,7 +393,7 @@ func (discard) Append(...capture.Step) error { return nil }
 // Close implements capture.Sink.
 func (discard) Close() error { return nil }
 
-// verdict prints what was answered, and returns the exit status.
+// verdict prints what was answered, writes the report, and returns the exit status.
 func (r *run) verdict(program string, status int) error {
 	report := r.player.Report()
 	for _, line := range report.NotRequested() {
@@ -400,6 +403,9 @@ func (r *run) verdict(program string, status int) error {
 		r.env.Notice("playback: " + line)
 	}
 	fmt.Fprintf(r.env.Err, "playback: %s\n", report.Whole(int(r.calls.Load())))
+	if err := r.write(&report, program, status); err != nil {
+		return err
+	}
 	if status != 0 {
 		fmt.Fprintf(r.env.Err, "playback: %s exited with %d\n", program, status)
 		return &cli.Exit{Code: status}
