@@ -64,7 +64,7 @@ func flagTopics() []manual.Topic {
 		},
 		{
 			Name: "offline", Short: "Running a program from its recording", Text: offlineTopic,
-			Flags: []string{"playback: allow-unused live no-base-urls serve"},
+			Flags: []string{"playback: allow-unused format live no-base-urls serve"},
 		},
 		{
 			Name: "credentials", Short: "Credentials for agents", Text: credentialsTopic,
@@ -233,14 +233,17 @@ the capture is refused with an error that says what differs from the nearest rec
 recorded with --no-base-urls, play it with that flag, too.
 
 The last line counts what was answered (exactly, by meaning, again), missed, never asked for, and live. Exit status: the
-program's, if it is not 0; 1 if a request was missed, or a recorded call never asked for (--allow-unused permits that); 4
-if nothing was answered; otherwise 0. Connections that do not pass through the proxy are not seen, and files and clocks
-are the program's own. Services that were on this machine are also played at their recorded addresses, if these are free.
-For other programs that ignore the proxy, add --listen NAME=ADDR.
+program's, if it is not 0; 1 if a request was missed, or a playable call never asked for (--allow-unused permits that); 4
+if nothing was answered; otherwise 0. -o FILE writes a report, in the format of --format or of the name's ending.
+
+Connections that do not pass through the proxy are not seen, and files and clocks are the program's own. Services that
+were on this machine are also played at their recorded addresses, if these are free. For other programs that ignore the
+proxy, add --listen NAME=ADDR.
 
   a2atap run -o c.a2atap -- python planner.py
   a2atap playback c.a2atap -- python planner.py
   a2atap playback c.a2atap --speed max --live booker -- ./planner
+  a2atap playback c.a2atap --speed max -o report.xml -- pytest
 `
 
 const credentialsTopic = `A recording contains no secrets: replay sends the credentials from --auth and --oauth-…

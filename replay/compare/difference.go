@@ -35,6 +35,7 @@ const (
 	DifferentOperation Kind = "operation" // of two captures: the client calls something else
 	MissingExchange    Kind = "missing"   // of two captures: only the first has it
 	NewExchange        Kind = "new"       // of two captures: only the second has it
+	ProgramFailed      Kind = "program"   // the program that ran on a recording
 )
 
 // A Change is one place where two JSON texts differ. NewChange makes one.

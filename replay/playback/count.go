@@ -15,11 +15,12 @@ func (p *Player) Report() Report {
 	r.Misses, r.Exchange = slices.Clone(r.Misses), len(p.recording.exchanges)
 	polled := map[alike]bool{} // what was asked often enough, if a whole program is played
 	for _, a := range p.recording.exchanges {
-		if a.uses > 0 && p.opts.Upstream != nil && p.mayRepeat(a.form.op) {
+		if a.uses > 0 && p.opts.Upstream != nil && !changesTask(a.form.op) && p.mayRepeat(a.form.op) {
 			polled[a.poll()] = true
 		}
 	}
 	for _, a := range p.recording.exchanges {
+		r.Calls = append(r.Calls, Call{a.seq, a.agent.Name, a.form.String(), a.uses})
 		switch {
 		case a.uses > 0:
 			r.Used++
@@ -37,9 +38,11 @@ func (p *Player) Report() Report {
 			r.Unused = append(r.Unused, Unused{c.seq, c.String()})
 		}
 		r.Exchange++
+		r.Calls = append(r.Calls, Call{c.seq, c.agent, c.String(), c.uses})
 	}
+	slices.SortFunc(r.Calls, func(a, b Call) int { return cmp.Compare(a.Exchange, b.Exchange) })
 	slices.SortFunc(r.Unused, func(a, b Unused) int { return cmp.Compare(a.Exchange, b.Exchange) })
-	r.Lacking = p.recording.neighbors.lacking
+	r.Lacking, r.Unanswered, r.Batches = p.recording.neighbors.lacking, p.recording.unanswered, p.recording.batches
 	return r
 }
 

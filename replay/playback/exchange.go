@@ -60,6 +60,8 @@ type recording struct {
 	neighbors neighbors         // what is not A2A
 	hide      hiding            // of the requests that are not A2A; nil if the recording has hidden their secrets
 	upstreams upstreams
+
+	unanswered, batches int // see Report
 }
 
 // Is reports whether a name in a recording means the agent. A tap that opened by itself for a further address of an
@@ -138,6 +140,16 @@ func (s *recording) open(ctx context.Context, a *exchange) (*recorded, error) {
 func (s *recording) name(role, id string, by maker) {
 	if key := roleKey(role, id); id != "" && s.ids[key] == 0 {
 		s.ids[key] = by
+	}
+}
+
+// skip counts an exchange that cannot be played.
+func (s *recording) skip(x *capture.Exchange) {
+	switch {
+	case playable(x):
+		s.batches++
+	case x.Response == nil:
+		s.unanswered++
 	}
 }
 

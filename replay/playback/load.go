@@ -37,7 +37,11 @@ func load(
 			continue
 		}
 		a, isNeighbor := s.read(x)
-		if a == nil && !isNeighbor || o.Keep != nil && !o.Keep(x) {
+		if o.Keep != nil && !o.Keep(x) {
+			continue
+		}
+		if a == nil && !isNeighbor {
+			s.skip(x)
 			continue
 		}
 		s.learnUpstream(x)
@@ -64,6 +68,7 @@ func (s *recording) readNeighbor(x *capture.Exchange, rules *canonical.Rules) {
 		return
 	}
 	if !playable(x) {
+		s.skip(x)
 		return
 	}
 	if rules == nil {

@@ -41,9 +41,13 @@ type Report struct {
 	Repeated  int // requests that got an answer that was given before
 	Used      int // recorded exchanges that were played at least once
 	Unused    []Unused
+	Calls     []Call // all that can be played, in order
 	Misses    []Miss // the first hundred
 	Exchange  int    // recorded exchanges that can be played
-	Lacking   int    // recorded calls that cannot be played, since the recording lacks their bodies
+
+	// Recorded calls that cannot be played: Lacking have no bodies in the recording, Unanswered have no answer there, and
+	// Batches are JSON-RPC batches of A2A.
+	Lacking, Unanswered, Batches int
 
 	Delayed int // requests that a Disruption delayed
 	Errors  int // requests that got the error of a Disruption
@@ -53,6 +57,16 @@ type Report struct {
 	Notified    int // recorded notifications that the live client's webhook accepted
 	Undelivered int // recorded notifications that it did not accept
 }
+
+// A Call is a recorded call that can be played.
+type Call struct {
+	Exchange         uint64
+	Agent, Operation string
+	Uses             int // how often it was played
+}
+
+// NotPlayed returns how many recorded calls cannot be played.
+func (r *Report) NotPlayed() int { return r.Lacking + r.Unanswered + r.Batches }
 
 // An Unused exchange was never requested.
 type Unused struct {
@@ -109,8 +123,30 @@ func (r *Report) Verdict() string {
 // Whole returns the verdict on a program that was answered from the recording, except for so many calls that went to
 // live services.
 func (r *Report) Whole(live int) string {
-	return fmt.Sprintf("%d answered (%d exactly, %d by meaning, %d repeated), %d missed, %d never asked for, %d live",
+	s := fmt.Sprintf("%d answered (%d exactly, %d by meaning, %d repeated), %d missed, %d never asked for, %d live",
 		r.Served, r.Exact, r.Served-r.Exact, r.Repeated, r.Missed, len(r.Unused), live)
+	if n := r.NotPlayed(); n > 0 {
+		s += fmt.Sprintf(", %d not playable", n)
+	}
+	return s
+}
+
+// NotPlayable returns a line for each reason why recorded calls cannot be played.
+func (r *Report) NotPlayable() []string {
+	var lines []string
+	for _, of := range []struct {
+		n   int
+		why string
+	}{
+		{r.Lacking, "the recording lacks their bodies"},
+		{r.Unanswered, "the recording has no answer to them"},
+		{r.Batches, "they are JSON-RPC batches"},
+	} {
+		if of.n > 0 {
+			lines = append(lines, fmt.Sprintf("recorded calls that cannot be played, since %s: %d", of.why, of.n))
+		}
+	}
+	return lines
 }
 
 // faults describes the effects of the requested disruptions.

@@ -20,6 +20,7 @@ func (p *Player) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
 			status, why = http.StatusRequestEntityTooLarge, "the request is larger than 16 MiB"
 		}
+		p.Refuse(r.Method+" "+r.URL.Path, why)
 		http.Error(w, "playback: "+why, status)
 		return
 	}

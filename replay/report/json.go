@@ -21,6 +21,7 @@ type jsonReport struct {
 	Differences []jsonDifference `json:"differences"`
 	Causes      []jsonCause      `json:"causes"`
 	Deliveries  Deliveries       `json:"deliveries"`
+	Played      *Played          `json:"played,omitempty"`
 	Notes       []string         `json:"notes"`
 	Verdict     jsonVerdict      `json:"verdict"`
 }
@@ -84,7 +85,7 @@ func JSON(w io.Writer, r *Report) error {
 	out := jsonReport{
 		Tool: r.Tool, Verb: r.verb(), Sides: [2]string{sides.Was, sides.Now}, Capture: r.Capture, To: r.To,
 		Profile: r.Profile, Exchanges: append([]Line{}, r.Lines...), Differences: []jsonDifference{}, Causes: []jsonCause{},
-		Notes: append([]string{}, r.Notes...), Deliveries: r.Deliveries, Verdict: r.jsonVerdict(),
+		Notes: append([]string{}, r.Notes...), Deliveries: r.Deliveries, Played: r.Played, Verdict: r.jsonVerdict(),
 	}
 	t := newTracer(r)
 	t.trace()

@@ -66,7 +66,7 @@ const (
 // A Report is the result of a replay, or of the comparison of two captures. Each chosen exchange has one line, in order.
 type Report struct {
 	Tool        report.Tool
-	Verb        string // of the command: "replay" or "diff"; empty means "replay"
+	Verb        string // of the command: "replay", "diff" or "playback"; empty means "replay"
 	Capture     string // that was recorded, or the first of two
 	To          string // URLs of the live agents, or the second capture
 	Sides       Sides  // "recorded" and "now" if empty
@@ -89,8 +89,25 @@ type Report struct {
 	Deliveries  Deliveries
 	Findings    []analysis.Finding // new ones, in the replayed traffic
 	Notes       []string           // further remarks
+	Played      *Played            // of a program that ran on a recording; nil for others
 
 	Paint func(ink report.Ink, text string) string // draws pieces of text in color; nil for none
+}
+
+// Played is the result of a program that ran on a recording. Its calls are the lines of the report, and what it asked for
+// in vain is among the differences.
+type Played struct {
+	Answered      int    `json:"answered"` // from the recording; Exactly and ByMeaning add up to it
+	Exactly       int    `json:"exactly"`
+	ByMeaning     int    `json:"byMeaning"`
+	Repeated      int    `json:"repeated"` // with an answer that was given before
+	Missed        int    `json:"missed"`
+	NeverAskedFor int    `json:"neverAskedFor"` // recorded calls
+	Live          int    `json:"live"`          // calls that went to real services
+	NotPlayable   int    `json:"notPlayable"`   // recorded calls
+	Program       string `json:"program"`
+	ExitStatus    int    `json:"exitStatus"` // of the program
+	Verdict       string `json:"-"`          // in one line
 }
 
 // Tally counts the lines by their status, and gathers their differences.
@@ -120,6 +137,9 @@ func (r *Report) Same() bool {
 
 // Verdict returns the report in one line, counts included.
 func (r *Report) Verdict() string {
+	if r.Played != nil {
+		return r.Played.Verdict
+	}
 	words := []string{r.result()}
 	sides := r.sides()
 	if sides.Each == OneExchange {
@@ -184,8 +204,11 @@ func (r *Report) verb() string { return cmp.Or(r.Verb, "replay") }
 
 // sent returns the verb for the processed exchanges.
 func (r *Report) sent() string {
-	if r.verb() == "replay" {
+	switch r.verb() {
+	case "replay":
 		return "sent"
+	case "playback":
+		return "answered"
 	}
 	return "compared"
 }

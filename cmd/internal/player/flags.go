@@ -19,6 +19,7 @@ import (
 	"a2atap/proxy/capture/credential"
 	"a2atap/replay/client/setup"
 	"a2atap/replay/playback"
+	"a2atap/replay/report"
 )
 
 // Flags are the flags of playback.
@@ -47,6 +48,8 @@ type Flags struct {
 	ignore      []string
 	allowUnused bool
 	noBaseURLs  bool
+	format      string
+	output      string
 	NATS        cli.NATSFlags
 	ship        shipment.Flags
 }
@@ -58,7 +61,7 @@ func (o *Flags) Register(f *pflag.FlagSet) {
 	f.StringVar(&o.filter, "filter", "", "play the exchanges that match `EXPR`")
 	f.StringVar(&o.agent, "agent", "", "play only the agent `NAME`")
 	f.StringVar(&o.speed, "speed", "1",
-		"play recorded pauses at the speed `FACTOR`: 1 as recorded, 2 twice as fast, max without pauses")
+		"play recorded pauses `FACTOR` times as fast; max leaves them out")
 	f.StringArrayVar(&o.match, "match", nil, "what has to match the recording: `WHAT` is operation (the default), shape "+
 		"(also names and types) or exact; in addition, /POINTER is a value in the parameters; repeatable")
 	f.StringVar(&o.usedUp, "used-up", "", "what to do after the last recorded answer: `WHAT` is repeat (that answer) or "+
@@ -82,11 +85,14 @@ func (o *Flags) Register(f *pflag.FlagSet) {
 	f.BoolVar(&o.allowRemote, "allow-remote", false,
 		"allow listening addresses that other machines can reach, and notifications to webhooks on other machines")
 	f.StringArrayVar(&o.allowHosts, "allow-host", nil, cli.AllowHostHelp)
-	f.StringSliceVar(&o.serve, "serve", nil, "with a program: play only the services with these `NAMES`; the rest is real")
-	f.StringSliceVar(&o.live, "live", nil, "with a program: play all but the services with these `NAMES`, which are real")
+	f.StringSliceVar(&o.serve, "serve", nil, "with a program: play only the services with these `NAMES`, or addresses; the rest is real")
+	f.StringSliceVar(&o.live, "live", nil, "with a program: play all but the services with these `NAMES`, or addresses, which are real")
 	f.StringArrayVar(&o.ignore, "ignore", nil, "let what matches the regular expression `PATTERN` differ in requests to "+
 		"models, tools and other services; repeatable")
 	f.BoolVar(&o.allowUnused, "allow-unused", false, "exit with 0 even if recorded calls were never asked for")
+	f.StringVarP(&o.output, "output", "o", "", "with a program: write the report, or the new capture (.a2atap), to `FILE`")
+	f.StringVar(&o.format, "format", "", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", ")+
+		" (default from the ending of FILE, or text)")
 	f.BoolVar(&o.noBaseURLs, "no-base-urls", false, "do not set the variables from which SDKs of models read an address")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 even if no request came")
 }

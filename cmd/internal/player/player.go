@@ -23,6 +23,9 @@ import (
 
 // Run plays the agents of a capture until it is interrupted.
 func Run(ctx context.Context, e cli.Env, o Flags, name string) error {
+	if o.output != "" || o.format != "" {
+		return cli.Usage("-o and --format are for the report on a program; add -- CMD, or record with --capture FILE")
+	}
 	options, err := o.playback(e)
 	if err != nil {
 		return err

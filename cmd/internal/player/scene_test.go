@@ -179,3 +179,24 @@ func TestToolsArePlayed(t *testing.T) {
 	ours.Close()
 	<-ended
 }
+
+// A message of a client that is too long to be compared ends the tool, and is a miss.
+func TestAMessageThatIsTooLongIsMissed(t *testing.T) {
+	p := must.Get(playback.New(t.Context(), recorded(t), playback.Options{Upstream: upstream}))(t)
+	defer p.Close()
+	ours, theirs := net.Pipe()
+	played := &tools{player: p, plays: func(string) bool { return true }}
+	go func() {
+		greeting := `{"name":"files"}`
+		ours.Write(append([]byte{0, 0, 0, 0, byte(len(greeting))}, greeting...))
+		ours.Write(make([]byte, maxToolLine+1<<20))
+	}()
+	go io.Copy(io.Discard, ours)
+	played.serve(t.Context(), theirs)
+	ours.Close()
+	theirs.Close()
+	report := p.Report()
+	if report.Missed != 1 || report.Misses[0].String() != "message to stdio://files: the message is longer than 16 MiB" {
+		t.Errorf("misses: %v", report.Misses)
+	}
+}

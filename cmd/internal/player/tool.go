@@ -19,14 +19,14 @@ import (
 // tools plays tools on standard input and output.
 type tools struct {
 	listener *stdio.Listener
-	player   http.Handler
+	player   *playback.Player
 	plays    func(address string) bool
 	served   sync.WaitGroup
 	stop     context.CancelFunc
 }
 
 // playTools opens the socket at which a2atap stdio finds the player.
-func playTools(ctx context.Context, player http.Handler, plays func(string) bool) (*tools, error) {
+func playTools(ctx context.Context, player *playback.Player, plays func(string) bool) (*tools, error) {
 	l, err := stdio.ListenToPlay()
 	if err != nil {
 		return nil, err
@@ -68,6 +68,9 @@ func (t *tools) serve(ctx context.Context, conn net.Conn) {
 			})
 			<-chosen
 		}
+		if errors.Is(err, errLongLine) {
+			t.player.Refuse("message to "+h.Peer().URL, err.Error())
+		}
 		if err != nil { // the client has closed the tool's input, and still reads
 			all.Wait()
 			return
@@ -78,6 +81,8 @@ func (t *tools) serve(ctx context.Context, conn net.Conn) {
 // maxToolLine bounds a message of a client, in bytes.
 const maxToolLine = 16 << 20
 
+var errLongLine = errors.New("the message is longer than 16 MiB")
+
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
@@ -85,7 +90,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 		line = append(line, piece...)
 		switch {
 		case len(line) > maxToolLine:
-			return nil, errors.New("a message is longer than 16 MiB")
+			return nil, errLongLine
 		case errors.Is(err, bufio.ErrBufferFull):
 		case err != nil || bytes.HasSuffix(line, []byte("\n")):
 			return bytes.TrimRight(line, "\r\n"), err

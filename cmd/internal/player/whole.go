@@ -42,7 +42,7 @@ func RunProgram(ctx context.Context, e cli.Env, o Flags, name string, args []str
 	if err != nil {
 		return fmt.Errorf("playback: run %s: %w; give a program on the PATH, or its path", args[0], program.Cause(err))
 	}
-	options, err := o.whole(e)
+	options, err := o.whole(e, name)
 	if err != nil {
 		return err
 	}
@@ -91,9 +91,12 @@ func (o *Flags) hiding(ctx context.Context, e cli.Env, src capture.Source, to *p
 }
 
 // whole returns the options of a player for a whole program. Nothing is guessed: the values of parameters count.
-func (o *Flags) whole(e cli.Env) (playback.Options, error) {
+func (o *Flags) whole(e cli.Env, name string) (playback.Options, error) {
 	options, err := o.playback(e)
 	if err != nil {
+		return options, err
+	}
+	if err := o.outputs(name); err != nil {
 		return options, err
 	}
 	switch {
@@ -133,16 +136,8 @@ func (r *run) prepare(ctx context.Context, src capture.Source, options playback.
 	if err != nil {
 		return err
 	}
-	names := append(agents, others...)
-	for _, list := range [...]struct {
-		flag  string
-		names []string
-	}{{"--serve", r.flags.serve}, {"--live", r.flags.live}} {
-		for _, name := range list.names {
-			if !slices.Contains(names, name) {
-				return cli.Usage("%s %s: the capture has no calls to it; it has calls to %s", list.flag, name, orNone(names))
-			}
-		}
+	if err := r.flags.decidable(ctx, src, append(agents, others...)); err != nil {
+		return err
 	}
 	selection, err := judged.ParseSelection(r.flags.filter, r.flags.agent)
 	if err != nil {
@@ -153,8 +148,8 @@ func (r *run) prepare(ctx context.Context, src capture.Source, options playback.
 		return err
 	}
 	options.Keep = func(x *capture.Exchange) bool {
-		played := len(r.flags.serve) == 0 || isOneOf(x.Agent.Name, r.flags.serve)
-		if played = played && !isOneOf(x.Agent.Name, r.flags.live); !played {
+		played := len(r.flags.serve) == 0 || isChosen(x, r.flags.serve)
+		if played = played && !isChosen(x, r.flags.live); !played {
 			r.live[playback.Upstream(x.Agent.URL)] = true
 		}
 		return played && chosen(x)
@@ -164,6 +159,50 @@ func (r *run) prepare(ctx context.Context, src capture.Source, options playback.
 		return cli.Usage("--match: %w", err)
 	}
 	return err
+}
+
+// decidable returns an error if the values of --serve or --live do not decide which addresses are played.
+func (o *Flags) decidable(ctx context.Context, src capture.Source, names []string) error {
+	flag, list := "--serve", o.serve
+	if len(list) == 0 {
+		flag, list = "--live", o.live
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	addresses, called := map[string]string{}, map[string]string{} // by name, and names by address
+	for x, err := range src.Exchanges(ctx, 1) {
+		if err != nil {
+			return err
+		}
+		name, at := x.Agent.Name, playback.Upstream(x.Agent.URL)
+		if at == "" || !isOneOf(name, names) {
+			continue
+		}
+		if was := addresses[name]; was != "" && was != at && isOneOf(name, list) {
+			return cli.Usage("%s %s: the capture has calls with that name to %s and to %s; give the addresses instead", flag, name, was, at)
+		}
+		if was := called[at]; was != "" && isOneOf(was, list) != isOneOf(name, list) && !isAt(at, list) {
+			return cli.Usage("%s: in the capture, %s has the names %s and %s; give both, or the address", flag, at, was, name)
+		}
+		addresses[name], called[at] = at, name
+	}
+	for _, value := range list {
+		if !slices.Contains(names, value) && called[playback.Upstream(value)] == "" {
+			return cli.Usage("%s %s: the capture has no calls to it; it has calls to %s", flag, value, orNone(names))
+		}
+	}
+	return nil
+}
+
+// isAt reports whether an address is one of the values of a flag, which may also be names.
+func isAt(address string, values []string) bool {
+	return slices.ContainsFunc(values, func(v string) bool { return playback.Upstream(v) == address })
+}
+
+// isChosen reports whether the values of a flag include the service of an exchange, by name or address.
+func isChosen(x *capture.Exchange, values []string) bool {
+	return isOneOf(x.Agent.Name, values) || isAt(playback.Upstream(x.Agent.URL), values)
 }
 
 // plays reports whether what a program asks of an address is answered from the recording.
@@ -354,16 +393,19 @@ func (discard) Append(...capture.Step) error { return nil }
 // Close implements capture.Sink.
 func (discard) Close() error { return nil }
 
-// verdict prints what was answered, and returns the exit status.
+// verdict prints what was answered, writes the report, and returns the exit status.
 func (r *run) verdict(program string, status int) error {
 	report := r.player.Report()
 	for _, line := range report.NotRequested() {
 		fmt.Fprintf(r.env.Err, "playback: %s\n", line)
 	}
-	if report.Lacking > 0 {
-		r.env.Notice(fmt.Sprintf("playback: %d recorded calls cannot be played, since the recording lacks their bodies", report.Lacking))
+	for _, line := range report.NotPlayable() {
+		r.env.Notice("playback: " + line)
 	}
 	fmt.Fprintf(r.env.Err, "playback: %s\n", report.Whole(int(r.calls.Load())))
+	if err := r.write(&report, program, status); err != nil {
+		return err
+	}
 	if status != 0 {
 		fmt.Fprintf(r.env.Err, "playback: %s exited with %d\n", program, status)
 		return &cli.Exit{Code: status}
@@ -371,7 +413,8 @@ func (r *run) verdict(program string, status int) error {
 	switch {
 	case report.Missed > 0:
 		return &cli.Exit{Code: cli.ExitFindings}
-	case report.Served == 0 && !r.flags.allowEmpty:
+	case report.Served == 0 && r.flags.allowEmpty:
+	case report.Served == 0:
 		r.env.Tell("playback: inconclusive: nothing was answered from the recording; if the program ignores HTTP_PROXY, give it " +
 			"the addresses of --listen NAME=ADDR")
 		return &cli.Exit{Code: cli.ExitInconclusive}
