@@ -40,7 +40,9 @@ func concierge() {
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		var q struct {
 			ID     json.RawMessage
-			Params struct{ Message struct{ Parts []struct{ Text string } } }
+			Params struct {
+				Message struct{ Parts []struct{ Text string } }
+			}
 		}
 		if err := json.NewDecoder(r.Body).Decode(&q); err != nil || len(q.Params.Message.Parts) == 0 {
 			http.Error(w, "not a message", http.StatusBadRequest)

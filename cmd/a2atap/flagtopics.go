@@ -64,7 +64,7 @@ func flagTopics() []manual.Topic {
 		},
 		{
 			Name: "offline", Short: "Running a program from its recording", Text: offlineTopic,
-			Flags: []string{"playback: allow-unused format live no-base-urls serve"},
+			Flags: []string{"playback: allow-unused format live no-base-urls serve", "replay: play"},
 		},
 		{
 			Name: "credentials", Short: "Credentials for agents", Text: credentialsTopic,
@@ -240,8 +240,12 @@ Connections that do not pass through the proxy are not seen, and files and clock
 were on this machine are also played at their recorded addresses, if these are free. For other programs that ignore the
 proxy, add --listen NAME=ADDR.
 
+replay --play NAME,... tests an agent that is a server: replay sends its users' requests, and what the agent asks of the
+named services is answered from the capture, and compared. Services that were not on this machine need NAME=ADDR.
+
   a2atap run -o c.a2atap -- python planner.py
   a2atap playback c.a2atap -- python planner.py
+  a2atap replay c.a2atap --to planner=http://127.0.0.1:9001 --play llm=127.0.0.1:9002,booker
   a2atap playback c.a2atap --speed max --live booker -- ./planner
   a2atap playback c.a2atap --speed max -o report.xml -- pytest
 `

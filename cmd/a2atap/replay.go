@@ -23,14 +23,13 @@ are replaced by those of the live agent; texts and chunk sizes may differ. --pro
 structure, --profile exact everything except ids and times. A rule that only the live agent breaks is a difference too,
 unless --baseline accepts the finding. See help compare for allowing further differences.
 
-If the recording has several agents, --to NAME=URL sends the requests to the agent NAME, and --to URL those to the
-remaining one. Calls that one recorded agent made to another are also sent again, in addition to the calls that a live
-agent makes itself; --filter client:NAME plays only the requests of NAME.
+If the recording has several agents, --to NAME=URL sends to the agent NAME, and --to URL to the remaining one. Calls of
+one recorded agent to another are also sent, in addition to those that a live agent makes itself: --filter client:NAME
+sends only requests of NAME; --play NAME plays the service NAME, and compares what the agent asks of it (help offline).
 
 A recording contains no secrets: give credentials with --auth or --oauth-… (help credentials). If it has webhooks,
 replay receives the notifications itself and compares them. --binding and --dialect translate the requests, for example
-to play a JSON-RPC recording over HTTP+JSON, or a 0.3 recording in 1.0 (help requests). The report lists each cause
-once, with its consequences below it.
+to play a JSON-RPC recording over HTTP+JSON, or a 0.3 recording in 1.0 (help requests).
 
 Exit status: 0 no differences; 1 differences; 2 wrong usage; 3 the capture could not be read or the agent could not be
 reached; 4 inconclusive: nothing was sent, or the capture lost traffic.`,

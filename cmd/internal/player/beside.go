@@ -11,8 +11,8 @@ import (
 	"a2atap/cmd/internal/redacted"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
-	"a2atap/replay/compare"
 	"a2atap/replay/playback"
+	"a2atap/replay/report"
 )
 
 // Neighbors are services of a capture that are played while another command sends requests to the agent that calls them.
@@ -92,15 +92,26 @@ func (n *Neighbors) Plays(x *capture.Exchange) bool {
 	return slices.ContainsFunc(n.stage.roles, func(r *role) bool { return playback.Is(x.Agent.Name, r.name) })
 }
 
-// End stops playing. It returns what was not asked as recorded, and a line for each service.
-func (n *Neighbors) End() (differences []compare.Difference, notes []string, err error) {
+// End stops playing, and adds to a report on the agent what it did not ask as recorded, and a note for each service. The
+// report may be nil.
+func (n *Neighbors) End(r *report.Report) error {
 	n.stop()
-	err = <-n.err
-	for _, r := range n.stage.roles {
-		report := r.player.Report()
-		differences = append(differences, report.Differences()...)
-		notes = append(notes, fmt.Sprintf("played %s: %s", r.name, report.Whole(0)))
+	err := <-n.err
+	for _, role := range n.stage.roles {
+		played := role.player.Report()
+		if r == nil {
+			continue
+		}
+		lines, misses, notes := describe(&played, false)
+		for _, l := range lines {
+			if l.Status == report.Missing {
+				r.Missing++
+				r.Lines, r.Differences = append(r.Lines, l), append(r.Differences, l.Differences...)
+			}
+		}
+		r.Differences = append(r.Differences, misses...)
+		r.Notes = append(append(r.Notes, fmt.Sprintf("played %s: %s", role.name, played.Whole(0))), notes...)
 	}
 	n.stage.close()
-	return differences, notes, err
+	return err
 }

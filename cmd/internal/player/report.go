@@ -60,6 +60,20 @@ func (r *run) report(played *playback.Report, program string, status int) *repor
 			Program: program, ExitStatus: status, Verdict: played.Whole(live),
 		},
 	}
+	var misses []compare.Difference
+	out.Lines, misses, out.Notes = describe(played, r.flags.allowUnused)
+	out.Tally()
+	out.Differences = append(out.Differences, misses...)
+	if status != 0 {
+		out.Differences = append(out.Differences, compare.Difference{
+			Side: compare.Client, Kind: compare.ProgramFailed, Message: fmt.Sprintf("%s exited with %d", program, status),
+		})
+	}
+	return out
+}
+
+// describe returns a line for each recorded call that can be played, a difference for each explained miss, and notes.
+func describe(played *playback.Report, allowUnused bool) (lines []report.Line, misses []compare.Difference, notes []string) {
 	unused := map[uint64]bool{}
 	for _, u := range played.Unused {
 		unused[u.Exchange] = true
@@ -70,7 +84,7 @@ func (r *run) report(played *playback.Report, program string, status int) *repor
 		case c.Uses > 0:
 		case !unused[c.Exchange]:
 			l.Status, l.Why = report.LeftOut, "an equal request was answered; how often a program polls depends on time"
-		case r.flags.allowUnused:
+		case allowUnused:
 			l.Status, l.Why = report.LeftOut, "it was never asked for"
 		default:
 			l.Status = report.Missing
@@ -78,24 +92,17 @@ func (r *run) report(played *playback.Report, program string, status int) *repor
 				Side: compare.Client, Kind: compare.MissingExchange, Exchange: c.Exchange, Message: "it was never asked for",
 			}}
 		}
-		out.Lines = append(out.Lines, l)
+		lines = append(lines, l)
 	}
-	out.Tally()
 	for _, m := range played.Misses {
-		out.Differences = append(out.Differences, compare.Difference{
+		misses = append(misses, compare.Difference{
 			Side: compare.Client, Kind: compare.NewExchange, Message: "not matched: " + m.Operation + ": " + m.Why, Changes: m.Changes,
 		})
 	}
 	if more := played.Missed - len(played.Misses); more > 0 {
-		out.Notes = append(out.Notes, analysis.Plural(more, "further request")+" had no recorded answer")
+		notes = append(notes, analysis.Plural(more, "further request")+" had no recorded answer")
 	}
-	out.Notes = append(out.Notes, played.NotPlayable()...)
-	if status != 0 {
-		out.Differences = append(out.Differences, compare.Difference{
-			Side: compare.Client, Kind: compare.ProgramFailed, Message: fmt.Sprintf("%s exited with %d", program, status),
-		})
-	}
-	return out
+	return lines, misses, append(notes, played.NotPlayable()...)
 }
 
 // matching names what had to match.

@@ -126,10 +126,7 @@ func (o *Options) play(
 	}
 	r, err := o.run(ctx, e, creds, src, options)
 	if neighbors != nil {
-		differences, notes, endErr := neighbors.End()
-		if err = errors.Join(err, endErr); r != nil {
-			r.Differences, r.Notes = append(r.Differences, differences...), append(r.Notes, notes...)
-		}
+		err = errors.Join(err, neighbors.End(r))
 	}
 	if errors.Is(err, replay.ErrSeveralAgents) {
 		return cli.Usage("replay %s: %w; add --to NAME=URL for each of them, or choose one with --agent NAME", name, err)
