@@ -59,7 +59,7 @@ func (s *recording) readNeighbor(x *capture.Exchange, rules *canonical.Rules) {
 		return // what passed inside is not known, or it is no call
 	}
 	if err != nil || !isWhole(x) {
-		s.neighbors.bodiless[q.Method+" "+pathOf(q.Target)] = x.Seq
+		s.neighbors.bodiless[rules.Place(q)] = x.Seq
 		s.neighbors.lacking++
 		return
 	}

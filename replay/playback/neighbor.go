@@ -70,14 +70,6 @@ func requestOf(x *capture.Exchange) (*canonical.Request, error) {
 	return &canonical.Request{Method: head.Method, Target: head.Target, Fields: head.Fields, Body: body}, err
 }
 
-// pathOf returns the path of a request's target in origin or absolute form.
-func pathOf(target string) string {
-	if u, err := url.Parse(target); err == nil {
-		return u.EscapedPath()
-	}
-	return target
-}
-
 // upstreamOf returns the key of an agent's or a service's address: its origin, or the name of a tool on standard input
 // and output.
 func upstreamOf(address string) string {

@@ -121,7 +121,7 @@ func (p *Player) explainNeighbor(q *neighborRequest, why string) *Miss {
 	if why != "" {
 		return m
 	}
-	if seq := p.recording.neighbors.bodiless[q.Method+" "+pathOf(q.Target)]; seq > 0 {
+	if seq := p.recording.neighbors.bodiless[q.form.Place]; seq > 0 {
 		m.Nearest = seq
 		m.Why = fmt.Sprintf("exchange %d cannot be played, since the recording lacks its body; record with --all-traffic, "+
 			"and files with --keep-secrets", seq)
