@@ -28,7 +28,7 @@ type Form struct {
 func (r *Rules) Form(q *Request) *Form {
 	t := read(q)
 	f := &Form{
-		Call: t.call, Place: r.Place(q), Credentials: credentials(q), Session: strings.Clone(q.Fields.Get("Mcp-Session-Id")),
+		Call: brief(t.call), Place: r.Place(q), Credentials: credentials(q), Session: strings.Clone(q.Fields.Get("Mcp-Session-Id")),
 	}
 	exact := writer{rpc: t.dialect.rpc, dialect: t.dialect}
 	exact.request(q.Method+" "+t.path, t)
@@ -37,6 +37,14 @@ func (r *Rules) Form(q *Request) *Form {
 	meaning.request(f.Place, t)
 	f.Meaning = meaning.sum()
 	return f
+}
+
+// brief returns a call without what takes space: a Form of each recorded call is kept.
+func brief(c *neighbor.Call) *neighbor.Call {
+	if c == nil {
+		return nil
+	}
+	return &neighbor.Call{Kind: c.Kind, Protocol: c.Protocol, Operation: c.Operation, Subject: c.Subject}
 }
 
 func cmpRules(r *Rules) *Rules {

@@ -71,9 +71,12 @@ func (s *recording) readNeighbor(x *capture.Exchange, rules *canonical.Rules) {
 		return
 	}
 	f := rules.Form(q)
+	for _, text := range [...]*string{&f.Place, &f.Credentials, &f.Session} {
+		*text = s.once(*text)
+	}
 	c := &neighborCall{
-		started: x.Started, asks: asks(q, f, x.Agent.URL),
-		seq: x.Seq, agent: x.Agent.Name, upstream: upstreamOf(x.Agent.URL), form: f, sample: canonical.NewSample(q),
+		started: x.Started, asks: asks(q, f, x.Agent.URL), seq: x.Seq, agent: s.once(x.Agent.Name),
+		upstream: s.once(upstreamOf(x.Agent.URL)), form: f, sample: canonical.NewSample(q),
 	}
 	if x.Response != nil {
 		status := capture.ParseResponseHead(x.Response.Head).Status
@@ -84,16 +87,30 @@ func (s *recording) readNeighbor(x *capture.Exchange, rules *canonical.Rules) {
 	n.byMeaning[c.form.Meaning] = append(n.byMeaning[c.form.Meaning], c)
 }
 
+// once returns a text that is kept for all who have the same.
+func (s *recording) once(text string) string {
+	if known, ok := s.texts[text]; ok {
+		return known
+	}
+	s.texts[text] = text
+	return text
+}
+
 // request returns the request of a recorded exchange for comparison.
 func (s *recording) request(x *capture.Exchange) (*canonical.Request, error) {
-	if s.hide != nil {
-		hidden, err := s.hide(x)
-		if err != nil {
-			return &canonical.Request{}, err
-		}
-		x = hidden
+	x, err := s.hidden(x)
+	if err != nil {
+		return &canonical.Request{}, err
 	}
 	return requestOf(x)
+}
+
+// hidden returns a recorded exchange without its secrets.
+func (s *recording) hidden(x *capture.Exchange) (*capture.Exchange, error) {
+	if s.hide == nil {
+		return x, nil
+	}
+	return s.hide(x)
 }
 
 // isWhole reports whether the recording has everything of an exchange that was sent.

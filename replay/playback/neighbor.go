@@ -25,7 +25,7 @@ type neighborCall struct {
 	started  time.Time
 	asks     bool // something, so that a run without it is another run
 	refused  bool // it was answered with 401 or 403
-	uses     int  // how often it was played
+	uses     int  // how often it was played; guarded by Player.mu
 }
 
 // hiding returns an exchange without its secrets.
