@@ -248,6 +248,26 @@ func TestDifferencesHavePlaces(t *testing.T) {
 	}
 }
 
+// A body with secrets counts, except for the boundaries of its parts, and is not shown.
+func TestSecretBodies(t *testing.T) {
+	t.Parallel()
+	secret := func(q *canonical.Request) *canonical.Request {
+		q.Secret = true
+		return q
+	}
+	var rules *canonical.Rules
+	a, b, c := secret(multipart("aaa", "x")), secret(multipart("bbb", "x")), secret(multipart("aaa", "y"))
+	if rules.Form(a).Exact != rules.Form(b).Exact {
+		t.Error("the boundary counts")
+	}
+	if rules.Form(a).Meaning == rules.Form(c).Meaning {
+		t.Error("the contents do not count")
+	}
+	if got := fmt.Sprint(rules.Differences(a, c, 3)); !strings.HasPrefix(got, "[sha256: recorded ") {
+		t.Error(got)
+	}
+}
+
 // A value that goes beyond its line differs only as a part of the whole text.
 func TestDifferencesOfValuesOnSeveralLines(t *testing.T) {
 	t.Parallel()

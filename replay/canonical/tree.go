@@ -23,6 +23,7 @@ type Request struct {
 	Method, Target string
 	Fields         capture.Fields
 	Body           []byte
+	Secret         bool // the body has secrets: it is compared, and never shown
 }
 
 // A tree is a request as JSON values, whatever its body is.
@@ -44,6 +45,12 @@ func read(q *Request) *tree {
 		t.call = reader.Finished()
 	}
 	t.dialect = of(t.call)
+	if q.Secret {
+		w := writer{rpc: t.dialect.rpc, dialect: t.dialect}
+		w.value("", t.body)
+		sum := w.sum()
+		t.body = value(object{"sha256": hex.EncodeToString(sum[:])})
+	}
 	return t
 }
 

@@ -98,11 +98,11 @@ func (s *recording) once(text string) string {
 
 // request returns the request of a recorded exchange for comparison.
 func (s *recording) request(x *capture.Exchange) (*canonical.Request, error) {
-	x, err := s.hidden(x)
+	hidden, err := s.hidden(x)
 	if err != nil {
 		return &canonical.Request{}, err
 	}
-	return requestOf(x)
+	return hiddenRequest(x, hidden)
 }
 
 // hidden returns a recorded exchange without its secrets.

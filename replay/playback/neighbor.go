@@ -70,6 +70,17 @@ func requestOf(x *capture.Exchange) (*canonical.Request, error) {
 	return &canonical.Request{Method: head.Method, Target: head.Target, Fields: head.Fields, Body: body}, err
 }
 
+// hiddenRequest returns the request of an exchange for comparison, with its secrets hidden. A body that hiding has
+// withheld counts as it is, and is not shown.
+func hiddenRequest(x, hidden *capture.Exchange) (*canonical.Request, error) {
+	q, err := requestOf(hidden)
+	if err == nil && x.Request.Body.Kept() && !hidden.Request.Body.Kept() {
+		q.Secret = true
+		q.Body, err = x.Request.Content()
+	}
+	return q, err
+}
+
 // upstreamOf returns the key of an agent's or a service's address: its origin, or the name of a tool on standard input
 // and output.
 func upstreamOf(address string) string {

@@ -43,14 +43,13 @@ func (s *service) asked() (*neighborRequest, error) {
 		q.address = p.opts.Upstream(s.r)
 		x.Agent.URL = q.address
 	}
+	hidden := x
 	if p.opts.Hide != nil {
-		hidden, err := p.opts.Hide(x)
-		if err != nil {
+		if hidden, err = p.opts.Hide(x); err != nil {
 			return nil, err
 		}
-		x = hidden
 	}
-	if q.Request, err = requestOf(x); err != nil {
+	if q.Request, err = hiddenRequest(x, hidden); err != nil {
 		return nil, err
 	}
 	q.form = p.rules.Form(q.Request)
