@@ -3,6 +3,7 @@ package playback_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -163,18 +164,24 @@ func rpc(method string, id any, params string) string {
 
 func must0(b []byte, _ error) []byte { return b }
 
-// Each row of what went wrong elsewhere, with the answer that is right. A row fails if the mistake is made.
-func TestTheRightAnswerOrNone(t *testing.T) {
-	t.Parallel()
-	key := bytes.Repeat([]byte("k"), 32)
-	hide := func(x *capture.Exchange) (*capture.Exchange, error) {
+var key = bytes.Repeat([]byte("k"), 32)
+
+// hide returns a function that hides the secrets of an exchange with the key.
+func hide(ctx context.Context) func(x *capture.Exchange) (*capture.Exchange, error) {
+	return func(x *capture.Exchange) (*capture.Exchange, error) {
 		memory, one := capture.NewMemory(capture.Info{}), x.Copy()
 		one.Seq = 1
 		if err := redact.New(memory, redact.Options{Key: key}).Append(capture.Steps(one)...); err != nil {
 			return nil, err
 		}
-		return memory.Exchange(t.Context(), 1)
+		return memory.Exchange(ctx, 1)
 	}
+}
+
+// Each row of what went wrong elsewhere, with the answer that is right. A row fails if the mistake is made.
+func TestTheRightAnswerOrNone(t *testing.T) {
+	t.Parallel()
+	hide := hide(t.Context())
 	result := func(id, text string) string {
 		return fmt.Sprintf(`{"role":"tool","tool_call_id":%q,"content":%q}`, id, text)
 	}
