@@ -70,7 +70,7 @@ func ByForm(name, text string) string {
 	var out strings.Builder
 	done := 0
 	for i := 0; i < len(text); {
-		if c := text[i]; !mayStart[c] || isWord(c) && inWord(text[:i]) {
+		if c := text[i]; !mayStart[c] || i > 0 && isWord(c) && isWord(text[i-1]) && !isEscape(text, i-1) {
 			i++
 			continue
 		}
@@ -91,13 +91,9 @@ func ByForm(name, text string) string {
 	return out.String()
 }
 
-// inWord reports whether a word goes on after a text. The line breaks and tabs of JSON in a text are no letters.
-func inWord(before string) bool {
-	n := len(before)
-	if n == 0 || !isWord(before[n-1]) {
-		return false
-	}
-	return n == 1 || before[n-2] != '\\' || strings.IndexByte("nrt", before[n-1]) < 0
+// isEscape reports whether a letter is that of a line break or a tab of JSON in a text.
+func isEscape(text string, i int) bool {
+	return i > 0 && text[i-1] == '\\' && (text[i] == 'n' || text[i] == 'r' || text[i] == 't')
 }
 
 // mayStart has the bytes with which values begin that formAt knows.
