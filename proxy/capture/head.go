@@ -141,6 +141,25 @@ func ParseResponseHead(raw []byte) Head {
 	return h
 }
 
+// SplitTarget splits the target of a request into its path, as it is written, and its query. origin is the scheme and the
+// authority of a target in absolute form, and "" otherwise. A target that begins with a slash is its own path, even if a
+// URL follows in it.
+//
+// Source: RFC 9112 section 3.2.
+func SplitTarget(target string) (origin, path, query string) {
+	path, query, _ = strings.Cut(target, "?")
+	scheme, rest, found := strings.Cut(path, "://")
+	if !found || strings.Contains(scheme, "/") {
+		return "", path, query
+	}
+	end := strings.IndexByte(rest, '/')
+	if end < 0 {
+		return path, "/", query
+	}
+	end += len(scheme) + len("://")
+	return path[:end], path[end:], query
+}
+
 // ParseFields reads raw fields without a first line, such as a trailer.
 func ParseFields(raw []byte) (Fields, []BadLine) {
 	var h Head

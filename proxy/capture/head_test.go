@@ -8,6 +8,26 @@ import (
 	"a2atap/proxy/expect"
 )
 
+// A target that begins with a slash is its own path, and a URL in a query is not the target's.
+func TestSplitTarget(t *testing.T) {
+	t.Parallel()
+	for target, want := range map[string][3]string{
+		"/a/b?c=1":                      {"", "/a/b", "c=1"},
+		"http://h:1/a?c":                {"http://h:1", "/a", "c"},
+		"http://h?c":                    {"http://h", "/", "c"},
+		"/fetch/https://b.example/x?c":  {"", "/fetch/https://b.example/x", "c"},
+		"/login?next=https://b.example": {"", "/login", "next=https://b.example"},
+		"//a/b":                         {"", "//a/b", ""},
+		"*":                             {"", "*", ""},
+		"h:443":                         {"", "h:443", ""},
+		"":                              {"", "", ""},
+	} {
+		var got [3]string
+		got[0], got[1], got[2] = capture.SplitTarget(target)
+		expect.Equal(t, target, want, got)
+	}
+}
+
 func TestParseRequestHead(t *testing.T) {
 	tests := []struct {
 		name, raw string

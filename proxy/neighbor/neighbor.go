@@ -137,10 +137,7 @@ func Recognize(r Request, room int) *Reader {
 
 // Path returns the path of a target in origin or absolute form, without query and final slash.
 func Path(target string) string {
-	path, _, _ := strings.Cut(target, "?")
-	if _, rest, absolute := strings.Cut(path, "://"); absolute {
-		path = rest[max(strings.IndexByte(rest, '/'), 0):]
-	}
+	_, path, _ := capture.SplitTarget(target)
 	return strings.TrimSuffix(path, "/")
 }
 

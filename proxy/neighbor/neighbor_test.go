@@ -266,3 +266,14 @@ func FuzzCalls(f *testing.F) {
 		}
 	})
 }
+
+// A URL in a path is a part of the path.
+func TestPaths(t *testing.T) {
+	for target, want := range map[string]string{
+		"/fetch/https://b.example/v1/?x": "/fetch/https://b.example/v1", "http://h/v1/chat/": "/v1/chat", "http://h": "", "/": "",
+	} {
+		if got := neighbor.Path(target); got != want {
+			t.Errorf("%s: %q, want %q", target, got, want)
+		}
+	}
+}

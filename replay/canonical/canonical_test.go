@@ -3,6 +3,7 @@ package canonical_test
 import (
 	"fmt"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -42,6 +43,10 @@ func TestForms(t *testing.T) {
 		return post(chat, `{"model":"m","messages":[{"role":"user","content":"x"},`+first+`,`+second+`]}`)
 	}
 	const a, b = `{"role":"tool","tool_call_id":"call_a","content":"1"}`, `{"role":"tool","tool_call_id":"call_b","content":"2"}`
+	field := func(name, content string) *canonical.Request {
+		return post("/v1/audio", "--b\r\nContent-Disposition: form-data; name=\""+name+"\"\r\n\r\n"+content+"\r\n--b--\r\n",
+			"Content-Type", "multipart/form-data; boundary=b")
+	}
 	rpc := func(body string) *canonical.Request { return post("/mcp", body) }
 	tests := []struct {
 		name string
@@ -115,6 +120,22 @@ func TestForms(t *testing.T) {
 
 		{"a UUID", meaning, text("session 0b5cdd0a-9f0c-4b7e-9b43-1d0b6d1c9a55."), text("session 5f1d2a44-1111-4222-8333-444455556666.")},
 		{"a UUID without hyphens", meaning, text("run 0b5cdd0a9f0c4b7e9b431d0b6d1c9a55"), text("run 5f1d2a44111142228333444455556666")},
+		{"the date of a model", different, post(chat, `{"model":"gpt-4o-2024-05-13"}`), post(chat, `{"model":"gpt-4o-2024-08-06"}`)},
+		{"the date of a model of several", different, post(chat, `{"models":["a","gpt-4o-2024-05-13"]}`), post(chat, `{"models":["a","gpt-4o-2024-08-06"]}`)},
+		{"the date of a model in a form", different, field("model", "gpt-4o-2024-05-13"), field("model", "gpt-4o-2024-08-06")},
+		{"a date in a form", meaning, field("prompt", "of 2024-05-13"), field("prompt", "of 2024-08-06")},
+		{"the version of MCP", different, rpc(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}`), rpc(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}`)},
+		{"the version of Azure", different, post("/x?api-version=2024-10-21", `{}`), post("/x?api-version=2025-01-01", `{}`)},
+		{"the version of Bedrock", different, post("/x", `{"anthropic_version":"bedrock-2023-05-31"}`), post("/x", `{"anthropic_version":"bedrock-2024-05-31"}`)},
+		{"a date that is no version", meaning, post("/x", `{"conversion":"of 2024-10-21","on":"2024-10-21"}`), post("/x", `{"conversion":"of 2025-10-21","on":"2025-10-21"}`)},
+		{"what a version has inside", meaning, post("/x", `{"version":{"made":"2024-10-21"}}`), post("/x", `{"version":{"made":"2025-10-21"}}`)},
+		{"a model in a path", different, post("/v1/models/gpt-4o-2024-05-13", `{}`), post("/v1/models/gpt-4o-2024-08-06", `{}`)},
+		{"a deployment in a path", different, post("/openai/deployments/gpt-4o-2024-05-13/chat/completions", `{}`), post("/openai/deployments/gpt-4o-2024-08-06/chat/completions", `{}`)},
+		{"a version in a path", different, post("/2015-03-31/functions/f", `{}`), post("/2016-03-31/functions/f", `{}`)},
+		{"a date in a path", meaning, post("/weather/2015-03-31", `{}`), post("/weather/2016-03-31", `{}`)},
+		{"a URL in a path", different, post("/fetch/https://a.example/x", `{}`), post("/fetch/https://b.example/x", `{}`)},
+		{"the path of an absolute target", exact, post("http://h/x?a=1", `{}`), post("/x?a=1", `{}`)},
+		{"an absolute target without a path", exact, post("http://h", `{}`), post("/", `{}`)},
 		{"another digest", different, text("sha 0b5cdd0a9f0c1b7e9b431d0b6d1c9a55"), text("sha 5f1d2a44111112228333444455556666")},
 		{"a date", meaning, text("Today is 2026-11-30."), text("Today is 2025-01-02.")},
 		{"a timestamp", meaning, text("at 2026-11-30T15:36:24.123456+00:00 it"), text("at 2025-01-02T03:04:05Z it")},
@@ -130,6 +151,18 @@ func TestForms(t *testing.T) {
 		{"a temporary folder of Go", meaning, text("in /tmp/a2atap-run-1234567890/x"), text("in /tmp/a2atap-run-9876543210/x")},
 		{"a temporary folder of Node.js", meaning, text("in /tmp/mcp-a1B2c3"), text("in /tmp/mcp-Zz9yXw")},
 		{"files in the folder", different, text("read /tmp/report.txt"), text("read /tmp/other.txt")},
+		{"a temporary folder of a Go build", meaning, text("in /tmp/go-build3912847561/b001"), text("in /tmp/go-build1029384756/b001")},
+		{"a temporary folder of Windows", meaning, text(`in C:\Users\Ann Lee\AppData\Local\Temp\tmpab12cd_x\a`), text(`in D:\Users\bo\AppData\Local\Temp\tmpzz99yy_q\a`)},
+		{"a folder below a temporary one of Windows", different, text(`in C:\Users\a\AppData\Local\Temp\one`), text(`in C:\Users\a\AppData\Local\Temp\two`)},
+		{"a text before a temporary folder of Windows", different, text(`T: buy it, see a\AppData\Local\Temp\x`), text(`T: sell it, see a\AppData\Local\Temp\x`)},
+		{"a folder of another user", different, text(`in C:\Users\a\Desktop, or b\AppData\Local\Temp\x`), text(`in C:\Users\c\Desktop, or b\AppData\Local\Temp\x`)},
+		{"a folder of macOS that is not temporary", different, text("in /var/folders/a b/T/x"), text("in /var/folders/c d/T/x")},
+		{"words in mixed case", different, text("in /tmp/getWeather"), text("in /tmp/getForecast")},
+		{"words with an acronym", different, text("in /tmp/my-getURL"), text("in /tmp/my-putURL")},
+		{"a word with a digit", different, text("in /tmp/s3bucket"), text("in /tmp/s3folder")},
+		{"a numbered word", different, text("in /tmp/report2"), text("in /tmp/report3")},
+		{"a date after a line break of JSON in the text", meaning, text(`{"a":"x\n2026-11-30"}`), text(`{"a":"x\n2025-01-02"}`)},
+		{"a date in a word", different, text(`n2026-11-30`), text(`n2025-01-02`)},
 		{"a port of this machine", meaning, text("see http://127.0.0.1:40123/x"), text("see http://127.0.0.1:50999/x")},
 		{"a port elsewhere", different, text("see http://10.0.0.1:40123/x"), text("see http://10.0.0.1:50999/x")},
 		{"a secret", meaning, text("key redacted.0123456789abcdef.01234567 ok"), text("key redacted.fedcba9876543210.89abcdef ok")},
@@ -197,6 +230,11 @@ func TestDifferencesHavePlaces(t *testing.T) {
 			`[messages[0].content: recorded "run <uuid>: rain", now "run <uuid>: snow"]`,
 		},
 		{"a member", post("/x", `{"a":1}`), post("/x", `{"a":1,"b":true}`), `[b: not recorded, now true]`},
+		{"an empty line more", message("a\nb"), message("a\nb\n"), `[messages[0].content, line 3: not recorded, now an empty line]`},
+		{"an empty line less", message("a\nb\n\nc"), message("a\nb\nc"), `[messages[0].content, line 3: recorded "", now "c"]`},
+		{"a text that is empty", message("a"), message(""), `[messages[0].content: recorded "a", now ""]`},
+		{"a value on two lines", message("a\n<1\n2>"), message("a\n1\n2>"), `[messages[0].content, line 2: recorded "<1", now "1"]`},
+		{"the date of a model", post("/x", `{"model":"m-2024-05-13"}`), post("/x", `{"model":"m-2024-08-06"}`), `[model: recorded "m-2024-05-13", now "m-2024-08-06"]`},
 		{"a type", post("/x", `{"a":1}`), post("/x", `{"a":"1"}`), `[a: recorded 1, now "1"]`},
 		{"a parameter", post("/x?p=1", ""), post("/x?p=2", ""), `[query.p[0]: recorded "1", now "2"]`},
 		{
@@ -208,6 +246,74 @@ func TestDifferencesHavePlaces(t *testing.T) {
 	} {
 		expect.Equal(t, test.name, test.want, fmt.Sprint(rules.Differences(test.was, test.now, 3)))
 	}
+}
+
+// A body with secrets counts, except for the boundaries of its parts, and is not shown.
+func TestSecretBodies(t *testing.T) {
+	t.Parallel()
+	secret := func(q *canonical.Request) *canonical.Request {
+		q.Secret = true
+		return q
+	}
+	var rules *canonical.Rules
+	a, b, c := secret(multipart("aaa", "x")), secret(multipart("bbb", "x")), secret(multipart("aaa", "y"))
+	if rules.Form(a).Exact != rules.Form(b).Exact {
+		t.Error("the boundary counts")
+	}
+	if rules.Form(a).Meaning == rules.Form(c).Meaning {
+		t.Error("the contents do not count")
+	}
+	if got := fmt.Sprint(rules.Differences(a, c, 3)); !strings.HasPrefix(got, "[sha256: recorded ") {
+		t.Error(got)
+	}
+}
+
+// A value that goes beyond its line differs only as a part of the whole text.
+func TestDifferencesOfValuesOnSeveralLines(t *testing.T) {
+	t.Parallel()
+	rules := &canonical.Rules{Ignore: []*regexp.Regexp{regexp.MustCompile(`<\d\n\d>`)}}
+	was, now := post("/x", `{"a":"<1\n2>"}`), post("/x", `{"a":"<1\n2>\n"}`)
+	expect.Equal(t, "a line more", `[a, line 3: not recorded, now an empty line]`, fmt.Sprint(rules.Differences(was, now, 3)))
+	rules = &canonical.Rules{Ignore: []*regexp.Regexp{regexp.MustCompile(`^\d+$`)}}
+	was, now = post("/x", `{"a":"1\n2"}`), post("/x", `{"a":"1\n3"}`)
+	expect.Equal(t, "as a whole", `[a: recorded "1\n2", now "1\n3"]`, fmt.Sprint(rules.Differences(was, now, 3)))
+}
+
+// Results of tools that contain results take no longer than others: two in each, sixty deep, would take forever.
+func TestNestedResultsTakeNoTime(t *testing.T) {
+	t.Parallel()
+	nested := func(end string) *canonical.Request {
+		text := end
+		for range 60 {
+			text = `{"type":"tool_result","tool_use_id":"b","content":[{"type":"tool_result","tool_use_id":"a","content":"1"},` + text + `]}`
+		}
+		return post("/v1/messages", `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[`+text+`]}]}`, "anthropic-version", "1")
+	}
+	rules := &canonical.Rules{}
+	a, b := nested(`{"type":"tool_result","tool_use_id":"b","content":"2"}`), nested(`{"type":"tool_result","tool_use_id":"b","content":"3"}`)
+	if rules.Form(a).Meaning == rules.Form(b).Meaning {
+		t.Error("they have the same meaning")
+	}
+	expect.Equal(t, "differences", 1, len(rules.Differences(a, b, 3)))
+	expect.Equal(t, "distance", 2, rules.Distance(a, b))
+}
+
+// The contents of a deep request take space for its values, not for their paths.
+func TestDeepRequestsTakeLittleSpace(t *testing.T) {
+	deep := func(end string) *canonical.Request {
+		const levels = 5000
+		return post("/x", strings.Repeat(`{"a name of some length":[`, levels)+end+strings.Repeat(`]}`, levels))
+	}
+	q := deep("1")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	canonical.NewSample(q)
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 64<<20 {
+		t.Errorf("a request of %d bytes took %d bytes", len(q.Body), n)
+	}
+	var rules *canonical.Rules
+	expect.Equal(t, "differences", 1, len(rules.Differences(q, deep("2"), 3)))
 }
 
 // Sixteen changed characters in 200 KB are near, and a short text that has nothing in common is not.

@@ -32,11 +32,11 @@ func (r *Rules) Differences(recorded, live *Request, most int) []Difference {
 	was, now := read(recorded), read(live)
 	d := &differ{rules: cmpRules(r), most: most}
 	d.w = writer{rpc: now.dialect.rpc, dialect: now.dialect, rules: d.rules}
-	if a, b := r.place(recorded), r.place(live); a != b {
+	if a, b := r.Place(recorded), r.Place(live); a != b {
 		d.add("path", quote(a), quote(b))
 	}
-	d.values("query", was.query, now.query)
-	d.values("", was.body, now.body)
+	d.values(spot{path: "query"}, was.query, now.query)
+	d.values(spot{}, was.body, now.body)
 	return d.list
 }
 
@@ -47,6 +47,27 @@ type differ struct {
 	list  []Difference
 	most  int
 }
+
+// A spot is a place in a request.
+type spot struct {
+	path  string
+	name  string // of the member that has the value, or the list that it is in
+	depth int
+}
+
+func (s spot) member(name string) spot {
+	if s.path == "" {
+		return spot{name, name, s.depth + 1}
+	}
+	return spot{s.path + "." + name, name, s.depth + 1}
+}
+
+func (s spot) element(i int) spot {
+	return spot{s.path + "[" + strconv.Itoa(i) + "]", s.name, s.depth + 1}
+}
+
+// maxDepth bounds how deep places are named: a deeper value is compared as a whole.
+const maxDepth = 64
 
 func (d *differ) full() bool { return len(d.list) >= d.most }
 
@@ -64,60 +85,56 @@ func orBody(at string) string {
 }
 
 // same reports whether two values have the same meaning.
-func (d *differ) same(a, b jsondoc.Value) bool { return bytes.Equal(d.written(a), d.written(b)) }
+func (d *differ) same(at spot, a, b jsondoc.Value) bool {
+	return bytes.Equal(d.written(at, a), d.written(at, b))
+}
 
-func (d *differ) written(v jsondoc.Value) []byte {
+func (d *differ) written(at spot, v jsondoc.Value) []byte {
 	w := d.w
-	w.value(v, 0)
+	w.value(at.name, v)
 	return w.out
 }
 
-func (d *differ) values(at string, was, now jsondoc.Value) {
+func (d *differ) values(at spot, was, now jsondoc.Value) {
 	switch {
 	case d.full():
 	case was.Kind() != now.Kind():
-		d.add(at, excerpt(was), excerpt(now))
-	case was.Kind() == jsondoc.Object:
-		d.objects(at, d.w.members(was), d.w.members(now))
-	case was.Kind() == jsondoc.Array:
-		d.arrays(at, d.w.elements(was), d.w.elements(now))
+		d.add(at.path, excerpt(was), excerpt(now))
 	case was.Kind() == jsondoc.String:
 		d.texts(at, was.Text(), now.Text())
-	case !d.same(was, now):
-		d.add(at, excerpt(was), excerpt(now))
+	case was.Kind() == jsondoc.Object && at.depth < maxDepth:
+		defer d.w.enter(now)()
+		d.objects(at, d.w.members(was), d.w.members(now))
+	case was.Kind() == jsondoc.Array && at.depth < maxDepth:
+		d.arrays(at, d.w.elements(was), d.w.elements(now))
+	case !d.same(at, was, now):
+		d.add(at.path, excerpt(was), excerpt(now))
 	}
 }
 
-func (d *differ) objects(at string, was, now []member) {
+func (d *differ) objects(at spot, was, now []member) {
 	for len(was) > 0 || len(now) > 0 {
 		switch {
 		case len(now) == 0 || len(was) > 0 && was[0].name < now[0].name:
-			d.values(below(at, was[0].name), was[0].value, jsondoc.Value{})
+			d.values(at.member(was[0].name), was[0].value, jsondoc.Value{})
 			was = was[1:]
 		case len(was) == 0 || now[0].name < was[0].name:
-			d.values(below(at, now[0].name), jsondoc.Value{}, now[0].value)
+			d.values(at.member(now[0].name), jsondoc.Value{}, now[0].value)
 			now = now[1:]
 		default:
-			d.values(below(at, now[0].name), was[0].value, now[0].value)
+			d.values(at.member(now[0].name), was[0].value, now[0].value)
 			was, now = was[1:], now[1:]
 		}
 	}
 }
 
-func below(at, name string) string {
-	if at == "" {
-		return name
-	}
-	return at + "." + name
-}
-
 // arrays compares elements by their place, after those at the beginning and the end that are equal.
-func (d *differ) arrays(at string, was, now []jsondoc.Value) {
+func (d *differ) arrays(at spot, was, now []jsondoc.Value) {
 	first := 0
-	for first < min(len(was), len(now)) && d.same(was[first], now[first]) {
+	for first < min(len(was), len(now)) && d.same(at, was[first], now[first]) {
 		first++
 	}
-	for len(was) > first && len(now) > first && d.same(was[len(was)-1], now[len(now)-1]) {
+	for len(was) > first && len(now) > first && d.same(at, was[len(was)-1], now[len(now)-1]) {
 		was, now = was[:len(was)-1], now[:len(now)-1]
 	}
 	for i := first; i < max(len(was), len(now)); i++ {
@@ -128,40 +145,47 @@ func (d *differ) arrays(at string, was, now []jsondoc.Value) {
 		if i < len(now) {
 			b = now[i]
 		}
-		d.values(at+"["+strconv.Itoa(i)+"]", a, b)
+		d.values(at.element(i), a, b)
 	}
 }
 
-// texts compares two texts line by line, and shows them as they are compared.
-func (d *differ) texts(at, was, now string) {
-	a, b := d.rules.normal(was), d.rules.normal(now)
+// texts compares two texts line by line, and shows them as they are compared. Where no line differs, a value goes beyond
+// the end of its line, and the texts differ as a whole.
+func (d *differ) texts(at spot, was, now string) {
+	a, b := d.rules.normal(at.name, was), d.rules.normal(at.name, now)
 	if a == b {
 		return
 	}
 	before, after := strings.Split(was, "\n"), strings.Split(now, "\n")
-	line := 0
-	for line < min(len(before), len(after)) && d.rules.normal(before[line]) == d.rules.normal(after[line]) {
-		line++
+	for line := range max(len(before), len(after)) {
+		place := at.path + fmt.Sprintf(", line %d", line+1)
+		switch {
+		case line >= len(before):
+			d.add(place, "", lineOf(d.rules.normal(at.name, after[line])))
+			return
+		case line >= len(after):
+			d.add(place, lineOf(d.rules.normal(at.name, before[line])), "")
+			return
+		}
+		if x, y := d.rules.normal(at.name, before[line]), d.rules.normal(at.name, after[line]); x != y {
+			if max(len(before), len(after)) == 1 {
+				break
+			}
+			x, y = around(x, y)
+			d.add(place, strconv.Quote(x), strconv.Quote(y))
+			return
+		}
 	}
-	if max(len(before), len(after)) > 1 {
-		at += fmt.Sprintf(", line %d", line+1)
+	a, b = around(a, b)
+	d.add(at.path, strconv.Quote(a), strconv.Quote(b))
+}
+
+// lineOf returns a line that only one of two texts has, for display.
+func lineOf(s string) string {
+	if s == "" {
+		return "an empty line"
 	}
-	var x, y string
-	if line < len(before) {
-		x = d.rules.normal(before[line])
-	}
-	if line < len(after) {
-		y = d.rules.normal(after[line])
-	}
-	x, y = around(x, y)
-	switch {
-	case line >= len(before):
-		d.add(at, "", strconv.Quote(y))
-	case line >= len(after):
-		d.add(at, strconv.Quote(x), "")
-	default:
-		d.add(at, strconv.Quote(x), strconv.Quote(y))
-	}
+	return quote(s)
 }
 
 // excerptSize is how much of a text a difference shows, in bytes.

@@ -1,6 +1,7 @@
 package canonical
 
 import (
+	"regexp"
 	"strings"
 )
 
@@ -27,25 +28,22 @@ func folder(s string) (n int, word string) {
 	}
 }
 
-// tempRoot returns the length of a system's folder for temporary files with which a text begins, with the slash after
-// it.
+// tempRoots match the folders of systems for temporary files at the beginning of a text, with the slash after them: of
+// Linux, macOS, and Windows.
+var tempRoots = [...]*regexp.Regexp{
+	regexp.MustCompile(`^(?:/private)?(?:/var)?/tmp/`),
+	regexp.MustCompile(`^(?:/private)?/var/folders/\w{1,10}/\w{1,50}/T/`),
+	regexp.MustCompile(`^[A-Z]:\\Users\\[^\\/:*?"<>|\r\n]{1,100}\\AppData\\Local\\Temp\\`),
+}
+
+// tempRoot returns the length of a system's folder for temporary files with which a text begins; 0 if there is none.
 func tempRoot(s string) int {
-	for _, root := range [...]string{"/tmp/", "/var/tmp/", "/private/tmp/"} {
-		if strings.HasPrefix(s, root) {
-			return len(root)
-		}
+	if s[0] == '/' && !strings.HasPrefix(s, "/tmp") && !strings.HasPrefix(s, "/var") && !strings.HasPrefix(s, "/private") {
+		return 0
 	}
-	for _, root := range [...]string{"/var/folders/", "/private/var/folders/"} {
-		if strings.HasPrefix(s, root) { // macOS: two names, and T
-			if i := strings.Index(s, "/T/"); i > 0 && i < len(root)+50 {
-				return i + len("/T/")
-			}
-		}
-	}
-	if s[0] >= 'A' && s[0] <= 'Z' && s[1] == ':' {
-		const temp = `\AppData\Local\Temp\`
-		if i := strings.Index(s[:min(len(s), 200)], temp); i > 0 && !strings.ContainsAny(s[:i], "\n\"") {
-			return i + len(temp)
+	for _, root := range tempRoots {
+		if at := root.FindStringIndex(s); at != nil {
+			return at[1]
 		}
 	}
 	return 0
@@ -63,11 +61,21 @@ func isRandom(name string) bool {
 		return true // Python
 	}
 	end := len(name)
-	for end > 0 && (isDigit(name[end-1]) || name[end-1]|0x20 >= 'a' && name[end-1]|0x20 <= 'z') {
+	for end > 0 && (isDigit(name[end-1]) || isLetter(name[end-1])) {
 		end--
 	}
 	last := name[end:]
 	if len(last) < 6 {
+		return false
+	}
+	digits := len(last) - len(strings.TrimRight(last, "0123456789"))
+	if digits == len(last) {
+		return digits >= 8 && end > 0
+	}
+	if digits >= 9 { // Go and Java
+		return true
+	}
+	if isWords(last) {
 		return false
 	}
 	upper, lower, interleaved := false, false, false
@@ -76,6 +84,23 @@ func isRandom(name string) bool {
 		lower = lower || last[i] >= 'a'
 		interleaved = interleaved || i > 0 && isDigit(last[i-1]) && !isDigit(last[i])
 	}
-	number := strings.Trim(last, "0123456789") == ""
-	return upper && lower || interleaved || number && len(last) >= 8 && end > 0
+	return upper && lower || interleaved
+}
+
+// words matches names that people write: Report, myReport, getURL, s3bucket, report2.
+var words = regexp.MustCompile(`^(?:[A-Za-z]{1,3}\d{1,3})?((?:[A-Z]*[a-z]{2,})+(?:[A-Z]{2,})?)\d*$`)
+
+// isWords reports whether a name seems to consist of words, of which a quarter are vowels.
+func isWords(name string) bool {
+	m := words.FindStringSubmatch(name)
+	if m == nil || len(m[1]) < 4 {
+		return false
+	}
+	vowels := 0
+	for _, c := range []byte(m[1]) {
+		if strings.IndexByte("aeiou", c|0x20) >= 0 {
+			vowels++
+		}
+	}
+	return vowels >= (len(m[1])+3)/4
 }

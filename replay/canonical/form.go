@@ -28,7 +28,7 @@ type Form struct {
 func (r *Rules) Form(q *Request) *Form {
 	t := read(q)
 	f := &Form{
-		Call: t.call, Place: r.place(q), Credentials: credentials(q), Session: q.Fields.Get("Mcp-Session-Id"),
+		Call: brief(t.call), Place: r.Place(q), Credentials: credentials(q), Session: strings.Clone(q.Fields.Get("Mcp-Session-Id")),
 	}
 	exact := writer{rpc: t.dialect.rpc, dialect: t.dialect}
 	exact.request(q.Method+" "+t.path, t)
@@ -39,6 +39,14 @@ func (r *Rules) Form(q *Request) *Form {
 	return f
 }
 
+// brief returns a call without what takes space: a Form of each recorded call is kept.
+func brief(c *neighbor.Call) *neighbor.Call {
+	if c == nil {
+		return nil
+	}
+	return &neighbor.Call{Kind: c.Kind, Protocol: c.Protocol, Operation: c.Operation, Subject: c.Subject}
+}
+
 func cmpRules(r *Rules) *Rules {
 	if r == nil {
 		return &Rules{}
@@ -46,7 +54,8 @@ func cmpRules(r *Rules) *Rules {
 	return r
 }
 
-func (r *Rules) place(q *Request) string { return q.Method + " " + r.normal(pathOf(q.Target)) }
+// Place returns the method and the path of a request in their normal form.
+func (r *Rules) Place(q *Request) string { return q.Method + " " + r.path(q.Target) }
 
 // A writer writes values in an unambiguous form.
 type writer struct {
@@ -54,6 +63,7 @@ type writer struct {
 	rpc     bool
 	dialect *dialect
 	rules   *Rules // nil to write what is there, and else to write its meaning
+	inside  bool   // the result of a tool call, where nothing is sorted
 }
 
 func (w *writer) sum() (s Sum) {
@@ -64,8 +74,8 @@ func (w *writer) sum() (s Sum) {
 
 func (w *writer) request(place string, t *tree) {
 	w.text(place)
-	w.value(t.query, 0)
-	w.value(t.body, 0)
+	w.value("", t.query)
+	w.value("", t.body)
 }
 
 // text writes a text with its length before it.
@@ -74,8 +84,8 @@ func (w *writer) text(s string) {
 	w.out = append(append(w.out, ':'), s...)
 }
 
-// value writes a value. depth is how many values are around it.
-func (w *writer) value(v jsondoc.Value, depth int) {
+// value writes a value. name is the name of the member that has it, or the list that it is in; it may be empty.
+func (w *writer) value(name string, v jsondoc.Value) {
 	switch v.Kind() {
 	case jsondoc.Absent:
 		w.out = append(w.out, '-')
@@ -84,28 +94,45 @@ func (w *writer) value(v jsondoc.Value, depth int) {
 	case jsondoc.Number:
 		w.out = append(jsondoc.AppendNumber(append(w.out, '#'), v), ';')
 	case jsondoc.String:
-		w.text(w.normal(v.Text()))
+		w.text(w.normal(name, v.Text()))
 	case jsondoc.Array:
 		w.out = append(w.out, '[')
 		for _, e := range w.elements(v) {
-			w.value(e, depth+1)
+			w.value(name, e)
 		}
 		w.out = append(w.out, ']')
 	case jsondoc.Object:
+		defer w.enter(v)()
 		w.out = append(w.out, '{')
 		for _, m := range w.members(v) {
 			w.text(m.name)
-			w.value(m.value, depth+1)
+			w.value(m.name, m.value)
 		}
 		w.out = append(w.out, '}')
 	}
 }
 
-func (w *writer) normal(text string) string {
+// enter notes that the members of an object follow. Its result ends that.
+func (w *writer) enter(o jsondoc.Value) (leave func()) {
+	before := w.inside
+	w.inside = before || w.isResult(o)
+	return func() { w.inside = before }
+}
+
+// isResult reports whether a value is the result of a tool call, if that makes a difference.
+func (w *writer) isResult(v jsondoc.Value) bool {
+	if w.rules == nil || w.dialect.result == nil {
+		return false
+	}
+	_, ok := w.dialect.result(v)
+	return ok
+}
+
+func (w *writer) normal(name, text string) string {
 	if w.rules == nil {
 		return text
 	}
-	return w.rules.normal(text)
+	return w.rules.normal(name, text)
 }
 
 // A member is a member of an object.
@@ -135,21 +162,18 @@ func (w *writer) members(o jsondoc.Value) []member {
 }
 
 // elements returns the elements of an array. If only the meaning counts, results of tool calls that follow each other
-// are sorted by the call.
+// are sorted by the call, except in a result: that would take time exponential in the depth.
 func (w *writer) elements(list jsondoc.Value) []jsondoc.Value {
 	var all []jsondoc.Value
 	for _, e := range list.Elems() {
 		all = append(all, e)
 	}
-	if w.rules == nil || w.dialect.result == nil {
+	if w.inside {
 		return all
 	}
 	for i := 0; i < len(all); {
 		end := i
-		for end < len(all) {
-			if _, ok := w.dialect.result(all[end]); !ok {
-				break
-			}
+		for end < len(all) && w.isResult(all[end]) {
 			end++
 		}
 		if end-i > 1 {
@@ -170,8 +194,9 @@ func (w *writer) sort(results []jsondoc.Value) {
 	list := make([]keyed, len(results))
 	for i, v := range results {
 		call, _ := w.dialect.result(v)
-		inner := writer{rules: w.rules, dialect: w.dialect}
-		inner.value(v, 1)
+		inner := *w
+		inner.out = nil
+		inner.value("", v)
 		list[i] = keyed{call, inner.out, v}
 	}
 	slices.SortStableFunc(list, func(a, b keyed) int {

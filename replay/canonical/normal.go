@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
 )
 
@@ -12,22 +13,64 @@ type Rules struct {
 	Ignore []*regexp.Regexp // what they match in a text may differ
 }
 
-// normal returns a text in which a word for their form replaces the values that every run generates.
-func (r *Rules) normal(text string) string {
+// normal returns a text in which a word for their form replaces the values that every run generates. name is the name of
+// the member or the parameter that has the text.
+func (r *Rules) normal(name, text string) string { return ByForm(name, r.ignored(text)) }
+
+func (r *Rules) ignored(text string) string {
 	if r != nil {
 		for _, e := range r.Ignore {
 			text = e.ReplaceAllLiteralString(text, "<ignored>")
 		}
 	}
-	return ByForm(text)
+	return text
 }
 
-// ByForm replaces the values that are recognized by their form alone. A text without any is returned as it is.
-func ByForm(text string) string {
+// path returns the path of a target in its normal form.
+func (r *Rules) path(target string) string {
+	_, path, _ := capture.SplitTarget(target)
+	path = r.ignored(path)
+	var out strings.Builder
+	done := 0
+	for _, at := range choices.FindAllStringIndex(path, -1) {
+		out.WriteString(ByForm("", path[done:at[0]]) + path[at[0]:at[1]])
+		done = at[1]
+	}
+	out.WriteString(ByForm("", path[done:]))
+	return out.String()
+}
+
+// choices matches the parts of a path that choose a model or a version: /models/gpt-4o-2024-08-06, and a date with which a
+// path begins.
+var choices = regexp.MustCompile(`^/\d{4}-\d{2}-\d{2}(?:/|$)|/(?:[^/]*[-_])?(?:model|engine|deployment|version)s?/[^/]+`)
+
+// chooses reports whether a member or a parameter chooses a model or a version, such as model, api-version or
+// protocolVersion. A date in it is part of the choice.
+func chooses(name string) bool {
+	for _, word := range [...]string{
+		"model", "models", "modelId", "model_id", "modelName", "model_name", "engine", "deployment", "version", "versions",
+	} {
+		i := len(name) - len(word)
+		if i < 0 || !strings.EqualFold(name[i:], word) {
+			continue
+		}
+		if i == 0 || !isLetter(name[i-1]) || name[i] < 'a' && name[i-1] >= 'a' {
+			return true
+		}
+	}
+	return false
+}
+
+// ByForm replaces the values that are recognized by their form alone. A text without any is returned as it is, and so is
+// one whose name says that it chooses a model or a version.
+func ByForm(name, text string) string {
+	if chooses(name) {
+		return text
+	}
 	var out strings.Builder
 	done := 0
 	for i := 0; i < len(text); {
-		if c := text[i]; !mayStart[c] || i > 0 && isWord(c) && isWord(text[i-1]) {
+		if c := text[i]; !mayStart[c] || i > 0 && isWord(c) && isWord(text[i-1]) && !isEscape(text, i-1) {
 			i++
 			continue
 		}
@@ -46,6 +89,11 @@ func ByForm(text string) string {
 	}
 	out.WriteString(text[done:])
 	return out.String()
+}
+
+// isEscape reports whether a letter is that of a line break or a tab of JSON in a text.
+func isEscape(text string, i int) bool {
+	return i > 0 && text[i-1] == '\\' && (text[i] == 'n' || text[i] == 'r' || text[i] == 't')
 }
 
 // mayStart has the bytes with which values begin that formAt knows.

@@ -10,42 +10,47 @@ import (
 
 var seed = maphash.MakeSeed()
 
-// contents returns a hash for each value of a request, and for each line of a text in the form that normal gives it, with
-// its path but without its place in lists.
-func contents(t *tree, normal func(string) string) (all []uint32) {
-	w := writer{rpc: t.dialect.rpc, dialect: t.dialect}
-	add := func(path, text string) {
-		var h maphash.Hash
-		h.SetSeed(seed)
-		h.WriteString(path)
-		h.WriteByte(0)
-		h.WriteString(text)
-		all = append(all, uint32(h.Sum64())) //nolint:gosec // half of it is enough
+// contents returns a hash for each value of a request, and for each line of a text, with its path but without its place in
+// lists. Without rules, texts are as they are.
+func contents(t *tree, rules *Rules) (all []uint32) {
+	w := writer{rpc: t.dialect.rpc, dialect: t.dialect, rules: rules}
+	add := func(at uint64, text string) {
+		all = append(all, uint32(step(at, text))) //nolint:gosec // half of it is enough
 	}
-	var walk func(path string, v jsondoc.Value)
-	walk = func(path string, v jsondoc.Value) {
+	var walk func(at uint64, name string, v jsondoc.Value)
+	walk = func(at uint64, name string, v jsondoc.Value) {
 		switch v.Kind() {
 		case jsondoc.Object:
 			for _, m := range w.members(v) {
-				walk(path+"."+m.name, m.value)
+				walk(step(at, m.name), m.name, m.value)
 			}
 		case jsondoc.Array:
+			at = step(at, "[]")
 			for _, e := range v.Elems() {
-				walk(path+"[]", e)
+				walk(at, name, e)
 			}
 		case jsondoc.String:
-			for line := range strings.SplitSeq(normal(v.Text()), "\n") {
-				add(path, line)
+			for line := range strings.SplitSeq(w.normal(name, v.Text()), "\n") {
+				add(at, line)
 			}
 		case jsondoc.Number:
-			add(path, string(jsondoc.AppendNumber(nil, v)))
+			add(at, string(jsondoc.AppendNumber(nil, v)))
 		case jsondoc.Bool, jsondoc.Null:
-			add(path, string(v.Raw()))
+			add(at, string(v.Raw()))
 		}
 	}
-	walk("?", t.query)
-	walk("", t.body)
+	walk(1, "", t.query)
+	walk(2, "", t.body)
 	return all
+}
+
+// step returns the hash of a path with a further step.
+func step(at uint64, name string) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	maphash.WriteComparable(&h, at)
+	h.WriteString(name)
+	return h.Sum64()
 }
 
 // A Sample is a part of what a request contains, of bounded size: the same part of equal requests.
@@ -59,7 +64,7 @@ const sampleSize = 256
 
 // NewSample returns a sample of a request, as it is.
 func NewSample(q *Request) Sample {
-	all := contents(read(q), func(text string) string { return text })
+	all := contents(read(q), nil)
 	slices.Sort(all)
 	if len(all) <= sampleSize {
 		return Sample{slices.Clip(all), true}
@@ -110,7 +115,7 @@ func apart(a, b []uint32) (n int) {
 
 // Distance returns in how many values, or lines of texts, two requests differ.
 func (r *Rules) Distance(a, b *Request) int {
-	was, now := contents(read(a), r.normal), contents(read(b), r.normal)
+	was, now := contents(read(a), cmpRules(r)), contents(read(b), cmpRules(r))
 	slices.Sort(was)
 	slices.Sort(now)
 	return apart(was, now)

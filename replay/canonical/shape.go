@@ -1,8 +1,10 @@
 package canonical
 
 func isWord(c byte) bool {
-	return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= 0x80
+	return isDigit(c) || isLetter(c) || c == '_' || c >= 0x80
 }
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 

@@ -23,6 +23,7 @@ type Request struct {
 	Method, Target string
 	Fields         capture.Fields
 	Body           []byte
+	Secret         bool // the body has secrets: it is compared, and never shown
 }
 
 // A tree is a request as JSON values, whatever its body is.
@@ -34,7 +35,8 @@ type tree struct {
 }
 
 func read(q *Request) *tree {
-	t := &tree{path: pathOf(q.Target), query: queryOf(q.Target), body: bodyOf(q)}
+	_, path, query := capture.SplitTarget(q.Target)
+	t := &tree{path: path, query: queryOf(query), body: bodyOf(q)}
 	n := neighbor.Request{Method: q.Method, Target: q.Target, Fields: q.Fields}
 	if k := t.body.Kind(); k == jsondoc.Object || k == jsondoc.Array {
 		n.Body = t.body
@@ -43,15 +45,20 @@ func read(q *Request) *tree {
 		t.call = reader.Finished()
 	}
 	t.dialect = of(t.call)
+	if q.Secret {
+		w := writer{rpc: t.dialect.rpc, dialect: t.dialect}
+		w.value("", t.body)
+		sum := w.sum()
+		t.body = value(object{"sha256": hex.EncodeToString(sum[:])})
+	}
 	return t
 }
 
 // value returns a Go value as a JSON value.
 func value(v any) jsondoc.Value { return jsondoc.Parse(marshal(v)).Root }
 
-// queryOf returns the query of a target without credentials; Absent if nothing is left.
-func queryOf(target string) jsondoc.Value {
-	_, query, _ := strings.Cut(target, "?")
+// queryOf returns the parameters of a query without credentials; Absent if nothing is left.
+func queryOf(query string) jsondoc.Value {
 	all := object{}
 	for name, values := range parameters(query) {
 		if !credential.Param(name).Hidden() {
@@ -117,12 +124,15 @@ func partsOf(body []byte, boundary string) (parts []object) {
 		if err != nil {
 			return nil
 		}
+		name, file, kind := p.FormName(), p.FileName(), p.Header.Get("Content-Type")
+		if name != "" && name != "content" && file == "" && kind == "" { // a field of the form
+			parts = append(parts, object{name: contentOf(content)})
+			continue
+		}
 		part := object{"content": contentOf(content)}
-		for name, text := range map[string]string{
-			"name": p.FormName(), "file": p.FileName(), "type": p.Header.Get("Content-Type"),
-		} {
+		for member, text := range map[string]string{"name": name, "file": file, "type": kind} {
 			if text != "" {
-				part[name] = text
+				part[member] = text
 			}
 		}
 		parts = append(parts, part)
@@ -147,7 +157,7 @@ func credentials(q *Request) string {
 			all = append(all, strings.ToLower(f.Name)+": "+f.Value)
 		}
 	}
-	_, query, _ := strings.Cut(q.Target, "?")
+	_, _, query := capture.SplitTarget(q.Target)
 	for name, values := range parameters(query) {
 		if credential.Param(name).Hidden() {
 			all = append(all, "?"+name+"="+strings.Join(values, ","))
@@ -155,13 +165,4 @@ func credentials(q *Request) string {
 	}
 	slices.Sort(all)
 	return strings.Join(all, "\n")
-}
-
-// pathOf returns the path of a target in origin or absolute form.
-func pathOf(target string) string {
-	path, _, _ := strings.Cut(target, "?")
-	if _, rest, absolute := strings.Cut(path, "://"); absolute {
-		path = rest[max(strings.IndexByte(rest, '/'), 0):]
-	}
-	return path
 }

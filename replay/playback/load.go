@@ -63,7 +63,7 @@ func (s *recording) readNeighbor(x *capture.Exchange, rules *canonical.Rules) {
 		return // what passed inside is not known, or it is no call
 	}
 	if err != nil || !isWhole(x) {
-		s.neighbors.bodiless[q.Method+" "+pathOf(q.Target)] = x.Seq
+		s.neighbors.bodiless[rules.Place(q)] = x.Seq
 		s.neighbors.lacking++
 		return
 	}
@@ -76,9 +76,12 @@ func (s *recording) readNeighbor(x *capture.Exchange, rules *canonical.Rules) {
 		return
 	}
 	f := rules.Form(q)
+	for _, text := range [...]*string{&f.Place, &f.Credentials, &f.Session} {
+		*text = s.once(*text)
+	}
 	c := &neighborCall{
-		started: x.Started, asks: asks(q, f, x.Agent.URL),
-		seq: x.Seq, agent: x.Agent.Name, upstream: upstreamOf(x.Agent.URL), form: f, sample: canonical.NewSample(q),
+		started: x.Started, asks: asks(q, f, x.Agent.URL), seq: x.Seq, agent: s.once(x.Agent.Name),
+		upstream: s.once(upstreamOf(x.Agent.URL)), form: f, sample: canonical.NewSample(q),
 	}
 	if x.Response != nil {
 		status := capture.ParseResponseHead(x.Response.Head).Status
@@ -89,16 +92,30 @@ func (s *recording) readNeighbor(x *capture.Exchange, rules *canonical.Rules) {
 	n.byMeaning[c.form.Meaning] = append(n.byMeaning[c.form.Meaning], c)
 }
 
+// once returns a text that is kept for all who have the same.
+func (s *recording) once(text string) string {
+	if known, ok := s.texts[text]; ok {
+		return known
+	}
+	s.texts[text] = text
+	return text
+}
+
 // request returns the request of a recorded exchange for comparison.
 func (s *recording) request(x *capture.Exchange) (*canonical.Request, error) {
-	if s.hide != nil {
-		hidden, err := s.hide(x)
-		if err != nil {
-			return &canonical.Request{}, err
-		}
-		x = hidden
+	hidden, err := s.hidden(x)
+	if err != nil {
+		return &canonical.Request{}, err
 	}
-	return requestOf(x)
+	return hiddenRequest(x, hidden)
+}
+
+// hidden returns a recorded exchange without its secrets.
+func (s *recording) hidden(x *capture.Exchange) (*capture.Exchange, error) {
+	if s.hide == nil {
+		return x, nil
+	}
+	return s.hide(x)
 }
 
 // isWhole reports whether the recording has everything of an exchange that was sent.

@@ -110,7 +110,10 @@ func (p *Player) explain(call *a2a.Call, f *form) *Miss {
 // changes returns the differences between a call and a recorded one for display.
 func (p *Player) changes(a *exchange, call *a2a.Call, f *form) (changes []compare.Change) {
 	whole := a.form
-	if was, err := p.recording.open(p.ctx, a); err == nil {
+	p.mu.Unlock() // others get their answers while the capture is read
+	was, err := p.recording.open(p.ctx, a)
+	p.mu.Lock()
+	if err == nil {
 		whole = newForm(&was.call)
 		whole.failed = a.form.failed
 	}

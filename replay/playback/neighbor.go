@@ -25,7 +25,7 @@ type neighborCall struct {
 	started  time.Time
 	asks     bool // something, so that a run without it is another run
 	refused  bool // it was answered with 401 or 403
-	uses     int  // how often it was played
+	uses     int  // how often it was played; guarded by Player.mu
 }
 
 // hiding returns an exchange without its secrets.
@@ -70,12 +70,15 @@ func requestOf(x *capture.Exchange) (*canonical.Request, error) {
 	return &canonical.Request{Method: head.Method, Target: head.Target, Fields: head.Fields, Body: body}, err
 }
 
-// pathOf returns the path of a request's target in origin or absolute form.
-func pathOf(target string) string {
-	if u, err := url.Parse(target); err == nil {
-		return u.EscapedPath()
+// hiddenRequest returns the request of an exchange for comparison, with its secrets hidden. A body that hiding has
+// withheld counts as it is, and is not shown.
+func hiddenRequest(x, hidden *capture.Exchange) (*canonical.Request, error) {
+	q, err := requestOf(hidden)
+	if err == nil && x.Request.Body.Kept() && !hidden.Request.Body.Kept() {
+		q.Secret = true
+		q.Body, err = x.Request.Content()
 	}
-	return target
+	return q, err
 }
 
 // upstreamOf returns the key of an agent's or a service's address: its origin, or the name of a tool on standard input

@@ -27,23 +27,24 @@ func (s *service) playNeighbor() (done bool, miss *Miss) {
 		return false, &Miss{Operation: s.r.Method + " " + s.r.URL.Path, Why: "the request cannot be read: " + err.Error()}
 	}
 	s.neighbor = q
-	c, miss := s.p.chooseNeighbor(q)
+	c, repeated, miss := s.p.chooseNeighbor(q)
 	if chosen, ok := s.r.Context().Value(chosenKey{}).(func()); ok {
 		chosen()
 	}
 	if miss != nil {
+		if miss.Why == "" {
+			s.p.explainNeighbor(q, miss)
+		}
 		return false, miss
 	}
 	x, err := s.p.recording.src.Exchange(s.p.ctx, c.seq)
 	if err != nil {
-		s.p.mu.Lock()
-		s.p.report.Served--
-		s.p.mu.Unlock()
 		return false, &Miss{Operation: titleOf(q.form), Nearest: c.seq, Why: err.Error()}
 	}
+	s.p.answered(c, q, repeated)
 	a := &neighborAnswer{service: s, x: x, recorded: c}
 	if was, err := requestOf(x); err == nil && c.form.Call != nil {
-		a.ids = canonical.NewIDs(was.Body, s.body)
+		a.ids = canonical.NewIDs(was.Body, q.content)
 	}
 	a.run()
 	return true, nil
@@ -161,7 +162,7 @@ func (a *neighborAnswer) head(head *capture.Head, coded bool) {
 				continue
 			}
 		case "mcp-session-id":
-			to.Set(f.Name, a.p.session(f.Value))
+			to.Set(f.Name, a.p.session(a.hiddenSession(f.Value)))
 			continue
 		}
 		to.Add(f.Name, f.Value)
@@ -172,6 +173,16 @@ func (a *neighborAnswer) head(head *capture.Head, coded bool) {
 	if !head.Fields.Has("Date") {
 		to["Date"] = nil
 	}
+}
+
+// hiddenSession returns the id of a recorded session as recorded requests have it when they are compared.
+func (a *neighborAnswer) hiddenSession(id string) string {
+	x, err := a.p.recording.hidden(a.x)
+	if err != nil || x.Response == nil {
+		return id
+	}
+	head := capture.ParseResponseHead(x.Response.Head)
+	return head.Fields.Get("Mcp-Session-Id")
 }
 
 // isLines reports whether a body is a stream of JSON values, one a line.
@@ -294,7 +305,7 @@ func (s *service) refuseNeighbor(m *Miss) {
 	var call *neighbor.Call
 	var raw []byte
 	if q != nil {
-		call, raw = q.form.Call, s.body
+		call, raw = q.form.Call, q.content
 	}
 	if q != nil && !q.asks { // MCP lets servers have no such stream, and no sessions to end
 		s.w.Header().Set("Allow", "POST")

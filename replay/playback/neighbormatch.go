@@ -11,68 +11,65 @@ import (
 	"a2atap/replay/compare"
 )
 
-// chooseNeighbor finds the recorded call that answers a request, and marks it as played. An equal request goes before
-// one with the same meaning; of equal ones, the first that was not played. All must have been sent to the same upstream.
-func (p *Player) chooseNeighbor(q *neighborRequest) (*neighborCall, *Miss) {
+// chooseNeighbor finds the recorded call that answers a request, and marks it as played. Of several, the first that was
+// not played; one in the same session of MCP goes before. It reports whether that call was played before. A Miss without
+// a reason is for explainNeighbor.
+func (p *Player) chooseNeighbor(q *neighborRequest) (c *neighborCall, repeated bool, miss *Miss) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	list, why := p.candidates(q)
-	var best, last *neighborCall
+	inSession := func(c *neighborCall) bool { return q.session != "" && c.form.Session == q.session }
+	var fresh, used *neighborCall
 	for _, c := range list {
-		if c.uses > 0 {
-			last = c
-			continue
-		}
-		if best == nil || c.preference(q) > best.preference(q) {
-			best = c
+		switch {
+		case c.uses > 0 && (used == nil || inSession(c) || !inSession(used)):
+			used = c
+		case c.uses == 0 && (fresh == nil || inSession(c) && !inSession(fresh)):
+			fresh = c
 		}
 	}
 	switch {
-	case best != nil:
-	case last == nil:
-		return nil, p.explainNeighbor(q, why)
-	case p.opts.UsedUp == RepeatLast || !last.asks:
-		if best = last; best.asks {
-			p.report.Repeated++
-		}
+	case fresh != nil:
+		c = fresh
+	case used == nil:
+		return nil, false, &Miss{Operation: titleOf(q.form), Why: why}
+	case p.opts.UsedUp == RepeatLast || !used.asks:
+		c, repeated = used, true
 	default:
-		why = fmt.Sprintf("all %d recorded answers to it were given, the last from exchange %d", len(list), last.seq)
+		why = fmt.Sprintf("all %d recorded answers to it were given, the last from exchange %d", len(list), used.seq)
 		if len(list) == 1 {
-			why = fmt.Sprintf("the one recorded answer to it, exchange %d, was given already", last.seq)
+			why = fmt.Sprintf("the one recorded answer to it, exchange %d, was given already", used.seq)
 		}
-		return nil, &Miss{Operation: titleOf(q.form), Nearest: last.seq, Why: why}
+		return nil, false, &Miss{Operation: titleOf(q.form), Nearest: used.seq, Why: why}
 	}
-	best.uses++
+	c.uses++
 	close(p.progress)
 	p.progress = make(chan struct{})
-	if best.asks {
-		p.report.Served++
-		if best.form.Exact == q.form.Exact {
-			p.report.Exact++
-		}
-	}
 	if _, known := p.recording.upstreams.of(q.address); !known && q.address != "" {
-		p.recording.upstreams.bound[upstreamOf(q.address)] = best.upstream
+		p.recording.upstreams.bound[upstreamOf(q.address)] = c.upstream
 	}
-	return best, nil
+	return c, repeated, nil
 }
 
-// preference orders the calls that match a request and were not played: higher is better.
-func (c *neighborCall) preference(q *neighborRequest) (n int) {
-	if c.refused {
-		n += 4
+// answered counts a call that is played.
+func (p *Player) answered(c *neighborCall, q *neighborRequest, repeated bool) {
+	if !c.asks {
+		return
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.report.Served++
 	if c.form.Exact == q.form.Exact {
-		n += 2
+		p.report.Exact++
 	}
-	if q.session != "" && c.form.Session == q.session {
-		n++
+	if repeated {
+		p.report.Repeated++
 	}
-	return n
 }
 
-// candidates returns the recorded calls whose answers a request may get, in their order. Without candidates, it returns
-// the reason if recorded calls have the same meaning.
+// candidates returns the recorded calls whose answers a request may get, in their order: the equal ones, or else those with
+// the same meaning, at the same upstream. Without candidates, it returns the reason if recorded calls have the same
+// meaning.
 func (p *Player) candidates(q *neighborRequest) (list []*neighborCall, why string) {
 	key, known := p.recording.upstreams.of(q.address)
 	places := map[string]bool{}
@@ -87,7 +84,12 @@ func (p *Player) candidates(q *neighborRequest) (list []*neighborCall, why strin
 	if q.address != "" && !known && len(places) > 1 {
 		return nil, fmt.Sprintf("the recording has no calls to %s, and the same request to %d other addresses", place(q.address), len(places))
 	}
-	return admitted(list, q, why)
+	list, why = admitted(list, q, why)
+	differs := func(c *neighborCall) bool { return c.form.Exact != q.form.Exact }
+	if equal := slices.DeleteFunc(slices.Clone(list), differs); len(equal) > 0 {
+		return equal, ""
+	}
+	return list, why
 }
 
 // admitted removes the calls whose answers depend on other credentials: a refusal is for the credentials that were
@@ -115,49 +117,51 @@ func admitted(list []*neighborCall, q *neighborRequest, why string) ([]*neighbor
 // maxNear is how many of the calls that seem to be nearest are compared in full.
 const maxNear = 5
 
-// explainNeighbor returns how a request without a match differs from the nearest recorded one.
-func (p *Player) explainNeighbor(q *neighborRequest, why string) *Miss {
-	m := &Miss{Operation: titleOf(q.form), Why: why}
-	if why != "" {
-		return m
-	}
-	if seq := p.recording.neighbors.bodiless[q.Method+" "+pathOf(q.Target)]; seq > 0 {
+// explainNeighbor describes how a request without a match differs from the nearest recorded one.
+func (p *Player) explainNeighbor(q *neighborRequest, m *Miss) {
+	if seq := p.recording.neighbors.bodiless[q.form.Place]; seq > 0 {
 		m.Nearest = seq
 		m.Why = fmt.Sprintf("exchange %d cannot be played, since the recording lacks its body; record with --all-traffic, "+
 			"and files with --keep-secrets", seq)
-		return m
+		return
 	}
-	if len(p.recording.neighbors.calls) == 0 {
+	calls := p.recording.neighbors.calls
+	if len(calls) == 0 {
 		m.Why = "the recording has no calls of models, tools or other services"
-		return m
+		return
 	}
-	list := slices.Clone(p.recording.neighbors.calls)
-	key, _ := p.recording.upstreams.of(q.address)
+	type ranked struct {
+		*neighborCall
+		rank, uses int
+	}
+	list := make([]ranked, len(calls))
+	p.mu.Lock()
+	key, known := p.recording.upstreams.of(q.address)
+	for i, c := range calls {
+		list[i] = ranked{neighborCall: c, uses: min(c.uses, 1)}
+	}
+	p.mu.Unlock()
 	sample := canonical.NewSample(q.Request)
-	rank := func(c *neighborCall) int { // the same place first, then the same upstream
-		n := c.sample.Near(&sample)
+	for i, c := range calls { // the same place first, then the same upstream
+		list[i].rank = c.sample.Near(&sample)
 		if c.form.Place != q.form.Place {
-			n += 1 << 30
+			list[i].rank += 1 << 30
 		}
 		if q.address != "" && c.upstream != key {
-			n += 1 << 20
+			list[i].rank += 1 << 20
 		}
-		return n
 	}
-	ranks := make(map[*neighborCall]int, len(list))
-	for _, c := range list {
-		ranks[c] = rank(c)
-	}
-	slices.SortStableFunc(list, func(a, b *neighborCall) int {
-		return cmp.Or(cmp.Compare(ranks[a], ranks[b]), cmp.Compare(min(a.uses, 1), min(b.uses, 1)))
+	slices.SortStableFunc(list, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.uses, b.uses))
 	})
 	if list[0].form.Place != q.form.Place {
-		m.Why = "the recording has no " + q.form.Place + "; it has " + p.requests(q)
-		return m
+		m.Why = "the recording has no " + q.form.Place + "; it has " + p.requests(q, key, known)
+		return
 	}
+	m.Nearest = list[0].seq
 	least := -1
 	for _, c := range list[:min(len(list), maxNear)] {
-		if c.form.Place != q.form.Place || ranks[c]>>20 != ranks[list[0]]>>20 {
+		if c.rank>>20 != list[0].rank>>20 {
 			break
 		}
 		x, err := p.recording.src.Exchange(p.ctx, c.seq)
@@ -174,7 +178,6 @@ func (p *Player) explainNeighbor(q *neighborRequest, why string) *Miss {
 		}
 	}
 	m.Why = fmt.Sprintf("no recorded request matches; the nearest is exchange %d", m.Nearest)
-	return m
 }
 
 // maxDifferences is how many differences from the nearest request are shown.
@@ -187,9 +190,8 @@ func changesOf(list []canonical.Difference) (changes []compare.Change) {
 	return changes
 }
 
-// requests names up to five kinds of recorded calls to the address of a request, or to any.
-func (p *Player) requests(q *neighborRequest) string {
-	key, known := p.recording.upstreams.of(q.address)
+// requests names up to five kinds of recorded calls to the address of a request, or to any if it is not known.
+func (p *Player) requests(q *neighborRequest, key string, known bool) string {
 	var list []string
 	for _, c := range p.recording.neighbors.calls {
 		if q.address != "" && known && c.upstream != key || slices.Contains(list, c.form.Place) {

@@ -19,6 +19,7 @@ type neighborRequest struct {
 	address string // that it was sent to; "" if that does not matter
 	session string // recorded id of its MCP session; "" if it has none
 	asks    bool   // as in a neighborCall
+	content []byte // its body without its content coding, with its secrets
 }
 
 // asked returns the request of a service for comparison, with its secrets hidden.
@@ -34,19 +35,21 @@ func (s *service) asked() (*neighborRequest, error) {
 		x.Request.Body.Data = []byte{}
 	}
 	q := &neighborRequest{}
+	var err error
+	if q.content, err = x.Request.Content(); err != nil {
+		return nil, err
+	}
 	if p.opts.Upstream != nil {
 		q.address = p.opts.Upstream(s.r)
 		x.Agent.URL = q.address
 	}
+	hidden := x
 	if p.opts.Hide != nil {
-		hidden, err := p.opts.Hide(x)
-		if err != nil {
+		if hidden, err = p.opts.Hide(x); err != nil {
 			return nil, err
 		}
-		x = hidden
 	}
-	var err error
-	if q.Request, err = requestOf(x); err != nil {
+	if q.Request, err = hiddenRequest(x, hidden); err != nil {
 		return nil, err
 	}
 	q.form = p.rules.Form(q.Request)

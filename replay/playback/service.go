@@ -1,6 +1,7 @@
 package playback
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"time"
@@ -49,10 +50,20 @@ func (s *service) cut(events int) {
 	panic(http.ErrAbortHandler)
 }
 
+// WithEnd returns a context for a request of a client that reads answers after its last request. When ended is closed, no
+// request follows, and answers that stay open end.
+func WithEnd(ctx context.Context, ended <-chan struct{}) context.Context {
+	return context.WithValue(ctx, endKey{}, ended)
+}
+
+type endKey struct{}
+
 // stay keeps the answer open until the live client leaves, or the player ends, and then breaks it off. It panics, which
 // tells net/http to close the connection.
 func (s *service) stay() {
+	ended, _ := s.r.Context().Value(endKey{}).(<-chan struct{})
 	select {
+	case <-ended:
 	case <-s.r.Context().Done():
 	case <-s.p.ctx.Done():
 	}

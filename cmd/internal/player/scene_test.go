@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -199,4 +200,76 @@ func TestAMessageThatIsTooLongIsMissed(t *testing.T) {
 	if report.Missed != 1 || report.Misses[0].String() != "message to stdio://files: the message is longer than 16 MiB" {
 		t.Errorf("misses: %v", report.Misses)
 	}
+}
+
+// A client that closes the input of a tool gets the answers that the recording has, and the end of the tool: also if the
+// tool once gave no answer, and if the client does not read.
+func TestToolsEnd(t *testing.T) {
+	memory := capture.NewMemory(capture.Info{})
+	body := func(text string) capture.Body {
+		return capture.Body{Data: []byte(text), Size: int64(len(text)), Complete: true}
+	}
+	const call = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"next"}}`
+	for n := range 2 {
+		x := &capture.Exchange{
+			Seq: uint64(n + 1), Started: time.Unix(int64(n), 0), State: capture.StateClosed, Agent: capture.Peer{Name: "files", URL: "stdio://files"}, //nolint:gosec // small
+			Request: capture.Request{Head: []byte("POST / HTTP/1.1\r\nHost: files\r\nContent-Type: application/json\r\n\r\n"), Body: body(fmt.Sprintf(call, n))},
+		}
+		if n == 0 {
+			x.Fault = &capture.TransportFault{Kind: "client-left", Side: "client"}
+		} else {
+			x.Response = &capture.Response{Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"), Body: body(`{"jsonrpc":"2.0","id":1,"result":{}}`)}
+		}
+		must.Do(t, memory.Append(capture.Steps(x)...))
+	}
+	for _, reads := range []bool{true, false} {
+		p := must.Get(playback.New(t.Context(), memory, playback.Options{Upstream: upstream}))(t)
+		defer p.Close()
+		l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+		defer l.Close()
+		ours := must.Get(net.Dial("tcp", l.Addr().String()))(t)
+		defer ours.Close()
+		theirs := must.Get(l.Accept())(t)
+		var conn net.Conn = theirs
+		writing := make(chan struct{})
+		if !reads {
+			conn = &unread{Conn: theirs, writing: writing, done: make(chan struct{})}
+		}
+		played := &tools{player: p, plays: func(string) bool { return true }}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); played.serve(ctx, conn); theirs.Close() }()
+		greeting := `{"name":"files"}`
+		must.Get(ours.Write(append([]byte{0, 0, 0, 0, byte(len(greeting))}, greeting...)))(t)
+		fmt.Fprintf(ours, call+"\n"+call+"\n", 7, 8)
+		must.Do(t, ours.(*net.TCPConn).CloseWrite())
+		if reads {
+			expect.Equal(t, "answers", `p{"jsonrpc":"2.0","id":8,"result":{}}`+"\n", string(must.Get(io.ReadAll(ours))(t)))
+		} else {
+			<-writing
+			cancel() // the program has ended
+		}
+		<-ended
+		cancel()
+	}
+}
+
+// An unread connection's client does not read after the first byte.
+type unread struct {
+	net.Conn
+	writing, done chan struct{}
+}
+
+func (u *unread) Write(p []byte) (int, error) {
+	if len(p) == 1 {
+		return u.Conn.Write(p)
+	}
+	close(u.writing)
+	<-u.done
+	return 0, os.ErrDeadlineExceeded
+}
+
+func (u *unread) SetWriteDeadline(time.Time) error {
+	close(u.done)
+	return nil
 }

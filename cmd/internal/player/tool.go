@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/stdio"
@@ -49,12 +50,14 @@ func (t *tools) serve(ctx context.Context, conn net.Conn) {
 	var asking sync.WaitGroup
 	defer asking.Wait()
 	defer cancel()
+	context.AfterFunc(ctx, func() { conn.SetWriteDeadline(time.Now()) }) //nolint:errcheck // it is a socket
 	h, lines, err := stdio.Greet(conn, func(h stdio.Hello) bool { return t.plays(h.Peer().URL) })
 	if err != nil || !t.plays(h.Peer().URL) {
 		return
 	}
 	to := &client{conn: conn}
-	ctx = context.WithValue(ctx, placeKey{}, h.Peer().URL)
+	ended := make(chan struct{})
+	ctx = playback.WithEnd(context.WithValue(ctx, placeKey{}, h.Peer().URL), ended)
 	asking.Go(func() { t.ask(ctx, to, h.Name, http.MethodGet, nil) })
 	var all sync.WaitGroup
 	for {
@@ -72,6 +75,7 @@ func (t *tools) serve(ctx context.Context, conn net.Conn) {
 			t.player.Refuse("message to "+h.Peer().URL, err.Error())
 		}
 		if err != nil { // the client has closed the tool's input, and still reads
+			close(ended)
 			all.Wait()
 			return
 		}

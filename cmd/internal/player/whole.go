@@ -241,17 +241,20 @@ func (r *run) play(ctx context.Context, path string, args []string) (status int,
 		return 0, err
 	}
 	defer listeners()
+	var started atomic.Pointer[recordedRun]
+	stage.isTap = func(address string) bool {
+		at := started.Load()
+		return at != nil && slices.ContainsFunc(at.taps(), func(t *proxy.Tap) bool { return t.Addr() == address })
+	}
 	recorded, err := r.record(options)
 	if err != nil {
 		return 0, err
 	}
+	started.Store(recorded)
 	stop := func() {
 		if err := recorded.stop(); err != nil {
 			e.Notice(fmt.Sprintf("record the traffic into %s: %v", o.capture.File, err))
 		}
-	}
-	stage.isTap = func(address string) bool {
-		return slices.ContainsFunc(recorded.taps(), func(t *proxy.Tap) bool { return t.Addr() == address })
 	}
 	further := models.Environ(recorded.taps())
 	tools, err := playTools(ctx, r.player, r.plays)
@@ -312,8 +315,9 @@ func (r *run) listen(ctx context.Context) (stop func(), err error) {
 			if err != nil {
 				return nil, fmt.Errorf("listen for playback on %s: %w", at.listen, outbound.Cause(err))
 			}
-			moved[address] = "http://" + l.Addr().String()
-			fmt.Fprintf(r.env.Err, "%s %s\n", at.name, moved[address])
+			today := "http://" + l.Addr().String()
+			moved[playback.Upstream(address)] = today
+			fmt.Fprintf(r.env.Err, "%s %s\n", at.name, today)
 			serve(l, at.listen, address)
 		}
 	}

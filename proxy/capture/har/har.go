@@ -172,7 +172,7 @@ func httpVersion(version string) string {
 
 // requestURL returns where a request went: to its agent, or where its head says.
 func requestURL(x *capture.Exchange, h *capture.Head) string {
-	if strings.Contains(h.Target, "://") {
+	if origin, _, _ := capture.SplitTarget(h.Target); origin != "" {
 		return h.Target
 	}
 	base := "http://" + h.Fields.Get("Host")

@@ -310,3 +310,16 @@ func TestWrite(t *testing.T) {
 		t.Errorf("without an answer: status %d, error %q", unanswered.Response.Status, unanswered.Error)
 	}
 }
+
+// A URL in the query or in the path of a request is not where it went.
+func TestURLsInTargets(t *testing.T) {
+	x := capturetest.Exchanges()[0]
+	x.Request.Head = []byte("GET /login/http://b.example?next=https://c.example HTTP/1.1\r\nHost: a.example\r\n\r\n")
+	var b bytes.Buffer
+	w := must.Get(har.NewWriter(&b, "1"))(t)
+	must.Do(t, w.Write(x))
+	must.Do(t, w.Close())
+	if want := `"http://127.0.0.1:9000/login/http://b.example?next=https://c.example"`; !strings.Contains(b.String(), want) {
+		t.Errorf("want %s in %s", want, b.String())
+	}
+}

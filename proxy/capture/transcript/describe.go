@@ -60,9 +60,8 @@ func defaultID(seq uint64) (id uuid.UUID) {
 func defaultAgent(raw []byte) capture.Peer {
 	p := capture.Peer{Name: "agent"}
 	h := capture.ParseRequestHead(raw)
-	if scheme, rest, ok := strings.Cut(h.Target, "://"); ok {
-		authority, _, _ := strings.Cut(rest, "/")
-		p.URL = scheme + "://" + authority
+	if origin, _, _ := capture.SplitTarget(h.Target); origin != "" {
+		p.URL = origin
 	} else if host := h.Fields.Get("Host"); host != "" {
 		p.URL = "http://" + host
 	}

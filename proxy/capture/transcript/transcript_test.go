@@ -349,3 +349,16 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// A URL in a target is not the agent's, unless the target is one.
+func TestAgentsOfTargets(t *testing.T) {
+	for target, want := range map[string]string{
+		"/login?next=https://c.example": "http://a.example", "/get/http://b.example": "http://a.example",
+		"http://b.example?next=1": "http://b.example",
+	} {
+		tr := parse(t, "-- 1.request --\nGET "+target+" HTTP/1.1\nHost: a.example\n\n")
+		if got := tr.Exchanges[0].Agent.URL; got != want {
+			t.Errorf("%s: agent %s, want %s", target, got, want)
+		}
+	}
+}
