@@ -56,8 +56,7 @@ type search struct {
 	above []int  // instead of pair: the processes above a tool, the nearest first
 	tap   string // the agent that it calls, as families of taps are named; empty for any
 	conn  *recording.Conn
-	again bool // the client was looked for before
-	owner int  // the process that held the connection then; 0 if unknown
+	again bool // the client was looked for before, and Process is the one that held the connection then
 }
 
 // A finding is the result of a look.
@@ -178,8 +177,9 @@ func (c *callers) prepare() {
 	c.idle, c.warm = time.Time{}, true
 	now := time.Now()
 	for _, before := range c.unnamed {
-		one := &search{pair: before.pair, tap: before.tap, conn: before.conn, again: true, owner: before.owner}
+		one := &search{pair: before.pair, tap: before.tap, conn: before.conn, again: true}
 		c.arm(one, now)
+		one.Process = before.Process
 		one.conn.Identify(&one.Caller)
 		c.waiting = append(c.waiting, one)
 	}
@@ -240,7 +240,8 @@ func (c *callers) lookAt(ctx context.Context, batch []*search) bool {
 	defer func() {
 		for _, one := range batch {
 			close(one.Done)
-			if one.Name != "" || len(one.Home.Ports) > 0 || one.InDoubt && !one.Unseen {
+			if one.Name != "" || len(one.Home.Ports) > 0 || one.InDoubt && !one.Unseen ||
+				one.Process != 0 && time.Now().After(one.Until) {
 				one.conn.Recognised(&one.Caller)
 			}
 		}
@@ -282,11 +283,11 @@ func (c *callers) lookAt(ctx context.Context, batch []*search) bool {
 		one.Unseen = !one.again && !found.callers[i].seen && oneBut(one.tap, seen)
 		if by := found.callers[i]; by.relation != process.None && names[by.agent] != one.tap {
 			one.Name, one.How = names[by.agent], byProcess[by.relation]
-		} else if name, _ := agentAbove([]int{one.owner}, names, found.agents); one.owner != 0 && name != one.tap && name != "" {
+		} else if name, _ := agentAbove([]int{one.Process}, names, found.agents); one.Process != 0 && name != one.tap && name != "" {
 			one.Name, one.How = name, byProcess[process.Same]
 		}
 		if owners := found.callers[i].owners; len(owners) == 1 {
-			one.owner = owners[0]
+			one.Process = owners[0]
 		}
 	}
 	return found.recognizable
@@ -296,7 +297,7 @@ func (c *callers) lookAt(ctx context.Context, batch []*search) bool {
 // known, or the connection have been seen to last. The caller holds c.mu.
 func (c *callers) keepUnnamed(batch []*search, found []caller) {
 	for i, one := range batch {
-		if one.above == nil && one.Name == "" && (!one.again || found[i].seen || one.owner != 0) {
+		if one.above == nil && one.Name == "" && (!one.again || found[i].seen || one.Process != 0) {
 			c.unnamed = append(c.unnamed, one)
 		}
 	}

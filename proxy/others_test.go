@@ -50,7 +50,7 @@ func TestFurtherTap(t *testing.T) {
 	expect.Equal(t, "through the further tap",
 		`{"url":"http://`+further.Addr()+`/deep"}`, bodyOf(askCard(t, further.Addr())))
 	record := r.record()
-	if len(record) != 3 || record[2].Agent.Name != "booker:"+port || len(record[0].Notes) != 0 {
+	if len(record) != 3 || record[2].Agent.Name != "booker" || record[2].Agent.URL != "http://localhost:"+port || len(record[0].Notes) != 0 {
 		t.Errorf("got %+v", record[len(record)-1])
 	}
 }

@@ -155,7 +155,7 @@ type Tap struct {
 	hooks       *webhook.Site   // leads webhooks through the tap; nil if they bypass it
 	misdirected sync.Once       // the user was told of a request for another host
 	further     bool            // it opened by itself
-	family      string          // the name that further taps of the same agent begin with
+	family      string          // the name of its agent in the record, which further taps share
 	faults      *injection.Plan // made in its answers; nil for none
 
 	reached atomic.Pointer[netip.AddrPort] // where the agent was; nil before

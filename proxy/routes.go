@@ -160,7 +160,7 @@ func (t *Tap) leaveCard(address card.URL, _ string, _ net.Addr) (authority, noti
 
 // notTapped returns the note that an address in the agent's card bypasses the taps.
 func (t *Tap) notTapped(address card.URL) string {
-	return t.Name() + " advertises " + address.String() + capture.NotTapped
+	return t.family + " advertises " + address.String() + capture.NotTapped
 }
 
 // noticeOfCard is card.Site.Notice. It adds the flag with which an address that is not tapped would be.

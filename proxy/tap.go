@@ -119,9 +119,12 @@ func (t *Tap) dial(ctx context.Context, protocols ...string) (net.Conn, error) {
 	}, protocols...)
 }
 
+// AgentName returns the agent's name in the record: that of a further tap is the one of the agent whose card names the address.
+func (t *Tap) AgentName() string { return t.family }
+
 // peer returns the agent's peer for the record.
 func (t *Tap) peer() capture.Peer {
-	return capture.Peer{Name: t.spec.Name, Addr: hostname.HostPort(t.spec.Agent), URL: t.spec.Agent.String()}
+	return capture.Peer{Name: t.family, Addr: hostname.HostPort(t.spec.Agent), URL: t.spec.Agent.String()}
 }
 
 // A link is one client connection through a tap. It records the traffic, passes it to the editors, and counts exchanges

@@ -34,8 +34,15 @@ type endpoints struct {
 	stay    bool            // requests go only to the origin of live
 
 	mu    sync.Mutex
-	moved map[string]moved // by the escaped path of a recorded interface
-	rpc   *moved           // address of gRPC, which has no paths; nil unless it is known to be another one
+	moved map[place]moved // by the recorded interface
+	rpc   *moved          // address of gRPC, which has no paths; nil unless it is known to be another one
+}
+
+// A place is where an agent has an interface: the port of its origin, and an escaped path without a slash at its end.
+type place struct{ port, path string }
+
+func placeOf(u *url.URL) place {
+	return place{port: hostname.OriginOf(u).Port, path: strings.TrimRight(u.EscapedPath(), "/")}
 }
 
 // A moved interface is where the live agent has it.
@@ -51,7 +58,7 @@ func newEndpoints(to string) (*endpoints, error) {
 	if u.User != nil {
 		return nil, fmt.Errorf("the agent URL %s contains credentials; give them separately", u.Redacted())
 	}
-	return &endpoints{live: u, moved: map[string]moved{}}, nil
+	return &endpoints{live: u, moved: map[place]moved{}}, nil
 }
 
 // locate returns where a recorded request to an agent goes now. The agent's URL may be empty.
@@ -67,7 +74,7 @@ func (e *endpoints) locate(agentURL, target string) address {
 			at.scheme, at.host = e.rpc.scheme, e.rpc.host
 		}
 		e.mu.Unlock()
-	} else if rest, m, ok := e.movedFor(path); ok {
+	} else if rest, m, ok := e.movedFor(agentURL, path); ok {
 		at.scheme, at.host, path = m.scheme, m.host, m.path+rest
 	} else {
 		path = e.rebase(agentURL, path)
@@ -82,15 +89,24 @@ func (e *endpoints) locate(agentURL, target string) address {
 	return at
 }
 
-// movedFor finds the interface that a path is at or below.
-func (e *endpoints) movedFor(path string) (rest string, m moved, ok bool) {
+// movedFor finds the interface that a path is at or below. Of several with the same path, it is the one with the port to
+// which the request went: an agent may have its bindings on several ports.
+func (e *endpoints) movedFor(agentURL, path string) (rest string, m moved, ok bool) {
+	var port string
+	if u, err := url.Parse(agentURL); err == nil {
+		port = hostname.OriginOf(u).Port
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	longest := -1
+	var found place
 	for from, to := range e.moved {
-		below, is := strings.CutPrefix(path, from)
-		if is && (below == "" || below[0] == '/') && len(from) > longest {
-			rest, m, ok, longest = below, to, true, len(from)
+		below, is := strings.CutPrefix(path, from.path)
+		if !is || below != "" && below[0] != '/' {
+			continue
+		}
+		if !ok || len(from.path) > len(found.path) || len(from.path) == len(found.path) && found.port != port &&
+			(from.port == port || from.port < found.port) {
+			rest, m, ok, found = below, to, true, from
 		}
 	}
 	return rest, m, ok
@@ -166,7 +182,7 @@ func (e *endpoints) move(from, to *url.URL) string {
 	if note == "" {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		e.moved[strings.TrimRight(from.EscapedPath(), "/")] = m
+		e.moved[placeOf(from)] = m
 	}
 	return note
 }

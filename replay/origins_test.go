@@ -10,6 +10,21 @@ import (
 	"a2atap/replay/client/auth"
 )
 
+// An agent may have two bindings at the same path on two ports: each is followed to where the live card has it.
+func TestInterfacesOnSeveralPorts(t *testing.T) {
+	card := func(rpc, rest string) a2a.Card {
+		return a2a.DecodeCard(a2a.Parse([]byte(`{"supportedInterfaces":[{"url":"` + rpc + `","protocolBinding":"JSONRPC",` +
+			`"protocolVersion":"1.0"},{"url":"` + rest + `","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"}]}`)).Root)
+	}
+	e := must.Get(newEndpoints("http://127.0.0.1:1"))(t)
+	e.learn(card("http://recorded:8/", "http://recorded:9/"), card("http://127.0.0.1:1/", "http://127.0.0.1:2/"))
+	for from, to := range map[string]string{"http://recorded:8": "127.0.0.1:1", "http://recorded:9": "127.0.0.1:2"} {
+		if at := e.locate(from, "/message:send"); at.host != to {
+			t.Errorf("a request to %s goes to %s, want %s", from, at.host, to)
+		}
+	}
+}
+
 // A card leads requests with credentials only to the agent's address, even on one machine, unless another address was
 // named too.
 func TestCardsLeaveCredentials(t *testing.T) {

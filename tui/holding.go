@@ -58,7 +58,17 @@ type holding struct {
 	wants   string     // description of what to hold; empty for nothing
 	state   HeldState  // latest state received
 	list    *menu.Menu // list of held messages, while it is open
+	rows    []heldRow  // its messages
+	keys    int        // keys that rows have had since it was opened
 	ticking bool       // a redraw of the ages is scheduled
+}
+
+// A heldRow is a row of the list of held messages. Its key stays the same while the list is open, so that no key press is
+// for another message when one leaves.
+type heldRow struct {
+	HeldMessage
+	key  string // empty if all keys are used
+	gone bool   // the message is no longer held
 }
 
 // Messages about held messages.
@@ -165,7 +175,8 @@ func (h *holding) words() string {
 
 // show opens the list of held messages.
 func (h *holding) show() tea.Cmd {
-	h.list = menu.New("held", analysis.Place{}, nil)
+	h.list, h.rows = menu.New("held", analysis.Place{}, nil), nil
+	h.keys = 0
 	h.refresh()
 	return tea.Batch(h.push(h.list), h.tick())
 }
@@ -209,17 +220,18 @@ func (h *holding) refresh() {
 	for _, why := range h.state.Passed {
 		h.list.Above = append(h.list.Above, style.Text(style.Warning, "? "+why))
 	}
+	selected := h.selected()
+	h.updateRows(selected.id)
 	var choices []menu.Choice
-	for i, x := range h.state.Held {
-		key := ""
-		if i < 9 {
-			key = fmt.Sprint(i + 1)
+	for _, r := range h.rows {
+		c := menu.Choice{
+			Key: r.key, Words: text.Pad(r.What, 7) + " " + text.PadLeft(age(r.Since), 6) + "  " + r.Words,
+			Do: func() tea.Cmd { return h.ask(r.HeldMessage, nil, "") },
 		}
-		choices = append(choices, menu.Choice{
-			Key:   key,
-			Words: text.Pad(x.What, 7) + " " + text.PadLeft(age(x.Since), 6) + "  " + x.Words,
-			Do:    func() tea.Cmd { return h.ask(x, nil, "") },
-		})
+		if r.gone {
+			c.Words, c.Off = text.Pad(r.What, 7)+" "+r.Words, "no longer held"
+		}
+		choices = append(choices, c)
 	}
 	if len(h.state.Held) > 1 {
 		choices = append(choices, menu.Choice{Key: "a", Words: "release all of them", Do: h.letAllGo})
@@ -230,8 +242,62 @@ func (h *holding) refresh() {
 	}
 	choices = append(choices, menu.Choice{Key: "b", Words: "back", Do: func() tea.Cmd { return nil }})
 	h.list.Choices, h.list.Window.Length = choices, len(choices)
-	h.list.Window.Move(min(h.list.Window.Cursor, len(choices)-1))
+	for i := range choices { // the selection stays on its choice
+		if h.choice(i) == selected {
+			h.list.Window.Cursor = i
+		}
+	}
+	h.list.Window.Move(h.list.Window.Cursor)
 	h.panes.fit(h.list)
+}
+
+// A heldChoice identifies a choice of the list: a message, or else a key.
+type heldChoice struct {
+	id  uint64
+	key string
+}
+
+// choice returns the identity of the choice at a position of the list.
+func (h *holding) choice(at int) heldChoice {
+	if at < len(h.rows) {
+		return heldChoice{id: h.rows[at].ID}
+	}
+	return heldChoice{key: h.list.Choices[at].Key}
+}
+
+// selected returns the identity of the selected choice; the zero value if the list is empty.
+func (h *holding) selected() heldChoice {
+	if at := h.list.Window.Cursor; at < len(h.list.Choices) {
+		return h.choice(at)
+	}
+	return heldChoice{}
+}
+
+// maxHeldRows is the number of rows from which on messages that are no longer held leave the list.
+const maxHeldRows = 100
+
+// updateRows marks the messages that have left, and adds those that have come. A row stays while the list is open: a key,
+// the selection and a click mean the message that the user sees there.
+func (h *holding) updateRows(selected uint64) {
+	held := h.state.Held
+	for i := range h.rows {
+		r := &h.rows[i]
+		r.gone = !slices.ContainsFunc(held, func(x HeldMessage) bool { return x.ID == r.ID })
+	}
+	for _, x := range held {
+		if slices.ContainsFunc(h.rows, func(r heldRow) bool { return r.ID == x.ID }) {
+			continue
+		}
+		r := heldRow{HeldMessage: x}
+		if h.keys < 9 {
+			h.keys++
+			r.key = fmt.Sprint(h.keys)
+		}
+		h.rows = append(h.rows, r)
+	}
+	if len(h.rows) > maxHeldRows {
+		h.rows = slices.DeleteFunc(h.rows, func(r heldRow) bool { return r.gone && r.ID != selected })
+	}
 }
 
 // age returns the time since an event, in whole seconds.

@@ -126,6 +126,40 @@ func TestHeldMessages(t *testing.T) {
 	})
 }
 
+// A message that leaves while the list is open keeps its row: no key, and no enter, is for another message then.
+func TestHeldMessageLeavesTheOpenList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeHolder()
+		u := newUI(t, journey(t), 80, 24, Options{Holder: f.holder()})
+		for _, words := range []string{"traveller → booker: one", "traveller → booker: two", "traveller → booker: three"} {
+			f.hold(u, words)
+		}
+		leaves := func(id uint64) {
+			f.mu.Lock()
+			f.state.Held = slices.DeleteFunc(f.state.Held, func(m HeldMessage) bool { return m.ID == id })
+			f.mu.Unlock()
+			f.changed <- struct{}{}
+			u.pass(time.Second)
+		}
+		u.press("H", "j")
+		u.sees("> 2  request")
+		leaves(1)
+		u.sees("booker: one (no longer held)")
+		u.sees("> 2  request")
+		u.press("enter")
+		u.sees("what should happen to it?")
+		u.sees("request of traveller → booker: two")
+		u.press("b", "j") // the list opens again, without the row
+		u.sees("> 2  request")
+		leaves(2)
+		u.press("1")
+		u.sees("no longer held")
+		u.press("2", "x")
+		u.sees("dropped: request of traveller → booker: three")
+		expect.Equal(t, "asked for", "drop 3", strings.Join(f.asked, ", "))
+	})
+}
+
 // An edited message is released. A message that was not edited, or is invalid, is still held.
 func TestEditHeldMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

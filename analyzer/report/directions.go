@@ -163,18 +163,18 @@ func mixesUp(f *analysis.Finding) bool {
 		slices.Contains([]string{"id-session-echo-v01", "id-task-history-consistent", "id-status-message-task"}, f.Rule.ID))
 }
 
-// atOnce reports how both agents handle parallel tasks: broken if tasks or sessions were mixed up, observed if each has
-// worked for the other on several tasks at the same time.
+// atOnce reports how both agents handle parallel tasks: broken if an agent mixed up tasks or sessions and has worked for the
+// other on several tasks at the same time, observed if both have done so without a mix-up.
 func atOnce(d *Direction, r *judgment.Result, a, b *judgment.Agent) {
-	links := []analysis.Link{{Client: a.Link, Agent: b.Link}, {Client: b.Link, Agent: a.Link}}
+	there, back := b.Contacts[a.Link].AtOnce, a.Contacts[b.Link].AtOnce
+	atWork := map[analysis.Link]int{{Client: a.Link, Agent: b.Link}: there, {Client: b.Link, Agent: a.Link}: back}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if slices.Contains(links, f.Link) && mixesUp(f) {
+		if atWork[f.Link] > 0 && mixesUp(f) {
 			d.Status, d.How, d.Message = DirectionBroken, SeenBetween, f.String()
 			return
 		}
 	}
-	there, back := b.Contacts[a.Link].AtOnce, a.Contacts[b.Link].AtOnce
 	switch {
 	case there > 0 && back > 0:
 		seen(d, there+back)
@@ -198,10 +198,19 @@ func directionRows(list []Direction, clean func(string) string) [][]string {
 var betweenHead = []string{"client → agent", "reads its card", "sends tasks", "receives tasks", "both at once"}
 
 // betweenRows returns the recorded directions between agents, a row for each pair of them, and the reasons for broken
-// ones.
+// ones. If every agent calls in one direction only and no tasks were mixed up, the last two columns are left out.
 func betweenRows(list []Direction, clean func(string) string) (rows [][]string, why []string) {
+	bothWays := slices.ContainsFunc(list, func(d Direction) bool {
+		return (d.ID == SendBack || d.ID == Concurrent) && d.Status != DirectionNotObserved
+	})
 	rows = [][]string{betweenHead}
+	if !bothWays {
+		rows[0] = betweenHead[:3]
+	}
 	for _, d := range list {
+		if !bothWays && (d.ID == SendBack || d.ID == Concurrent) {
+			continue
+		}
 		if d.ID == Discover {
 			rows = append(rows, []string{clean(d.From + " → " + d.To)})
 		}

@@ -42,11 +42,13 @@ func talking(contacts ...contact) *judgment.Result {
 
 func TestDirectionsOfARecording(t *testing.T) {
 	const observed, broken, not = report.DirectionObserved, report.DirectionBroken, report.DirectionNotObserved
-	mixed := talking(contact{"planner", "booker", 1, 1, 0, 0})
+	mixed := talking(contact{"planner", "booker", 1, 2, 0, 1})
 	mixed.Findings = []analysis.Finding{{
 		Rule: &analysis.Rule{ID: "id-get-echo", Family: "identity"}, Severity: analysis.Error, Side: a2a.Agent,
 		Link: analysis.Link{Client: "planner", Agent: "booker"}, Seen: "another",
 	}}
+	alone := talking(contact{"planner", "booker", 1, 1, 0, 0}, contact{"booker", "planner", 0, 3, 0, 2})
+	alone.Findings = mixed.Findings
 	session := talking(contact{"planner", "booker", 1, 2, 0, 2}, contact{"booker", "planner", 0, 3, 0, 2})
 	session.Findings = []analysis.Finding{{
 		Rule: &analysis.Rule{ID: "id-session-echo-v01", Family: "identity"}, Severity: analysis.Note, Side: a2a.Agent,
@@ -76,6 +78,7 @@ func TestDirectionsOfARecording(t *testing.T) {
 			[]report.DirectionStatus{observed, observed, broken, not},
 		},
 		{"mixed up", mixed, []report.DirectionStatus{observed, observed, not, broken}},
+		{"another task, but only one was at work", alone, []report.DirectionStatus{observed, observed, observed, not}},
 		{"S0-5.5d: a mixed-up session", session, []report.DirectionStatus{observed, observed, observed, broken}},
 	} {
 		var got []report.DirectionStatus
@@ -114,6 +117,27 @@ func TestDirectionsOfARecordingInWords(t *testing.T) {
 			if !strings.Contains(b, want) {
 				t.Errorf("%s: no %q in\n%s", tt.name, want, b)
 			}
+		}
+	}
+}
+
+// A chain of agents that call in one direction only has no columns about the way back, unless tasks were mixed up.
+func TestDirectionsOfAOneWayChain(t *testing.T) {
+	r := whole(talking(contact{"planner", "booker", 1, 2, 0, 1}), few...)
+	r.Result.Counts.Exchanges = 3
+	for _, mixed := range []bool{false, true} {
+		head, row := "\nclient → agent    reads its card  sends tasks\n", "\nplanner → booker  observed        observed\n"
+		if mixed {
+			head = "\nclient → agent    reads its card  sends tasks  receives tasks  both at once\n"
+			row = "\nplanner → booker  observed        observed     not observed    broken\n"
+			r.Result.Findings = []analysis.Finding{{
+				Rule: &analysis.Rule{ID: "id-get-echo", Family: "identity"}, Severity: analysis.Error, Side: a2a.Agent,
+				Link: analysis.Link{Client: "planner", Agent: "booker"}, Seen: "another",
+			}}
+		}
+		r.Directions = report.Directions(r.Result)
+		if got := written(t, report.Text, r); !strings.Contains(got, head) || !strings.Contains(got, row) {
+			t.Errorf("mixed up %t: want %q and %q in\n%s", mixed, head, row, got)
 		}
 	}
 }

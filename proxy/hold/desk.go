@@ -54,6 +54,8 @@ type decision struct {
 	full bool   // there is no room for it any more
 	wire []byte // what is sent instead; nil means the message itself
 	what string // was changed, for people
+
+	rewrites []capture.Rewrite // the changes, without secrets
 }
 
 // ErrGone is returned for a message that is not held any more.
@@ -115,8 +117,8 @@ func (d *Desk) LetGo(id uint64) error { return d.decide(id, decision{}) }
 func (d *Desk) Drop(id uint64) error { return d.decide(id, decision{drop: true}) }
 
 // Replace releases a message with another head, which includes its blank line, and another body; it adapts the framing.
-// It returns ErrGone, or an error about head and body.
-func (d *Desk) Replace(id uint64, head, body []byte) error {
+// The record gets the changes, which must not contain secrets. Replace returns ErrGone, or an error about head and body.
+func (d *Desk) Replace(id uint64, head, body []byte, rewrites ...capture.Rewrite) error {
 	d.mu.Lock()
 	i := d.index(id)
 	if i < 0 {
@@ -129,7 +131,7 @@ func (d *Desk) Replace(id uint64, head, body []byte) error {
 	if err != nil {
 		return err
 	}
-	return d.decide(id, decision{wire: wire, what: changes(&m, head, body)})
+	return d.decide(id, decision{wire: wire, what: changes(&m, head, body), rewrites: rewrites})
 }
 
 func (d *Desk) index(id uint64) int {

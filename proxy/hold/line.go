@@ -221,7 +221,7 @@ func (l *Line) told(e *exchange, what string, since time.Time, d decision) {
 			words += ": " + d.what
 		}
 	}
-	l.note(e.x, capture.Fact{Note: capture.FaultMadeHere + words})
+	l.note(e.x, capture.Fact{Note: capture.FaultMadeHere + words, Rewrites: d.rewrites})
 }
 
 // Wrap returns a connection to the agent on which messages are held. Dial reconnects to the agent.

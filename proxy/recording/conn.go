@@ -233,13 +233,15 @@ func (c *Conn) Recognised(found *Caller) {
 	for _, e := range c.open {
 		e.note(piece{kind: pieceNamed, note: peer}, nil, true)
 	}
-	if found.Name == "" {
+	if found.Name == "" && found.Process == 0 {
 		return
 	}
 	for _, e := range c.first {
 		e.note(piece{kind: pieceNamed, note: peer}, nil, true)
 	}
-	c.first = nil
+	if found.Name != "" {
+		c.first = nil
+	}
 }
 
 // SideEnded implements relay.EndObserver.
@@ -366,6 +368,7 @@ type Caller struct {
 	Name, How string        // set before that; empty if it is not a known agent
 	Unseen    bool          // set before that: it may be an agent, but was gone when its process was looked for
 	Home      capture.Home  // its ports are set before that too
+	Process   int           // set before that: its process id, which is never recorded; 0 if unknown
 }
 
 // name returns the client's name if it is an agent's. It is unseen if it may be one's, so that its User-Agent, which all

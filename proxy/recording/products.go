@@ -1,5 +1,7 @@
 package recording
 
+import "strings"
+
 // maxProducts bounds the products whose programs are remembered.
 const maxProducts = 1000
 
@@ -19,4 +21,42 @@ func (p products) note(product string, c *Caller) {
 		}
 	default:
 	}
+}
+
+// maxPrograms bounds the processes whose names are remembered.
+const maxPrograms = 1000
+
+// programs has the name of each process that sent a request, the first product of its User-Agent, "" if it has several. A program that reads
+// a card over HTTP and calls over gRPC has two libraries, each with its own User-Agent, and is one client.
+type programs map[int]string
+
+// name returns the name of a program that sent a product: the first product of its process, if one of the two is a gRPC
+// library's. Any other second product is how a program that plays several clients distinguishes them.
+func (p programs) name(product string, c *Caller) string {
+	if c == nil {
+		return product
+	}
+	select {
+	case <-c.Done:
+	default:
+		return product
+	}
+	first, known := p[c.Process]
+	switch {
+	case c.Process == 0, known && first == "":
+	case !known:
+		if len(p) < maxPrograms {
+			p[c.Process] = product
+		}
+	case isGRPC(first) != isGRPC(product):
+		return first
+	case first != product:
+		p[c.Process] = ""
+	}
+	return product
+}
+
+// isGRPC reports whether a product is a library of gRPC, such as grpc-go or grpc-java-netty.
+func isGRPC(product string) bool {
+	return product == "tonic" || strings.HasPrefix(product, "grpc-")
 }

@@ -36,14 +36,49 @@ func TestProductsOfUnseenClients(t *testing.T) {
 	}
 }
 
+// A process that reads cards with one library and calls over gRPC with another is one client; one that sends other products
+// plays several.
+func TestNamesOfPrograms(t *testing.T) {
+	t.Parallel()
+	caller := func(process int) *Caller {
+		c := &Caller{Done: make(chan struct{}), Process: process}
+		close(c.Done)
+		return c
+	}
+	type sent struct {
+		by            *Caller
+		product, name string
+	}
+	for _, tt := range []struct {
+		name string
+		sent []sent
+	}{
+		{"card, then gRPC", []sent{{caller(1), "Go-http-client", "Go-http-client"}, {caller(1), "grpc-go", "Go-http-client"}}},
+		{"gRPC, then card", []sent{{caller(1), "grpc-node-js", "grpc-node-js"}, {caller(1), "node", "grpc-node-js"}}},
+		{"two programs", []sent{{caller(1), "python-httpx", "python-httpx"}, {caller(2), "grpc-python-asyncio", "grpc-python-asyncio"}}},
+		{"two clients in one program", []sent{{caller(1), "planner", "planner"}, {caller(1), "booker", "booker"}, {caller(1), "grpc-go", "grpc-go"}}},
+		{"process not found", []sent{{caller(0), "node", "node"}, {caller(0), "grpc-node-js", "grpc-node-js"}}},
+		{"search not over", []sent{{caller(1), "node", "node"}, {&Caller{Done: make(chan struct{}), Process: 1}, "grpc-node-js", "grpc-node-js"}}},
+		{"client that is not searched for", []sent{{nil, "node", "node"}, {nil, "grpc-node-js", "grpc-node-js"}}},
+	} {
+		p := make(programs)
+		for _, s := range tt.sent {
+			if got := p.name(s.product, s.by); got != s.name {
+				t.Errorf("%s: %s is named %q, want %q", tt.name, s.product, got, s.name)
+			}
+		}
+	}
+}
+
 func TestProductsAreBounded(t *testing.T) {
 	t.Parallel()
-	p, c := make(products), &Caller{Done: make(chan struct{})}
+	p, of, c := make(products), make(programs), &Caller{Done: make(chan struct{})}
 	close(c.Done)
 	for i := range 2 * maxProducts {
 		p.note(string(rune('a'+i)), c)
+		of.name("curl", &Caller{Done: c.Done, Process: i + 1})
 	}
-	if len(p) != maxProducts {
-		t.Errorf("%d products, want %d", len(p), maxProducts)
+	if len(p) != maxProducts || len(of) != maxPrograms {
+		t.Errorf("%d products and %d programs, want %d and %d", len(p), len(of), maxProducts, maxPrograms)
 	}
 }

@@ -85,6 +85,7 @@ type Recorder struct {
 	open       map[uint64]*exchange // by seq: opened in the capture and not closed
 	agents     knownAgents
 	products   products
+	programs   programs
 	unreported lossCount      // losses without a Lost step yet
 	reason     error          // why
 	retry      []capture.Step // ends whose batch the sink refused
@@ -128,7 +129,7 @@ func New(opts Options) *Recorder {
 		work:   background.Work{Urgency: opts.Urgency},
 		seq:    opts.Seq,
 		open:   make(map[uint64]*exchange),
-		agents: make(knownAgents), products: make(products),
+		agents: make(knownAgents), products: make(products), programs: make(programs),
 		random: bufio.NewReaderSize(rand.Reader, 1<<10),
 	}
 	r.conns.Store(opts.Conn)
@@ -347,6 +348,11 @@ func (r *Recorder) steps(steps []capture.Step, p *piece) []capture.Step {
 		to := *p.note.(*capture.Peer)
 		if to.Name == "" && x.peer.How == byUnseen { // it is no agent
 			to.Name, to.How = x.product.Name, x.product.How
+		} else if to.Name == "" {
+			to.Name, to.How = x.peer.Name, x.peer.How
+		}
+		if to.How == byUserAgent {
+			to.Name = r.programs.name(to.Name, x.conn.caller.Load())
 		}
 		if !x.peer.Anonymous() || to.Name == "" || to.Name == x.agent.Name { // it was given a name that comes first
 			to.Name, to.How = x.peer.Name, x.peer.How
@@ -509,6 +515,7 @@ func (r *Recorder) nameClient(x *exchange, head []byte) (name, how string) {
 	name, how, unseen := caller.name(x.agent.Name)
 	if by == byUserAgent {
 		r.products.note(product, caller)
+		product = r.programs.name(product, caller)
 	}
 	switch {
 	case name != "":

@@ -8,6 +8,7 @@
 package document
 
 import (
+	"cmp"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -311,6 +312,13 @@ func (w *writer) ending() {
 			"? "+text.Plural(w.Exchange.Lost, "byte")+" were not recorded, at unknown positions"), 2)
 	}
 	for _, r := range w.Exchange.Rewrites {
+		if strings.HasSuffix(r.Place, ".body") { // which takes too many lines to be read within one sentence
+			w.say(analysis.Place{}, style.Text(style.Dim, "rewritten: "+r.Place+" was"), 2)
+			w.say(analysis.Place{}, style.Text(style.Dim, cmp.Or(r.Was, "empty")), 4)
+			w.say(analysis.Place{}, style.Text(style.Dim, "forwarded as"), 2)
+			w.say(analysis.Place{}, style.Text(style.Dim, cmp.Or(r.Now, "empty")), 4)
+			continue
+		}
 		w.say(analysis.Place{}, style.Text(style.Dim, "rewritten: "+r.Place+" was "+r.Was+", forwarded as "+r.Now), 2)
 	}
 	for _, note := range w.Exchange.Notes {

@@ -31,7 +31,7 @@ func requestText(x *capture.Exchange) ([]byte, error) {
 	shown := &capture.Exchange{
 		Seq: x.Seq, Started: x.Started, Ended: capture.NotKnown, Client: capture.Peer{Name: "client"}, Agent: x.Agent,
 		Request: capture.Request{
-			Head: withoutFields(x.Request.Head, "Content-Length", "Content-Encoding", "Transfer-Encoding"),
+			Head: withoutFields(x.Request.Head, framing...),
 			Body: capture.Body{Data: body, Size: int64(len(body)), Complete: true},
 		},
 	}

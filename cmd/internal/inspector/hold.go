@@ -239,8 +239,11 @@ func part(x *capture.Exchange, answer bool) (*message, error) {
 	if laid := jsontext.Value(bytes.Clone(body)); len(body) > 0 && laid.Indent() == nil {
 		body = append(laid, '\n')
 	}
-	return &message{answer, withoutFields(head, "Content-Length", "Content-Encoding", "Transfer-Encoding"), body}, nil
+	return &message{answer, withoutFields(head, framing...), body}, nil
 }
+
+// framing lists the fields that depend on how a body is framed.
+var framing = []string{"Content-Length", "Content-Encoding", "Transfer-Encoding"}
 
 func (m *message) raw() []byte { return append(bytes.Clone(m.head), m.body...) }
 
@@ -295,5 +298,68 @@ func (h *holder) edited(id uint64, text []byte) error {
 			head, body = x.Response.Head, x.Response.Body.Data
 		}
 	}
-	return h.desk.Replace(id, []byte(credential.Reveal(string(head), secrets)), []byte(credential.Reveal(string(body), secrets)))
+	head, body = []byte(credential.Reveal(string(head), secrets)), []byte(credential.Reveal(string(body), secrets))
+	return h.desk.Replace(id, head, body, h.rewrites(m, head, body)...)
+}
+
+// rewrites returns what changes in a message that is sent with another head and body, without secrets: the record has
+// only one of the two. It returns nothing if the secrets cannot be removed.
+func (h *holder) rewrites(m *hold.Message, head, body []byte) []capture.Rewrite {
+	edited := m.Exchange.Copy()
+	head = withoutFields(head, framing...)
+	if m.Answer {
+		edited.Response.Head, edited.Response.Body = head, whole(body)
+	} else {
+		edited.Request.Head, edited.Request.Body = head, whole(body)
+	}
+	before, err := h.hidden(m.Exchange)
+	if err != nil {
+		return nil
+	}
+	after, err := h.hidden(edited)
+	if err != nil {
+		return nil
+	}
+	was, err := part(before, m.Answer)
+	if err != nil {
+		return nil
+	}
+	now, err := part(after, m.Answer)
+	if err != nil {
+		return nil
+	}
+	return was.rewrites(now)
+}
+
+// rewrites returns the parts in which another version of a message differs.
+func (m *message) rewrites(now *message) (list []capture.Rewrite) {
+	add := func(place, was, is string) {
+		if was != is {
+			list = append(list, capture.Rewrite{Place: section(m.answer) + "." + place, Was: was, Now: is})
+		}
+	}
+	was, is := capture.ParseRequestHead(m.head), capture.ParseRequestHead(now.head)
+	first := "line"
+	if m.answer {
+		was, is = capture.ParseResponseHead(m.head), capture.ParseResponseHead(now.head)
+		first = "status"
+	}
+	add(first, was.Line, is.Line)
+	seen := make(map[string]bool)
+	for _, f := range slices.Concat(was.Fields, is.Fields) {
+		if name := strings.ToLower(f.Name); !seen[name] {
+			seen[name] = true
+			add("header["+f.Name+"]", strings.Join(was.Fields.Values(f.Name), ", "), strings.Join(is.Fields.Values(f.Name), ", "))
+		}
+	}
+	add("body", compact(m.body), compact(now.body))
+	return list
+}
+
+// compact returns a body as valid UTF-8, in one line if it is JSON.
+func compact(body []byte) string {
+	if v := jsontext.Value(bytes.Clone(body)); len(body) > 0 && v.Compact() == nil {
+		return string(v)
+	}
+	return strings.ToValidUTF8(string(body), "\uFFFD")
 }

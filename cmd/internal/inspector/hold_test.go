@@ -6,12 +6,14 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"a2atap/cmd/internal/cmdtest"
 	"a2atap/cmd/internal/recorder"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy"
 	"a2atap/proxy/expect"
 	"a2atap/proxy/hold"
@@ -54,7 +56,12 @@ func TestHoldAndEdit(t *testing.T) {
 		},
 	})
 	must.Do(t, err)
-	defer cmdtest.Stop(t, r)
+	stopped := false
+	defer func() {
+		if !stopped {
+			cmdtest.Stop(t, r)
+		}
+	}()
 	h := holderOf(r, nil)
 	for _, wrong := range []string{"op:", "op:SendMessage rule:x", "dur:>2s"} {
 		if err := h.Hold(true, true, wrong); err == nil {
@@ -104,7 +111,9 @@ func TestHoldAndEdit(t *testing.T) {
 			t.Errorf("%q is refused with %v, want %s", c.text, err, c.want)
 		}
 	}
-	must.Do(t, h.Edited(m.ID, []byte(strings.Replace(string(text), "two seats", "nine seats", 1))))
+	edit := strings.Replace(string(text), "two seats", "nine seats", 1)
+	edit = strings.Replace(edit, "Content-Type:", "X-Api-Key: n3w\nContent-Type:", 1)
+	must.Do(t, h.Edited(m.ID, []byte(edit)))
 	if words := <-got; !strings.HasPrefix(words, "qu3ry Bearer t0ken {") || !strings.Contains(words, "nine seats") ||
 		!strings.Contains(words, `"pa55"`) {
 		t.Errorf("the agent got %s", words)
@@ -119,4 +128,29 @@ func TestHoldAndEdit(t *testing.T) {
 	if err := h.LetGo(m.ID); err == nil {
 		t.Error("what is gone can be let go")
 	}
+
+	stopped = true
+	cmdtest.Stop(t, r)
+	src := must.Get(source.OpenFile(r.Before().Name))(t)
+	defer src.Close()
+	x := must.Get(src.Exchange(t.Context(), 1))(t)
+	var places []string
+	for _, w := range x.Rewrites {
+		places = append(places, w.Place)
+		for _, secret := range []string{"qu3ry", "t0ken", "pa55", "n3w"} {
+			if strings.Contains(w.Was+w.Now, secret) {
+				t.Errorf("%s is recorded in %+v", secret, w)
+			}
+		}
+	}
+	if want := []string{"request.header[X-Api-Key]", "request.body", "response.body"}; !slices.Equal(places, want) {
+		t.Fatalf("rewritten are %q, want %q", places, want)
+	}
+	for place, words := range map[int][2]string{1: {`"two seats"`, `"nine seats"`}, 2: {`"gone"`, `"here"`}} {
+		w := x.Rewrites[place]
+		expect.Contains(t, w.Place+" before", words[0], w.Was)
+		expect.Contains(t, w.Place+" after", words[1], w.Now)
+	}
+	expect.Contains(t, "the recorded request", "two seats", string(x.Request.Body.Data))
+	expect.Contains(t, "the recorded response", `"here"`, string(x.Response.Body.Data))
 }

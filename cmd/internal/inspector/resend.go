@@ -32,10 +32,10 @@ import (
 // If this process records the inspected capture, requests go through its taps instead.
 type resender struct {
 	e      cli.Env
-	file   string           // capture of the sent requests
-	dialer *outbound.Dialer // nil for the defaults
-	taps   map[string]wayIn // this process's taps by the names of their agents; nil without a recording
-	src    capture.Source   // the inspected capture
+	file   string             // capture of the sent requests
+	dialer *outbound.Dialer   // nil for the defaults
+	taps   map[string][]wayIn // this process's taps by the names of their agents; nil without a recording
+	src    capture.Source     // the inspected capture
 
 	sending sync.WaitGroup
 }
@@ -45,9 +45,9 @@ type wayIn struct{ tap, agent string }
 
 // resenderOf returns a resender for a recording of this process.
 func resenderOf(r *recorder.Recording, e cli.Env, src capture.Source) *resender {
-	s := &resender{e: e, src: src, file: resentFile(r.Before().Name), dialer: r.Reach(), taps: map[string]wayIn{}}
+	s := &resender{e: e, src: src, file: resentFile(r.Before().Name), dialer: r.Reach(), taps: map[string][]wayIn{}}
 	for _, t := range r.Taps() {
-		s.taps[t.Name()] = wayIn{t.URL(), fmt.Sprint(t.Agent())}
+		s.taps[t.AgentName()] = append(s.taps[t.AgentName()], wayIn{t.URL(), fmt.Sprint(t.Agent())})
 	}
 	return s
 }
@@ -71,7 +71,7 @@ func (s *resender) request(_ context.Context, x *capture.Exchange) (*tui.Outgoin
 	if err != nil {
 		return nil, err
 	}
-	in, tapped := s.taps[x.Agent.Name]
+	in, tapped := s.wayTo(x.Agent)
 	if tapped {
 		if err := single.Through(in.tap); err != nil {
 			return nil, err
@@ -107,6 +107,16 @@ func (s *resender) request(_ context.Context, x *capture.Exchange) (*tui.Outgoin
 		return again, err
 	}
 	return out, nil
+}
+
+// wayTo returns the tap of an agent: the one in front of its address, else its first one.
+func (s *resender) wayTo(agent capture.Peer) (in wayIn, tapped bool) {
+	taps := s.taps[agent.Name]
+	if len(taps) == 0 {
+		return wayIn{}, false
+	}
+	at := slices.IndexFunc(taps, func(in wayIn) bool { return hostOf(in.agent) == hostOf(agent.URL) })
+	return taps[max(at, 0)], true
 }
 
 // moved returns a remark if the tap leads to a different agent than the one that received the exchange.
@@ -207,7 +217,7 @@ func (s *resender) task(ctx context.Context, src capture.Source, seqs []uint64) 
 			return nil, fmt.Errorf("the capture has no address for the agent of exchange %d", seq)
 		}
 		to, in, tapped := x.Agent.URL, wayIn{}, false
-		if in, tapped = s.taps[x.Agent.Name]; tapped {
+		if in, tapped = s.wayTo(x.Agent); tapped {
 			to = in.agent
 		}
 		if requests++; !here(to) && !slices.Contains(remote, hostOf(to)) {
@@ -238,9 +248,9 @@ func (s *resender) task(ctx context.Context, src capture.Source, seqs []uint64) 
 }
 
 // missingTaps returns the agents without a tap.
-func missingTaps(agents map[string]string, taps map[string]wayIn) (names []string) {
+func missingTaps(agents map[string]string, taps map[string][]wayIn) (names []string) {
 	for name := range agents {
-		if taps[name].tap == "" {
+		if len(taps[name]) == 0 {
 			names = append(names, name)
 		}
 	}

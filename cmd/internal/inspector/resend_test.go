@@ -200,8 +200,8 @@ func TestResendRefuses(t *testing.T) {
 // leads now.
 func TestResendThroughTapOfAnotherAgent(t *testing.T) {
 	const before = "http://127.0.0.1:9001"
-	s := &resender{e: cli.Env{}, file: "r.a2atap", taps: map[string]wayIn{
-		"booker": {"http://127.0.0.1:7001", "https://prod.example/spec"},
+	s := &resender{e: cli.Env{}, file: "r.a2atap", taps: map[string][]wayIn{
+		"booker": {{"http://127.0.0.1:7001", "https://prod.example/spec"}},
 	}}
 	x := sentBefore(before+"/spec", "s")
 	one := must.Get(s.request(t.Context(), x))(t)

@@ -325,7 +325,7 @@ func (r *Recording) keepMemory() *memoryKeeper {
 func (r *Recording) newHints(o *Options) *hints {
 	h := &hints{tell: r.listener.Tell, tapped: func() (names []string) {
 		for _, t := range r.Taps() {
-			names = append(names, t.Name())
+			names = append(names, t.AgentName())
 		}
 		return names
 	}}
