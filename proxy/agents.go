@@ -29,7 +29,7 @@ func (p *Proxy) connect(ctx context.Context, address string, secure bool, name s
 	return conn, err
 }
 
-// advise returns what to do about an error of a connection to an agent, and tells the user, too.
+// advise returns advice about an error of a connection to an agent, and also reports it to the user.
 func (p *Proxy) advise(err error, address string) string {
 	f, ok := errors.AsType[relay.TransportError](err)
 	if ok {
@@ -43,7 +43,7 @@ func (p *Proxy) advise(err error, address string) string {
 	return advice
 }
 
-// certificateAsked tells the user that an agent asks for a client certificate, which is missing.
+// certificateAsked tells the user that an agent requires a client certificate, which is missing.
 func (p *Proxy) certificateAsked(address string) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -66,8 +66,8 @@ func (p *Proxy) upgraded(agent, protocol string) {
 	}
 }
 
-// dialWebhook returns the function that connects to webhooks. Webhooks get neither the settings that accept agents
-// without verification nor the client certificate.
+// dialWebhook returns the function that connects to webhooks. Webhooks get neither the settings that accept unverified
+// agents nor the client certificate.
 func (p *Proxy) dialWebhook() func(context.Context, relay.Target) (net.Conn, error) {
 	dialer := &outbound.Dialer{Roots: p.opts.RootCAs, Proxy: p.opts.Upstream}
 	return func(ctx context.Context, to relay.Target) (net.Conn, error) {

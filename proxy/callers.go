@@ -21,7 +21,7 @@ const (
 	callerWait    = 100 * time.Millisecond // from when a connection is accepted, that its recording waits for a name
 	callerTimeout = 2 * time.Second        // of one look
 	callerShare   = 10                     // looks take at most 1/callerShare of the time,
-	callerSaved   = time.Second            // with at most this much of it at once
+	callerSaved   = time.Second            // and at most this much of it at once
 	maxCallers    = 4096                   // connections that wait for a look
 	maxUnnamed    = 256                    // connections that may get a name later
 	callerRetry   = time.Second            // without searches, after a look that could recognize no agent
@@ -29,11 +29,11 @@ const (
 
 // callers finds out which clients on this machine are agents themselves: those whose process listens at the address of
 // exactly one agent of a tap. For the other clients, it finds the ports that they listen on, since another recorder on
-// this machine may know the agent there. It looks at all waiting connections together, on its own goroutine, which ends
+// this machine may know the agent there. It looks up all waiting connections together, on its own goroutine, which ends
 // when no connection waits.
 //
-// callers does not search for an agent that calls itself through its own tap. Tests that have both ends in one process
-// do that, and the agent's name would tell less than the User-Agent does.
+// callers does not search for an agent that calls itself through its own tap. Tests with both ends in one process do
+// that, and the agent's name would say less than the User-Agent.
 type callers struct {
 	proxy    *Proxy
 	patience time.Duration // that a recording has with the search for a client
@@ -41,7 +41,7 @@ type callers struct {
 
 	mu      sync.Mutex
 	waiting []*search
-	unnamed []*search // that have found no agent: the client may become one, if its connection lasts
+	unnamed []*search // searches without an agent: the client may become one, if its connection lasts
 	running bool
 	warm    bool      // look for the agents' processes before the first search needs them
 	seen    []string  // agents whose processes were seen at the last look; nil before the first one
@@ -70,7 +70,7 @@ type finding struct {
 type caller struct {
 	agent    int
 	relation process.Relation
-	seen     bool     // its process was found, or it is not one of the agents whose processes were found
+	seen     bool     // its process was found, or it is none of the agents whose processes were found
 	owners   []int    // the processes that hold the connection
 	ports    []uint16 // on which its process listens
 }
@@ -103,7 +103,7 @@ func newCallers(p *Proxy) *callers {
 	}}
 }
 
-// look begins the search for the client of a connection, if it is on this machine. It does not wait. Serve must be
+// look starts the search for the client of a connection, if it is on this machine. It does not wait. Serve must be
 // running.
 func (c *callers) look(client net.Conn, tap string, conn *recording.Conn) {
 	from, _ := client.RemoteAddr().(*net.TCPAddr)
@@ -152,7 +152,7 @@ func (c *callers) begin(one *search) {
 	c.start()
 }
 
-// reached notes the address at which an agent was reached. If the listener there is unknown, it allows another look.
+// reached records the address at which an agent was reached. If the listener there is unknown, it allows another look.
 func (c *callers) reached(t *Tap, remote net.Addr) {
 	at, ok := remote.(*net.TCPAddr)
 	if !ok || strconv.Itoa(at.Port) != t.agent.Port {
@@ -166,8 +166,8 @@ func (c *callers) reached(t *Tap, remote net.Addr) {
 }
 
 // prepare looks for the processes that listen for the agents, so that they are known when the agents call: a connection
-// can be over before a look is. It also looks again for clients that were no agents when they connected: a program may
-// fetch the cards of others before it listens. Serve must be running.
+// can be over before a look is. It also looks again for clients that were not agents when they connected: a program may
+// fetch other agents' cards before it listens. Serve must be running.
 func (c *callers) prepare() {
 	if c.proxy.opts.NoCallers {
 		return
@@ -235,7 +235,7 @@ func (c *callers) run() {
 	}
 }
 
-// lookAt looks once, for a whole batch. It reports whether an agent could be recognized as a caller at all.
+// lookAt looks once, for a whole batch. It reports whether any agent could be recognized as a caller.
 func (c *callers) lookAt(ctx context.Context, batch []*search) bool {
 	defer func() {
 		for _, one := range batch {
@@ -293,8 +293,8 @@ func (c *callers) lookAt(ctx context.Context, batch []*search) bool {
 	return found.recognizable
 }
 
-// keepUnnamed keeps the searches that have found no agent, the last ones. After a second search, the process must be
-// known, or the connection have been seen to last. The caller holds c.mu.
+// keepUnnamed keeps the newest searches without an agent. After a second search, the process must be known, or the
+// connection must have lasted. The caller holds c.mu.
 func (c *callers) keepUnnamed(batch []*search, found []caller) {
 	for i, one := range batch {
 		if one.above == nil && one.Name == "" && (!one.again || found[i].seen || one.Process != 0) {
@@ -304,8 +304,8 @@ func (c *callers) keepUnnamed(batch []*search, found []caller) {
 	c.unnamed = slices.Clone(c.unnamed[max(len(c.unnamed)-maxUnnamed, 0):])
 }
 
-// agentAbove returns the name of the only agent that the nearest agent's process among those above a tool is, and how it
-// was recognized. The first process of a system adopts all orphans, and is above everything.
+// agentAbove returns the agent at the nearest process above a tool that belongs to exactly one agent, and how it was
+// recognized. The first process of a system adopts all orphans, and is an ancestor of everything.
 func agentAbove(above []int, names []string, holders [][]int) (name, how string) {
 	for _, pid := range above {
 		for i, of := range holders {
@@ -324,8 +324,8 @@ func agentAbove(above []int, names []string, holders [][]int) (name, how string)
 	return name, how
 }
 
-// mayBeAgent reports whether an agent whose process is known may be the client of a tap. Before the first look all may.
-// The caller holds c.mu.
+// mayBeAgent reports whether an agent with a known process may be the client of a tap. Before the first look any agent
+// may. The caller holds c.mu.
 func (c *callers) mayBeAgent(tap string) bool {
 	if c.seen != nil {
 		return oneBut(tap, c.seen)
@@ -357,8 +357,8 @@ func (c *callers) agents() (names []string, addresses [][]netip.AddrPort) {
 	return names, addresses
 }
 
-// addresses returns where the agent listens, as far as known without name resolution: a name other than this machine's
-// is known after the agent was reached by it.
+// addresses returns the addresses at which the agent listens, as far as known without name resolution. Names of other
+// machines are known once the agent was reached by name.
 func (t *Tap) addresses() []netip.AddrPort {
 	if at := t.reached.Load(); at != nil {
 		return []netip.AddrPort{*at}
@@ -378,7 +378,7 @@ func (t *Tap) addresses() []netip.AddrPort {
 	return nil
 }
 
-// localAddresses returns the addresses of this machine, none if the system does not say.
+// localAddresses returns the addresses of this machine, or none if the system does not report them.
 func localAddresses() map[netip.Addr]bool {
 	all := make(map[netip.Addr]bool)
 	interfaces, _ := net.InterfaceAddrs()
@@ -391,11 +391,11 @@ func localAddresses() map[netip.Addr]bool {
 }
 
 // A pace limits the cost of looks. A look starts as soon as it is requested, because the connection may close soon; one
-// look serves all connections that wait. If looks are slow, for example on a machine with many processes, there are fewer
+// look serves all waiting connections. If looks are slow, for example on a machine with many processes, there are fewer
 // of them. The zero pace is ready to use.
 type pace struct{ paid time.Time } // until when the share of looks is used up
 
-// wait returns how long the next look has to wait; it need not if that is not more than 0.
+// wait returns how long the next look must wait; 0 or less means not at all.
 func (p *pace) wait(now time.Time) time.Duration { return p.paid.Add(-callerSaved).Sub(now) }
 
 // took notes a look.

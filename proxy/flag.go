@@ -34,8 +34,8 @@ func ParseTap(flag string) (TapSpec, error) {
 	return spec, nil
 }
 
-// withoutPassword removes from a message what may be a password in the URL of a flag: the text before an @ that does
-// not begin a listening address, or that is not a port.
+// withoutPassword removes a possible password from a message about a URL in a flag: the text before an @ that does not
+// begin a listening address, or that is not a port.
 func withoutPassword(message, flag string) string {
 	_, rest, found := strings.Cut(flag, "://")
 	if !found {

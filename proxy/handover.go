@@ -14,8 +14,8 @@ const handoverWait = 10 * time.Millisecond
 // maxHandovers bounds the connections whose clients are kept until the taps ask for them.
 const maxHandovers = 4096
 
-// A handover tells taps for which clients the forward proxy connects to them. Programs whose URL of a model is a tap's
-// often reach the tap through the forward proxy, which would else hide their process.
+// A handover tells taps for which clients the forward proxy connects to them. If a program's model URL is a tap's, the
+// program often reaches the tap through the forward proxy, which would otherwise hide its process.
 type handover struct {
 	mu      sync.Mutex
 	ended   *sync.Cond // a dial
@@ -51,8 +51,8 @@ func (h *handover) dial(client net.Conn, dial func() (net.Conn, error)) (net.Con
 	return conn, err
 }
 
-// client returns the client for which a connection to a tap was made: that of the forward proxy, or else the one at its
-// other end. The dial may not have returned yet, so it waits for those that have begun, but not longer than handoverWait.
+// client returns the client for which a connection to a tap was made: the forward proxy's client, or else the one at
+// the connection's other end. The dial may not have returned yet, so it waits for pending dials, up to handoverWait.
 func (h *handover) client(conn net.Conn) net.Conn {
 	at := conn.RemoteAddr().String()
 	h.mu.Lock()
@@ -78,7 +78,7 @@ func (h *handover) client(conn net.Conn) net.Conn {
 	return client
 }
 
-// anyOf reports whether a dial has not returned. The caller holds h.mu.
+// anyOf reports whether a dial is pending. The caller holds h.mu.
 func (h *handover) anyOf(dials map[uint64]bool) bool {
 	for n := range dials {
 		if h.dialing[n] {

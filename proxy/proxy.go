@@ -44,8 +44,7 @@ type Proxy struct {
 	failed  map[hostname.Origin]error // further taps that could not be opened
 }
 
-// maxNotices bounds what is reported to the user, so that an agent that changes its card each time cannot flood the
-// screen.
+// maxNotices bounds the messages to the user, so that an agent that changes its card each time cannot flood the screen.
 const maxNotices = 1000
 
 // Forward returns the forward proxy, nil if the proxy has none.
@@ -78,7 +77,7 @@ func (p *Proxy) Taps() []*Tap {
 	return slices.Clone(p.taps)
 }
 
-// notice tells the user something, once, without passwords that are in URLs.
+// notice shows the user a message, once, without passwords in URLs.
 func (p *Proxy) notice(text string) {
 	text = credential.WithoutUserinfo(text)
 	p.mu.Lock()
@@ -118,7 +117,7 @@ func (f *inFlight) add(n int) {
 	}
 }
 
-// drained returns a channel that is closed when none is in flight.
+// drained returns a channel that is closed when no exchange is in flight.
 func (f *inFlight) drained() <-chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -131,7 +130,7 @@ func (f *inFlight) drained() <-chan struct{} {
 	return zero
 }
 
-// isSelf returns the name of the proxy's own listening address that a connection to remote reaches, else "".
+// isSelf returns the name of the proxy's own listening address that a connection to remote reaches, or "".
 func (p *Proxy) isSelf(local, remote net.Addr) string {
 	for _, t := range p.Taps() {
 		if t.listener.Reaches(local, remote) {
@@ -152,11 +151,11 @@ type Tap struct {
 	agent       hostname.Origin
 	listener    *listener.Listener
 	cards       *card.Site      // for the agent's card
-	hooks       *webhook.Site   // leads webhooks through the tap; nil if they bypass it
+	hooks       *webhook.Site   // routes webhooks through the tap; nil if they bypass it
 	misdirected sync.Once       // the user was told of a request for another host
 	further     bool            // it opened by itself
 	family      string          // the name of its agent in the record, which further taps share
-	faults      *injection.Plan // made in its answers; nil for none
+	faults      *injection.Plan // injected into its answers, or nil
 
 	reached atomic.Pointer[netip.AddrPort] // where the agent was; nil before
 }

@@ -18,9 +18,9 @@ import (
 // maxFurtherTaps is how many taps may open by themselves: a card can name any number of ports.
 const maxFurtherTaps = 32
 
-// route finds the tap for an address that an agent's card names. It opens a further tap if the address is on the
-// agent's host. text is a notice for the user if no tap serves the address. Both results are zero if no notice is
-// needed: for an address that is a tap already, or for one without a host, which reaches the tap anyway.
+// route finds the tap for an address in an agent's card. It opens another tap if the address is on the agent's host.
+// text is a notice for the user if no tap serves the address. Both results are zero if no notice is needed: for an
+// address that already is a tap, or one without a host, which reaches the tap anyway.
 func (p *Proxy) route(from *Tap, address card.URL) (to *Tap, text string) {
 	foreign := from.notTapped(address)
 	if address.IsPath() {
@@ -34,7 +34,7 @@ func (p *Proxy) route(from *Tap, address card.URL) (to *Tap, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	to = p.known(from, at)
-	// An address without a scheme leaves it to the client whether it speaks TLS, and that of an agent on TLS does.
+	// For an address without a scheme, the client chooses whether to use TLS, and clients of an agent on TLS do.
 	if u.Scheme == "" && cmp.Or(to, from).spec.Agent.Scheme == "https" {
 		if to != nil {
 			foreign += " (the tap there does not use TLS, and clients may do so without a scheme)"
@@ -63,8 +63,8 @@ func (p *Proxy) known(from *Tap, at hostname.Origin) *Tap {
 	if t := p.aliases[at]; t != nil {
 		return t
 	}
-	// A loopback spelling with the agent's port is the agent, wherever it lives: it is what servers write that do not
-	// know their public name.
+	// A loopback spelling with the agent's port means the agent, wherever it runs: servers that do not know their
+	// public name write it.
 	if at == from.agent || at.Host == hostname.Loopback && at.Port == from.agent.Port {
 		return from
 	}
@@ -163,7 +163,7 @@ func (t *Tap) notTapped(address card.URL) string {
 	return t.family + " advertises " + address.String() + capture.NotTapped
 }
 
-// noticeOfCard is card.Site.Notice. It adds the flag with which an address that is not tapped would be.
+// noticeOfCard is card.Site.Notice. It adds the flag that would tap the address.
 func (t *Tap) noticeOfCard(text string) {
 	before, _, found := strings.Cut(text, capture.NotTapped)
 	_, address, named := strings.Cut(before, " advertises ")
@@ -223,7 +223,7 @@ func (p *Proxy) agentOrAliasAt(at hostname.Origin) (capture.Peer, bool) {
 	return p.agentAt(at)
 }
 
-// agentAt returns the agent at an origin as the record names it, if there is a tap in front of it.
+// agentAt returns the agent at an origin under its recorded name, if a tap is in front of it.
 func (p *Proxy) agentAt(at hostname.Origin) (capture.Peer, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 
 // New opens the listening addresses of all taps. Serve must be called next, or Close.
 //
-// The error tells which tap could not be opened, why, and what to do.
+// The error names the tap that could not be opened, the cause, and what to do.
 func New(opts Options) (*Proxy, error) {
 	if opts.Recorder == nil {
 		return nil, errors.New("open taps: there is no recorder")
@@ -130,8 +130,8 @@ func (p *Proxy) forwarded(n int) {
 }
 
 // Serve accepts connections until ctx ends. Then it closes the listening addresses, gives the exchanges in flight
-// Options.Grace to end, breaks off the rest, which the record notes, and returns in bounded time. It must be called
-// only once.
+// Options.Grace to end, breaks off the rest, which is recorded, and returns in bounded time. It must be called only
+// once.
 func (p *Proxy) Serve(ctx context.Context) error {
 	connections, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
@@ -172,7 +172,7 @@ func (p *Proxy) Serve(ctx context.Context) error {
 		}
 	}
 	cut()
-	// A capture that is stuck can hold up connections only where it was asked to (policy Wait), and not forever.
+	// A stuck capture can delay connections only if requested (policy Wait), and not forever.
 	stuck := time.AfterFunc(p.stopTimeout, p.opts.Recorder.StopWaiting)
 	p.served.Wait()
 	stuck.Stop()
@@ -208,7 +208,7 @@ const defaultStopTimeout = 5 * time.Second
 
 // listen opens a tap.
 func (p *Proxy) listen(spec TapSpec) (*Tap, error) {
-	// Accept the agent's own name. A hosts file or an option leads some clients here by that name, and the agent then
+	// Accept the agent's own name. A hosts file or an option directs some clients here by that name, and the agent then
 	// gets the Host that it would get without a tap.
 	names := []string{spec.Agent.Hostname()}
 	for _, a := range p.opts.Aliases {

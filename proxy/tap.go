@@ -92,7 +92,7 @@ func (t *Tap) overHTTP2(cfg relay.Config, l *link, client net.Conn) relay.Config
 	return cfg
 }
 
-// refused tells the user, once, of a request for a host that is not the tap's.
+// refused tells the user, once, of a request for a host that the tap does not accept.
 func (t *Tap) refused(why error) {
 	t.misdirected.Do(func() { t.proxy.notice(fmt.Sprintf("tap %s refused a request: %v", t.Name(), why)) })
 }
@@ -135,7 +135,7 @@ type link struct {
 	local  net.Addr
 	cards  *card.Editor
 	hooks  *webhook.Editor     // nil if webhooks bypass the tap
-	faults *injection.Injector // that makes faults in its answers; nil for none
+	faults *injection.Injector // injects faults into its answers; nil for none
 	held   *hold.Line          // holds the user's messages; nil if none can be held
 }
 
@@ -264,7 +264,7 @@ func (l *link) Fault(x int, f relay.TransportError) {
 	l.Conn.Fault(x, f)
 }
 
-// dial connects to the agent, with the faults that are to be made in what it answers, and what is to be held.
+// dial connects to the agent, with any faults to inject and messages to hold.
 func (l *link) dial(ctx context.Context, client net.Conn) (net.Conn, error) {
 	conn, err := l.tap.dialFor(ctx, client)
 	switch {

@@ -19,7 +19,7 @@ func (p *Proxy) Tools() string {
 	return p.tools.Path()
 }
 
-// openTools opens the socket for tools. Without it, everything else is recorded.
+// openTools opens the socket for tools. If that fails, everything else is still recorded.
 func (p *Proxy) openTools() {
 	if !p.opts.Tools {
 		return
@@ -30,7 +30,7 @@ func (p *Proxy) openTools() {
 	}
 }
 
-// serveTool records what one tool and its client send. The tool counts as in flight until it has ended.
+// serveTool records the messages of one tool and its client. The tool counts as in flight until it has ended.
 func (p *Proxy) serveTool(feed net.Conn) {
 	p.inFlight.add(1)
 	defer p.inFlight.add(-1)

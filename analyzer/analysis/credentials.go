@@ -21,7 +21,7 @@ type Principal uint64
 const keyBits Principal = 1<<16 - 1
 
 // Unlike reports whether two principals certainly differ. This is unknown if their secrets were replaced with different
-// keys, as in a capture that two users have recorded into.
+// keys, as in a capture by two users.
 func (p Principal) Unlike(q Principal) bool { return p != q && p&keyBits == q&keyBits }
 
 // principalSeed prevents a client from choosing credentials with the number of others.
@@ -87,7 +87,8 @@ func credentialSum(name, value string) uint64 {
 // hashOf returns a number for a text, within this process.
 func hashOf(text string) uint64 { return maphash.String(principalSeed, text) }
 
-// CarriesKey reports whether a request carries an API key where a scheme of a card says. Any cookie may be one.
+// CarriesKey reports whether a request carries an API key in a location that a scheme of a card names. Any cookie may
+// be a key.
 func (x *Exchange) CarriesKey(w a2a.Want) bool {
 	switch {
 	case w.Param == "":

@@ -50,8 +50,8 @@ type Exchange struct {
 	Messages       int               // over gRPC: how many messages the answer has, readable or not
 	Rewritten      []capture.Rewrite // the tap's few changes to the body of the answer, which is recorded as sent
 	Call           a2a.Call          // the decoded call; Operation is NoOperation if it is not an A2A call
-	Neighbor       *neighbor.Call    // a recognized call that is not A2A; nil for others
-	Cause          uint64            // of such a call: the A2A exchange that caused it, as far as a tracker knows; else 0
+	Neighbor       *neighbor.Call    // a recognized call that is not A2A; otherwise nil
+	Cause          uint64            // for such a call, the A2A exchange that caused it, if a tracker knows it; otherwise 0
 	Endpoint       *Endpoint         // the URL and binding that it was sent to; nil if it is not an A2A call
 	Agent          string            // under which its tasks are stored; empty if the agent is unknown
 	Tenant         string            // the same
@@ -64,7 +64,7 @@ type Exchange struct {
 	Outcome        Outcome // of a call, as far as known
 	Gather         bool    // a tracker wants the response body although it is not A2A
 	Sender         string  // of a notification: the agent that was given the receiving address; empty if unknown
-	Anonymous      bool    // the client's name comes from its User-Agent, or it has none: it may be any program
+	Anonymous      bool    // the client is known only by its User-Agent, or not at all: it may be any program
 	Unreleased     bool    // the client asks for a version after 1.0
 	CallbackOrigin string  // the recorder's own, for notifications to its webhook; empty without one
 
@@ -109,8 +109,8 @@ func (x *Brief) ResponsePlace() Place {
 	return Place{Exchange: x.Seq, Response: true, member: x.answered, messages: x.Binding == a2a.GRPC}
 }
 
-// InBatch reports whether this is one call of a JSON-RPC batch: it is observed in addition to the batch, as if it had
-// been sent alone. It has the batch's heads.
+// InBatch reports whether this is one call of a JSON-RPC batch. Such a call is observed in addition to the batch, as if
+// it had been sent alone, with the batch's heads.
 func (x *Brief) InBatch() bool { return x.asked != "" }
 
 // CallOfBatch returns an exchange for call i, from 0, of the exchange's batch, without any data of the call itself.
@@ -177,7 +177,7 @@ func (x *Exchange) WithoutBodies() *Exchange {
 }
 
 // Viewer identifies a viewer who may be shown a task differently: the client, its credentials, its version and the
-// extensions that it activates. It is computed once for an exchange.
+// extensions that it activates. It is computed once per exchange.
 func (x *Exchange) Viewer() digest.Digest {
 	if x.viewer != 0 {
 		return x.viewer
@@ -304,7 +304,7 @@ type Stream struct {
 	Rest     *Event       // the bytes after the last blank line, once the stream is over; clients discard them
 
 	Bare      int    // JSON values in lines without a field name, which event parsers skip
-	ErrorData string // beginning of the data of an event of type "error" that is not A2A; empty without one
+	ErrorData string // beginning of the data of an event of type "error" that is not A2A, or empty
 }
 
 // A StreamEnd is the end of a stream, or of the answer of a call.
@@ -314,7 +314,7 @@ type StreamEnd struct {
 	Fault *capture.TransportFault // that broke it, if any
 	At    time.Time               // when its body ended, or when it was last seen open; zero if not known
 
-	ClientEnded bool // the client had ended its request before, and the agent may have ended the answer for that reason
+	ClientEnded bool // the client had ended its request before, so the agent may have ended the answer for that reason
 }
 
 // ByAgent reports whether the agent's side broke the stream.
@@ -356,8 +356,8 @@ const (
 )
 
 // HeadersKept reports whether the request has all header fields that were on the wire, apart from credentials. The HAR
-// files of other programs may leave fields out; the recorded fields show whether they did. If a head has no field but
-// the host, which may be derived from the URL, it counts as complete only if credentials were stored.
+// files of other programs may omit fields; the recorded fields show whether they did. A head with no field but the
+// host, which may be derived from the URL, counts as complete only if credentials were stored.
 func (x *Exchange) HeadersKept() bool {
 	return x.CredentialsKept() || x.kept(KeptRequests) && len(x.Request.Fields) > 1
 }

@@ -17,23 +17,23 @@ type Finding struct {
 	Rule       *Rule
 	Severity   Severity
 	Side       a2a.Side     // who broke it
-	Dialects   a2a.Dialects // of the message; 0.2 and 0.3 stay a pair until a card tells them apart
+	Dialects   a2a.Dialects // of the message; 0.2 and 0.3 stay a pair until a card distinguishes them
 	Binding    a2a.Binding
 	Operation  a2a.Operation
 	Revises    bool         // it replaces an earlier finding: see TakesPlaceOf
 	Unsettled  bool         // another finding may revise it when the agent's card is known, or the agent is gone
 	Within     a2a.Dialects // where it is reported once, for rules with that scope; empty for the request's
-	Cause      Cause        // the mistake behind it, which breaks other rules, too; empty if none is known
+	Cause      Cause        // the mistake behind it, which also breaks other rules; empty if unknown
 	Link       Link
 	ExchangeID uuid.UUID
 	Place      Place
 	Seen       string   // what was on the wire, short
 	Expected   string   // what the rule requires, as the second half of the sentence: see Message and Wanted
 	Also       []string // covered rules that broke at the same place
-	Weight     *Rule    // the covered rule with the finding's severity, if worse than its own rule's; else nil
+	Weight     *Rule    // the covered rule that sets the finding's severity, if worse than its own rule's; otherwise nil
 	Capture    string   // name of the capture, set by callers who know it
 	Failure    string   // the failure of its exchange's call, set by callers who know it; empty if it did not fail
-	Times      int      // how often its link met its cause, set by callers who know it; 0 for a finding of one place
+	Times      int      // how often its link met its cause, set by callers who know it; 0 for a finding at one place
 	Workflow   Workflow // its exchange's workflow, set by callers who know it
 }
 
@@ -58,7 +58,7 @@ func (f *Finding) Wanted() string { return strings.TrimPrefix(f.Expected, "expec
 
 // A Workflow is everything that followed from one request of a user, as far as known.
 type Workflow struct {
-	Number uint64 // of the exchange that began it; 0 if it is not known
+	Number uint64 // of the exchange that began it; 0 if unknown
 	Caused bool   // an agent made the call for it, not the user
 }
 
@@ -82,9 +82,9 @@ func (f *Finding) String() string {
 	return fmt.Sprintf("%s: %s [%s]", Clean(f.Place.String()), Clean(f.Message()), f.Rule.ID)
 }
 
-// TakesPlaceOf reports whether a finding that revises others replaces an earlier one. Both are then about the same
-// subject, of which more is known now: about a link at the end of a capture, about a place when the card came, or about
-// all calls since an agent is gone.
+// TakesPlaceOf reports whether a finding that revises others replaces an earlier one. Both then have the same subject,
+// about which more is known now: a link at the end of a capture, a place when the card arrived, or all calls since an
+// agent is gone.
 func (f *Finding) TakesPlaceOf(g *Finding) bool {
 	switch {
 	case !f.Revises || g.Revises:
@@ -114,7 +114,7 @@ func (f *Finding) Replace(g *Finding) bool {
 	return true
 }
 
-// SaysMoreThan reports whether a finding has the same subject as one that was made while less was known.
+// SaysMoreThan reports whether a finding has the same subject as an earlier one that was made while less was known.
 func (f *Finding) SaysMoreThan(g *Finding) bool {
 	return f.Rule == g.Rule && f.Side == g.Side && f.Place == g.Place ||
 		slices.Contains(f.Also, g.Rule.ID) && f.Place.Covers(g.Place)

@@ -21,7 +21,7 @@ const (
 	WebhookSeen                   // a notification was sent to a webhook, and answered or given up
 	OutcomeSeen                   // an answer, or the first event of a stream, in the dialects of its request
 	CallEnded                     // a call, the fetch of a card or a notification has ended; End has how. In all dialects if in none
-	ForeignSeen                   // a later event that is in none of the dialects of its request, in these
+	ForeignSeen                   // a later event in none of the dialects of its request, but in these
 
 	// Derived by trackers; see Observation.Detail. A rule that wants one must name the tracker among its needs.
 	DeliveryTraced // a notification, once it is known which configs can have caused it
@@ -30,14 +30,14 @@ const (
 	ConfigIdle     // at the end of the capture: nothing was sent for a push config although its task has ended
 	AgentGone      // at the end of the capture: an agent could not be reached from some exchange on
 	LinkRefused    // at the end of the capture: no call of a link has succeeded, and some were answered
-	CalleeAwaited  // an agent has completed a task, and it is known whether it waited for what it had asked for it
+	CalleeAwaited  // an agent has completed a task, and it is known whether it waited for the answers to its own calls
 	CalleeFailed   // at the end of the capture: an agent has completed a task although a call for it failed
-	CalleeLeft     // the capture is over, and an agent has ended a task for which it had made another one, elsewhere
+	CalleeLeft     // the capture is over, and an agent has ended a task for which it had created another one elsewhere
 	TraceDropped   // at the end of the capture: an agent that received trace context has passed none on
 	CancelSettled  // at the end of the capture: a cancellation of a task that had not ended has succeeded
-	EarlySeen      // what matters only in an agent from before 0.1, once a call has shown that it is one
+	EarlySeen      // matters only for an agent from before 0.1, once a call has identified it as one
 	TaskMissed     // at the end of the capture: a recently shown task was reported as not found
-	RedirectMissed // a client lost its request in a redirect, or by the end of the capture it has not followed one
+	RedirectMissed // a client lost its request in a redirect, or had not followed one by the end of the capture
 	LoginMissed    // at the end of the capture: a client that was refused for its credentials has never sent any
 
 	// The objects at the typed positions of a request, response, event or notification. Each is observed separately,
@@ -54,12 +54,12 @@ const (
 	FrameSeen      // the rest: params, configuration, wrapper, list of an answer, file of a part
 
 	// For trackers alone.
-	RequestDecoded // a request that is not a call by itself, before anything else is known of it
+	RequestDecoded // a request that is not a call by itself, before anything else about it is known
 	RequestRead    // a whole request, before any of it is observed
 	RequestDone    // a request, after everything in it was observed
 	AnswerDone     // an answer or an event, the same
 	WebhookDone    // a notification, the same
-	BodySeen       // the body of an answer that is not A2A, which a tracker has asked for: see Exchange.Gather
+	BodySeen       // the body of an answer that is not A2A, on request of a tracker: see Exchange.Gather
 	ExchangeDone   // nothing more comes of an exchange
 	CaptureDone    // the capture is over; Observation.Exchange is nil
 
@@ -87,12 +87,13 @@ func (k Kinds) Each(yield func(Kinds) bool) {
 // Number returns the number of a kind, from 0 to 63.
 func (k Kinds) Number() int { return bits.TrailingZeros64(uint64(k)) }
 
-// An Observation is one thing that the engine or a tracker understood. Which fields are set depends on its kind.
+// An Observation is one fact that the engine or a tracker derived from the traffic. Its kind determines which fields
+// are set.
 type Observation struct {
 	Kind     Kinds
 	Exchange *Exchange        // that it belongs to
-	Dialects a2a.Dialects     // of this message: what it may be in
-	Place    Place            // of what was seen, down to the value where there is one
+	Dialects a2a.Dialects     // possible dialects of this message
+	Place    Place            // of the observed object, down to the value if there is one
 	Doc      *a2a.Doc         // the JSON text: of a whole request, answer, event or notification; or nil
 	Body     []byte           // AnswerSeen, OutcomeSeen, BodySeen: the body, content coding taken off
 	Answer   *a2a.Answer      // AnswerSeen, EventSeen, OutcomeSeen, ForeignSeen
@@ -105,10 +106,10 @@ type Observation struct {
 	Detail   any              // additional data of a tracker, which the tracker's package reads
 	Arrival  uint64           // of the step that brought it
 	At       time.Time        // when that step happened, or the capture ended; zero if not known
-	Pauses   []time.Time      // CaptureDone: when recordings of the capture ended that another one followed, in order
+	Pauses   []time.Time      // CaptureDone: the end times of recordings that were followed by another one in the capture, in order
 }
 
-// Quiet has the rules that depend on a card alone and found nothing in it, and whether each applied. They are not run
+// Quiet has the rules that depend only on a card and found nothing in it, and whether each applied. They are not run
 // again on the same card, which clients fetch at every start.
 type Quiet map[*Rule]bool
 
@@ -127,7 +128,7 @@ func (o *Observation) Snapshot() (t a2a.Task, ok bool) {
 }
 
 // Succeeded returns the dialects in which an answer or an event without an error shows that the call succeeded; ok is
-// false if it shows nothing of the kind.
+// false if it does not show that.
 func (o *Observation) Succeeded() (in a2a.Dialects, ok bool) {
 	if o.Answer.Err != nil || o.Exchange.Endpoint == nil {
 		return 0, false

@@ -13,10 +13,10 @@ import (
 // a success. The zero Outcome means unknown.
 type Outcome struct {
 	Succeeded bool
-	Failure   string // what it failed with, by name: see Calls
+	Failure   string // the name of the error: see Calls
 }
 
-// Known reports whether the record shows how the call came out.
+// Known reports whether the recording shows the outcome of the call.
 func (o Outcome) Known() bool { return o.Succeeded || o.Failure != "" }
 
 // The names of failures without an error of the protocol.
@@ -27,7 +27,7 @@ const (
 	CutShort      = "cut short"            // the agent broke off before the end of its answer
 	NoHTTP        = "no valid HTTP"        // the answer is not HTTP
 	NoProtocol    = "no protocol answer"   // success by its status, and no answer of A2A
-	NoEnvelope    = "no JSON-RPC response" // but what it should hold
+	NoEnvelope    = "no JSON-RPC response" // but a part that it requires
 	NoCode        = "error without a code"
 	OtherID       = "answer to another call" // over JSON-RPC, whose id identifies the answered call
 	NoStatus      = "no grpc-status"         // over gRPC

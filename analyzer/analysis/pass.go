@@ -21,8 +21,8 @@ type Pass struct {
 // packages of trackers wrap it in an accessor of the right type. It is for rules: trackers use their Setup.
 func (p *Pass) State(t *Tracker) State { return p.runner.needs[p.rule].of(t) }
 
-// Observe passes a tracker's observation to the rules and the other trackers, after all trackers have taken the current
-// one. It is for trackers.
+// Observe passes a tracker's observation to the rules and the other trackers, after all trackers have received the
+// current one. It is for trackers.
 func (p *Pass) Observe(o Observation) { p.session.Made(o) }
 
 // RequestMissed reports whether a request was not recorded, or could not be read, so that its meaning is unknown.
@@ -67,7 +67,7 @@ func (p *Pass) Report(at Place, seen, expected string, options ...Option) {
 	f.Binding, f.Operation = p.Exchange.Call.Binding, p.Exchange.Call.Operation
 	if p.Entity != nil && rule.Either {
 		if f.Side = p.Entity.Author; p.Entity.Echoed() {
-			f.Side = a2a.Agent // which may have changed it: only the request would show what the client wrote
+			f.Side = a2a.Agent // which may have changed it: only the request would show the client's version
 		}
 	}
 	for _, option := range options {
@@ -115,7 +115,7 @@ func For(cause Cause) Option {
 	return func(f *Finding) { f.Cause = cause }
 }
 
-// ForIf is For if a condition holds, and changes nothing otherwise.
+// ForIf is For if a condition holds; otherwise it changes nothing.
 func ForIf(holds bool, cause Cause) Option {
 	if holds {
 		return For(cause)
@@ -123,7 +123,7 @@ func ForIf(holds bool, cause Cause) Option {
 	return func(*Finding) {}
 }
 
-// Revising makes the finding replace what the rule has reported on the link before.
+// Revising makes the finding replace the rule's earlier findings on the link.
 func Revising() Option {
 	return func(f *Finding) { f.Revises = true }
 }

@@ -20,7 +20,7 @@ type Place struct {
 	Pointer    string // into the body or the event's data; meaningful only if HasPointer
 
 	messages bool   // over gRPC: the events of the stream are called messages
-	member   string // pointer to the call of a batch that Pointer begins at, or to its response; empty for other exchanges
+	member   string // pointer to the call of a batch at which Pointer begins, or to its response; otherwise empty
 }
 
 // String returns the place in its text form.

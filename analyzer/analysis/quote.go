@@ -28,7 +28,7 @@ const (
 // Clip cuts a text to the length that findings show, and cleans it.
 func Clip(s string) string { return cut(s, quoteLimit) }
 
-// errorLimit is the length of an error's text that is shown, in runes: its end often has the cause.
+// errorLimit is the displayed length of an error's text, in runes. The cause is often at its end.
 const errorLimit = 1000
 
 // ErrorText cleans the text of an error; beyond a thousand characters it is cut.

@@ -72,19 +72,19 @@ func (l Level) Severity() Severity {
 // run.
 type Rule struct {
 	ID       string        // the catalogue's slug: permanent, never reused
-	Title    string        // what is wrong when it is broken, in half a line
+	Title    string        // the violation, in half a line
 	Family   string        // its file and chapter, such as "jsonrpc"
 	Category Category      // the chapter of a conformance report that counts it
 	Level    Level         //
 	Gravest  Severity      // of its findings, if above the level's: what never worked is an error
 	Critical Absence       // how its findings show that the agent was missing
-	Side     a2a.Side      // who breaks it, unless the check says otherwise
+	Side     a2a.Side      // the side at fault, unless the check says otherwise
 	Either   bool          // both sides can break it: Side is only the default
-	Revises  bool          // at the end of a capture it may revise what it has reported: see Finding.Revises
+	Revises  bool          // at the end of a capture it may revise its earlier findings: see Finding.Revises
 	Once     Scope         // of several findings within it the first of each severity is reported; all are counted
 	On       Kinds         // the observations that it receives
 	If       Traits        // traits that hold wherever the rule applies
-	Odd      a2a.Oddity    // in an object it looks for such members only: it applies to all, and finds nothing without them
+	Odd      a2a.Oddity    // it examines only objects with such members: it applies to all, and finds nothing in others
 	Needs    []*Tracker    // the trackers whose states it uses
 	Bindings Bindings      // where it holds
 	Cites    []a2a.Cite    // dialect and section, one for each dialect in which it holds
@@ -130,7 +130,7 @@ func (r *Rule) Sections(in a2a.Dialects) []string {
 	for _, c := range r.Cites {
 		text := c.String()
 		if strings.Contains(c.Section, "§") {
-			text = strings.TrimPrefix(c.Section, "A2A ") // which is what is cited without more
+			text = strings.TrimPrefix(c.Section, "A2A ") // a citation without a document refers to A2A
 		}
 		if in.Has(c.In) && !slices.Contains(list, text) {
 			list = append(list, text)
@@ -162,7 +162,7 @@ func Covered(rules []*Rule) map[string][]string {
 	return all
 }
 
-// Scope is where a rule reports once: the first finding of each severity, so that none hides a worse one.
+// Scope is the range in which a rule reports once: the first finding of each severity, so that none hides a worse one.
 type Scope uint8
 
 // The scopes.
@@ -171,7 +171,7 @@ const (
 	PerExchange              // once in an exchange; for each side where both can break the rule
 	PerEndpoint              // once in a dialect at a URL: for the agent, and for each client that breaks the rule
 	PerOrigin                // once at a scheme, host and port
-	PerCause                 // once there for each client and Finding.Cause; without one, for what was seen but for numbers
+	PerCause                 // once for each client and Finding.Cause; without a cause, for each text, ignoring numbers
 )
 
 // Category is the chapter of a conformance report that counts a rule.

@@ -26,8 +26,8 @@ type Runner struct {
 	slots    int     // of each exchange
 }
 
-// NewRunner returns a runner of rules, of the trackers that they need, directly or through another one, and of some
-// more. given has the values for each tracker.
+// NewRunner returns a runner of rules, of the trackers that they need directly or indirectly, and of additional
+// trackers. given has the values for each tracker.
 func NewRunner(s Session, rules []*Rule, more []*Tracker, given map[*Tracker][]any) *Runner {
 	r := &Runner{
 		rules: rules, needs: make([]states, 0, len(rules)+1), checks: make([]func(*Pass), 0, len(rules)),
@@ -58,7 +58,7 @@ func (r *Runner) statesOf(needs []*Tracker) states {
 	return s
 }
 
-// States yields the trackers and their states, in the order in which they take observations.
+// States yields the trackers and their states, in the order in which they receive observations.
 func (r *Runner) States() iter.Seq2[*Tracker, State] {
 	return func(yield func(*Tracker, State) bool) {
 		for i, t := range r.trackers {
@@ -84,7 +84,7 @@ func (r *Runner) Tell(s State, o *Observation) {
 }
 
 // to returns the pass of an observation to a rule, by its number. All rules and trackers get the same observation one
-// after another, so that mostly only the number changes.
+// after another, so usually only the number changes.
 func (r *Runner) to(rule int, o *Observation) *Pass {
 	p := &r.pass
 	if p.rule = rule; p.Observation != o {
@@ -93,8 +93,8 @@ func (r *Runner) to(rule int, o *Observation) *Pass {
 	return p
 }
 
-// order returns the trackers that rules need, directly or through another one, and some more: in the order of their
-// names, but each after those that it needs.
+// order returns the trackers that rules need directly or indirectly, and additional ones: ordered by name, but each
+// after those that it needs.
 func order(rules []*Rule, more ...*Tracker) []*Tracker {
 	var list []*Tracker
 	seen := make(map[*Tracker]bool)

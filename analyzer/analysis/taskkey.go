@@ -18,7 +18,7 @@ var taskSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 // ofNobody is the prefix of keys of ids alone.
 var ofNobody = TaskKey{}.and("").and("")
 
-// TaskKeyOf returns the key of an agent's task. tenant may be empty, and so may agent, for an id alone.
+// TaskKeyOf returns the key of an agent's task. tenant may be empty. agent may be empty, too, for a key by id alone.
 func TaskKeyOf(agent, tenant, id string) TaskKey {
 	if agent == "" && tenant == "" {
 		return ofNobody.and(id)

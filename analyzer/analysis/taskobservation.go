@@ -16,7 +16,7 @@ type TaskObservation struct {
 	At        time.Time // when that happened; zero if not known
 	TaskID    string
 	ContextID string        // empty if the object named none
-	State     a2a.State     // the zero State if it named none that is known
+	State     a2a.State     // the zero State if it named no known state
 	Spelling  string        // of the state, as on the wire
 	Event     bool          // it came in a stream or a notification, not in an answer
 	Late      bool          // it may be older than its arrival: a webhook's retry, a replay of a 0.x resubscription
@@ -47,9 +47,9 @@ func (t *TaskObservation) TaskIDPlace() Place {
 // Moment returns when the object was delivered.
 func (t *TaskObservation) Moment() Moment { return Moment{t.Arrival, t.At} }
 
-// After reports whether an observation in exchange x is certainly younger than an earlier one. It is if it came later
-// in one stream, or in an exchange that began after the other was delivered. A late observation counts as younger,
-// since it is only compared where order does not matter. The tasks of a list have no age.
+// After reports whether an observation in exchange x is certainly newer than an earlier one: it came later in one
+// stream, or in an exchange that began after the other was delivered. A late observation counts as newer, since it is
+// only compared where order does not matter. The tasks of a list have no age.
 func (t *TaskObservation) After(earlier *TaskObservation, x *Exchange) bool {
 	return t.Late || t.Event && t.Exchange == earlier.Exchange || x.BeganAfter(earlier.Moment())
 }

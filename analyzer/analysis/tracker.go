@@ -3,26 +3,26 @@ package analysis
 import "fmt"
 
 // A Tracker remembers what the traffic has shown about one subject, such as tasks or push notification configs, for the
-// rules and the other trackers that need it. Trackers are values, like rules. Each engine makes its own State of every
-// tracker that one of its rules needs, directly or through another one.
+// rules and the other trackers that need it. Trackers are values, like rules. Each engine creates its own State of
+// every tracker that one of its rules needs directly or indirectly.
 //
-// The engine has one order. It gives each observation to the rules that want it, in the order of the list. Then it
-// gives it to the trackers that want it, in the order of their names, but each after those that it needs. So a rule
-// reads every state as it was before the observation, and a tracker reads the states that it needs as they are after
-// it. Observations that trackers make (Pass.Observe) follow after all have taken the original one.
+// The engine uses one order. It passes each observation to the rules that want it, in the order of the list. Then it
+// passes the observation to the trackers that want it, in the order of their names, but each after those that it needs.
+// So a rule sees every state from before the observation, and a tracker sees the states that it needs from after it.
+// Observations that trackers make (Pass.Observe) follow once all have received the original one.
 type Tracker struct {
 	Name  string               // its package, such as "task"
 	Doc   string               // its contents, in half a line
 	Needs []*Tracker           // the trackers whose states it reads
 	On    Kinds                // the observations that it receives
-	Makes Kinds                // the observations that only it makes
+	Makes Kinds                // the observations that only this tracker makes
 	New   func(s *Setup) State // called once for each engine
 }
 
 // A State is a tracker's memory in one engine. Only the goroutine of the engine may use it. Its memory is bounded.
 type State interface {
-	// Take receives an observation that the tracker wants, after the rules have. The pass, and what it refers to apart
-	// from the exchange, is valid during the call only.
+	// Take receives an observation that the tracker wants, after the rules have received it. The pass and everything it
+	// refers to, except the exchange, is valid only during the call.
 	Take(p *Pass)
 
 	// Forgotten returns the number of entries dropped to bound memory, as counted by Counts.
@@ -32,8 +32,8 @@ type State interface {
 // A SentMessages is a State that knows which messages were sent to a task. Messages that an agent repeats unchanged are
 // not observed again.
 type SentMessages interface {
-	// Sent returns the message with that id that was sent to the task at the exchange's agent, or created the task; nil
-	// without one.
+	// Sent returns the message with that id that was sent to the task at the exchange's agent, or created the task, or
+	// nil.
 	Sent(x *Exchange, taskID, messageID string) *SentMessage
 }
 

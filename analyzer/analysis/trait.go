@@ -8,7 +8,7 @@ type Traits uint32
 
 // The traits.
 const (
-	// Of the call. A batch has none of its calls' traits.
+	// Traits of the call. A batch has none of its calls' traits.
 	Batched    Traits = 1 << iota // it is a batch
 	NamesTask                     // it names a task
 	OfTask                        // it gets, cancels or follows a task
@@ -19,11 +19,11 @@ const (
 	Configured                    // the same, or a message that is sent with a configuration, or with a push config
 	OfExtended                    // it asks for the extended card
 	OfStream                      // it asks for a stream of events
-	Carded                        // cards seen before it name its interface, in its binding
+	Carded                        // earlier cards name its interface, in its binding
 	Offered                       // cards name something at its target's origin, as of its request
 
 	// Of the answer.
-	Refused  // it is an error by its body or its status, or may contain one since the call is a batch
+	Refused  // it is an error by its body or its status, or, in a batch, may contain one
 	Streamed // it is a stream of events
 
 	// Of the current object. All of them hold without an object.
@@ -31,7 +31,7 @@ const (
 	HasContent  // it is a part or a file, and has members that a text-only part lacks
 	HasMentions // it mentions extensions, or other tasks
 	Told        // it is in an answer, an event or a notification
-	PlainNames  // its members may have their names from the proto file: in 1.0, and before in bindings other than JSON-RPC
+	PlainNames  // its members may have names from the proto file: in 1.0, and in earlier versions in bindings other than JSON-RPC
 
 	ofObject = HasMetadata | HasContent | HasMentions | Told | PlainNames
 )

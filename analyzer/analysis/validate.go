@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// isSlug reports whether a name is made of words in lower case, the first of which begins with a letter, with hyphens
-// between them.
+// isSlug reports whether a name consists of lower-case words, separated by hyphens, the first of which begins with a
+// letter.
 func isSlug(name string) bool {
 	word := false // the character before belongs to a word
 	for i := range len(name) {
@@ -51,7 +51,7 @@ func Validate(rules []*Rule) error {
 	return errors.Join(append(errs, validateTrackers(rules)...)...)
 }
 
-// validateTrackers checks the trackers that rules need, and what comes from them.
+// validateTrackers checks the trackers that rules need, and the observations that come from them.
 func validateTrackers(rules []*Rule) []error {
 	var errs []error
 	byName := make(map[string]*Tracker)

@@ -77,7 +77,7 @@ func (e *Engine) Step(s capture.Step) []analysis.Finding {
 	return found
 }
 
-// End declares that no more steps will come. live is true if that is temporary, since the recording continues: open
+// End declares that no more steps will come. live is true if that is temporary because the recording continues: open
 // exchanges are then not findings.
 func (e *Engine) End(live bool) []analysis.Finding {
 	if live {
@@ -92,7 +92,7 @@ func (e *Engine) End(live bool) []analysis.Finding {
 	return e.dispatcher.Findings(e.reader.Case)
 }
 
-// Open calls f with the current state of each open exchange that is wanted by its number, in order. It may be called
+// Open calls f with the current state of each open exchange whose number wanted accepts, in order. It may be called
 // between two steps.
 func (e *Engine) Open(wanted func(seq uint64) bool, f func(summary.Summary)) {
 	e.reader.Summaries(wanted, f)
@@ -115,12 +115,12 @@ func (e *Engine) Counts() judgment.Counts {
 	return c
 }
 
-// Coverage returns, for each rule and link, how often the rule applied and was broken: in the order of the rules, then
-// of the links. Rules that never applied on a link are not in it.
+// Coverage returns, for each rule and link, how often the rule applied and was broken, ordered by rule and then by
+// link. It omits rules that never applied on a link.
 func (e *Engine) Coverage() []judgment.Coverage { return e.counter.Coverage() }
 
-// Calls returns the outcomes of the ended calls of each link, in the order of the links. Links beyond a thousand are
-// combined once one of their calls has succeeded, as calls of judgment.OtherClients and OtherAgents.
+// Calls returns the outcomes of the ended calls of each link, in the order of the links. Beyond a thousand links, those
+// with a successful call are combined, as calls of judgment.OtherClients and OtherAgents.
 func (e *Engine) Calls() []judgment.Calls { return e.counter.Calls() }
 
 // Agents returns the observed facts about each agent, in order of first appearance.

@@ -10,7 +10,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Give returns an option that gives a value to a tracker, which finds it in its Setup. It has no effect if no rule
+// Give returns an option that passes a value to a tracker, which finds it in its Setup. It has no effect if no rule
 // needs the tracker.
 func Give(to *analysis.Tracker, value any) Option {
 	return func(e *Engine) { e.given[to] = append(e.given[to], value) }
@@ -29,13 +29,13 @@ func From(ctx context.Context, src capture.Source) Option {
 }
 
 // Knowing returns an option that makes an engine ask f for the known facts about the URL of a request. f receives the
-// target of the request, in any form, to the agent at a URL that may be empty.
+// target of the request, in any form, and the agent's URL, which may be empty.
 func Knowing(f func(agentURL, target string) a2a.Known) Option {
 	return func(e *Engine) { e.hooks.Known = f }
 }
 
 // OnEnded returns an option that calls f with each exchange that has ended. Exchanges that are open at the end of a
-// capture come at that point; while a recording continues, none of them is a call yet. If the option is given
+// capture are passed then; while a recording continues, none of them counts as a call yet. If the option is given
 // repeatedly, all functions are called.
 func OnEnded(f func(summary.Summary)) Option {
 	return func(e *Engine) { e.hooks.Ended = append(e.hooks.Ended, f) }

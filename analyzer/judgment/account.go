@@ -21,7 +21,7 @@ import (
 const (
 	maxShown = 10_000 // tasks that agents have shown
 	maxLeft  = 10_000 // streams that ended, or were open at the end, while their task was at work
-	maxSent  = 10_000 // notifications that receivers accepted, and as many attempts that they did not
+	maxSent  = 10_000 // accepted notifications, and as many failed attempts
 
 	maxReceivers = 1000 // links on which they accepted some
 )
@@ -39,8 +39,8 @@ const (
 )
 
 // An Account has the facts about exchanges that a verdict needs before any rules: the unseen traffic and the failed
-// calls. It takes summaries of exchanges in the order in which they end, and remembers a bounded number of tasks. The
-// zero Account is empty. It is not safe for concurrent use.
+// calls. It receives summaries of exchanges in the order in which they end, and remembers a bounded number of tasks.
+// The zero Account is empty. It is not safe for concurrent use.
 type Account struct {
 	failed failures
 	gaps   []NotSeen
@@ -58,8 +58,8 @@ type Account struct {
 	changed []Calls
 }
 
-// Take counts an exchange that has ended, or is open at the end of the record. It returns what the exchange adds to the
-// calls of its link.
+// Take counts an exchange that has ended, or is open at the end of the recording. It returns what the exchange adds to
+// the calls of its link.
 func (a *Account) Take(s *summary.Summary) Calls {
 	c := Calls{
 		Link: s.Link, Exchanges: 1, Server: address.Server(s.AgentURL), Offers: s.Offers,
@@ -136,7 +136,7 @@ func (a *Account) Take(s *summary.Summary) Calls {
 	return c
 }
 
-// Changed returns what the exchange taken last adds to the calls of another link.
+// Changed returns what the last exchange passed to Take adds to the calls of another link.
 func (a *Account) Changed() []Calls { return a.changed }
 
 // tasks counts the tasks of an exchange.
@@ -250,8 +250,8 @@ func (a *Account) call(c *Calls, s *summary.Summary, m *summary.Member) {
 	}
 }
 
-// answerChallenges counts calls that failed because of their credentials as refused, if the client then sent others and
-// the same call succeeded. It does not if the client was refused that way repeatedly.
+// answerChallenges counts calls that failed because of their credentials as refused, if the client then sent other
+// credentials and the same call succeeded. It does not if the client was refused repeatedly.
 func (a *Account) answerChallenges(c *Calls, of request) {
 	for _, before := range a.told.granted(of) {
 		if before.Count < persistent {
@@ -301,7 +301,8 @@ func (a *Account) seenEnded(s *summary.Summary) bool {
 	return ended
 }
 
-// shownAfter records that an exchange shows more of tasks, whose streams may have ended. A failed call shows nothing.
+// shownAfter records that an exchange shows later states of tasks whose streams may have ended. A failed call shows
+// nothing.
 func (a *Account) shownAfter(s *summary.Summary) {
 	if s.Call && s.Outcome.Failure != "" {
 		return

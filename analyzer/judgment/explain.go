@@ -49,7 +49,7 @@ func (r *Result) Explain() {
 			f.Failure, all = failed.Words(), []*FailedCalls{failed}
 		}
 		if f.Rule.Once == analysis.PerCause {
-			if f.Times = met[ruleOn{f.Rule.ID, f.Link}]; f.Rule.Level == analysis.Advice { // that the call failed is all it says
+			if f.Times = met[ruleOn{f.Rule.ID, f.Link}]; f.Rule.Level == analysis.Advice { // the finding says only that the call failed
 				all = r.ofCause(failed, f.Times > 0)
 			}
 			if f.Times == 0 {
@@ -66,8 +66,8 @@ func (r *Result) Explain() {
 	}
 }
 
-// ofCause returns the calls of the link that failed for the same cause as failed; nil if there are no such calls. If
-// alone is true, one finding covers all faults, which then have one cause whatever was seen of each.
+// ofCause returns the calls of the link that failed for the same cause as failed, or nil. If alone is true, one finding
+// covers all faults, which then have one cause, however they looked.
 func (r *Result) ofCause(failed *FailedCalls, alone bool) (all []*FailedCalls) {
 	for i := range r.FailedCalls {
 		g := &r.FailedCalls[i]

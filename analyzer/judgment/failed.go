@@ -30,10 +30,10 @@ type FailedCalls struct {
 	Binding   a2a.Binding
 	Operation string   // or the method in quotes
 	Error     string   // by name, as in Calls.Failures
-	Code      string   // of the error; empty if it has none
+	Code      string   // of the error, or empty
 	Text      string   // of the first error; empty without a text
 	Refused   bool     // they were refused: see Calls.Refused
-	Task      bool     // they are tasks: Error is how they ended, such as "task rejected", and their calls have worked
+	Task      bool     // tasks, not calls: Error is how they ended, such as "task rejected", and their calls succeeded
 	Known     bool     // they are accepted: see Result.Accept
 	Rules     []string // of the findings in their exchanges: see Result.Explain
 	Count     int
@@ -79,8 +79,8 @@ func (f *FailedCalls) fingerprint(agent string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// gist returns what errors alike have in common: the beginning of their text without words that have digits, which are
-// ids and numbers, and whether there were credentials.
+// gist returns the common part of similar errors: the beginning of their text without words that contain digits, which
+// are ids and numbers, and whether there were credentials.
 func (f *FailedCalls) gist() (text string, sent summary.Credentials) {
 	text = f.Text
 	for _, c := range [...]summary.Credentials{summary.CredentialsMissing, summary.CredentialsSent} {
@@ -127,7 +127,7 @@ type NotSeen struct {
 	Exchange uint64 // the first one; 0 if unknown
 	Count    int
 	Decides  bool           // it makes a verdict incomplete by itself
-	Crash    *capture.Crash // the end of a recorder that is the reason; nil for any other
+	Crash    *capture.Crash // the end of a recorder, if that is the reason; otherwise nil
 }
 
 // String returns the gap as text for people.

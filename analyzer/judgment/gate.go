@@ -5,7 +5,7 @@ import "a2atap/analyzer/analysis"
 // A Gate defines what makes a check fail. The zero Gate fails on every finding.
 type Gate struct {
 	Severity   analysis.Severity // the lowest severity whose findings fail; above Error no finding does
-	Calls      bool              // one failed call or task fails; else only a link on which at least half of them failed
+	Calls      bool              // one failed call or task fails the check; otherwise only a link on which at least half of them failed
 	Never      bool              // no failed call or task fails
 	AllowEmpty bool              // a verdict that proves nothing passes
 }
@@ -16,7 +16,7 @@ type Exit uint8
 // The exits, the mildest first. If several apply, the last one counts.
 const (
 	Passes       Exit = iota
-	Inconclusive      // nothing was checked, or what is missing makes the answer incomplete
+	Inconclusive      // nothing was checked, or too much is missing for an answer
 	Fails
 )
 
@@ -38,8 +38,8 @@ func (r *Result) gates(least analysis.Severity) bool {
 	return false
 }
 
-// exit returns the exit of the verdict under a gate. Failures, that is findings or calls that fail the check, take
-// precedence over missing traffic.
+// exit returns the exit status of the verdict under a gate. Failures, that is findings or calls that fail the check,
+// take precedence over missing traffic.
 func (v *Verdict) exit(r *Result, gate Gate) Exit {
 	failing := len(v.Failing) > 0 && !gate.Never
 	switch {

@@ -10,7 +10,7 @@ import (
 	"a2atap/proxy/neighbor"
 )
 
-// maxNeighbors bounds the programs whose last failed call that is not A2A is remembered.
+// maxNeighbors bounds the programs whose last failed non-A2A call is remembered.
 const maxNeighbors = 1000
 
 // A mishap is a failed call of a model or an MCP server.
@@ -19,8 +19,8 @@ type mishap struct {
 	text  string // "its model answered 429"
 }
 
-// isNeighbor reports whether an exchange is a call of a model or an MCP server. It is not judged, and nothing of it is
-// missing from a verdict, which is about A2A alone.
+// isNeighbor reports whether an exchange is a call of a model or an MCP server. It is not judged, and never missing
+// from a verdict, which covers only A2A.
 func isNeighbor(s *summary.Summary) bool {
 	return s.Neighbor != nil && s.Neighbor.Kind != neighbor.Other
 }
@@ -62,8 +62,7 @@ func (a *Account) countNeighbor(s *summary.Summary) {
 	a.mishaps.Put(s.Link.Client, mishap{s.Started.Add(s.Took), text})
 }
 
-// causeOf names the failed call of a model or a tool that an agent made during a call that failed then; empty if it
-// made none.
+// causeOf names the failed model or tool call that an agent made during its own failed call, or "".
 func (a *Account) causeOf(s *summary.Summary) string {
 	if a.mishaps == nil || s.Took < 0 || s.Started.IsZero() {
 		return ""

@@ -42,7 +42,7 @@ type Counts struct {
 	Failed    int   // of them, how many failed
 	Unseen    int   // upgrades and tunnels, whose contents were not observed
 	Made      int   // exchanges in which the recorder injected a fault on request
-	Unproved  int   // links with calls of which none is known to have succeeded
+	Unproved  int   // links with calls, none of which is known to have succeeded
 }
 
 // The names of clients and agents that are counted together because too many links came before theirs. No client can
@@ -67,11 +67,11 @@ type Calls struct {
 	Exchanges int            // of the link that have ended, calls or not
 	Missing   int            // of them, how many cannot be checked completely
 	Foreign   int            // of them, how many use an unknown protocol
-	Touched   int            // of them, calls that are not counted because of an injected fault or a hold
+	Touched   int            // including calls that are not counted because of an injected fault or a hold
 	Cards     int            // of them, how many asked for a card
 	Card      string         // why the last fetched card may have been useless; empty if unknown
-	Unusable  string         // why the client cannot use a card that it fetched; empty if it may
-	Offered   a2a.Dialects   // of the cards that the client fetched; empty if one of them does not tell
+	Unusable  string         // why the client cannot use a card that it fetched; empty if it may be able to
+	Offered   a2a.Dialects   // of the cards that the client fetched; empty if one of them does not show it
 	Spoken    a2a.Dialects   // of its successful calls, where they tell
 	Offers    []string       // servers named by the cards that the client read, as from address.Server
 	Server    string         // the link's server, in the same form; empty if unknown
@@ -83,7 +83,7 @@ type Calls struct {
 	Ends                                    map[string]int
 	Unheard                                 bool // webhooks were configured whose notifications went past the recorder
 	Works                                   bool // a call succeeded that a filter excluded from the counts
-	Unproved                                bool // it includes calls of links that are too many to distinguish
+	Unproved                                bool // it combines the calls of links that are too many to count separately
 }
 
 // Proved reports whether a call of the link is known to have succeeded, none was made, or all failures are accepted.
@@ -125,8 +125,8 @@ func count(by *map[string]int, name string, n int) {
 	}
 }
 
-// Settled returns the counts with refused calls counted as failed, if no call of the link succeeded: the agent is then
-// indistinguishable from one that does not work.
+// Settled returns the counts with refused calls counted as failed, if no call of the link succeeded: such an agent
+// cannot be told from one that does not work.
 func (c *Calls) Settled() Calls {
 	s := *c
 	if c.Succeeded > 0 || c.Works || c.Refused == 0 {
@@ -150,8 +150,8 @@ func (c *Calls) New() int {
 	return s.Failed - s.Known + s.TasksFailed - s.TasksKnown
 }
 
-// Failing reports whether at least half of the calls with a known outcome failed, one of them not accepted, or whether
-// the same holds for tasks.
+// Failing reports whether at least half of the calls with a known outcome failed and at least one of the failures is
+// not accepted, or whether the same holds for tasks.
 func (c *Calls) Failing() bool {
 	s := c.Settled()
 	return s.Failed > s.Known && 2*s.Failed >= s.Failed+s.Succeeded+s.Refused || c.tasksFailing()
@@ -163,8 +163,8 @@ func (c *Calls) blind() bool {
 	return c.Unknown() > 0 && 2*c.Unknown() >= c.Made || c.Missing > 0 && 2*c.Missing >= c.Exchanges-c.Foreign || c.foreign()
 }
 
-// foreign reports whether most traffic on a link that speaks A2A is of no known protocol. It is then unknown what was
-// not checked.
+// foreign reports whether most traffic on a link that speaks A2A is in an unknown protocol. Then it is unknown how much
+// was not checked.
 func (c *Calls) foreign() bool {
 	return (c.Made > 0 || c.Cards > 0) && 2*c.Foreign > c.Exchanges
 }

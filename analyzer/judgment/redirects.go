@@ -13,26 +13,26 @@ import (
 // maxRedirects bounds the redirects that wait for their clients.
 const maxRedirects = 1000
 
-// redirects are the calls that were answered with a redirect whose client has not followed so far. A client that follows
-// makes one call of two exchanges, and the last one has the outcome.
+// redirects are calls that were answered with a redirect that the client has not followed so far. If the client
+// follows, the two exchanges are one call, with the outcome of the last one.
 type redirects struct {
 	waiting map[led][]redirect
 	count   int
 }
 
-// led is a client, and where it is led. A client that is led past the recorder to the path that it asked is not seen to
-// follow when it asks here again.
+// led is a client and the target of its redirect. If a client is led past the recorder to the path that it requested,
+// another request for that path does not prove that it followed.
 type led struct {
 	client, url string
 	unseen      bool
 }
 
-// A redirect is a call that was answered with one. Its Text is where that leads.
+// A redirect is a call that was answered with a redirect. Its Text is the target.
 type redirect struct {
 	FailedCalls
 	method string
-	back   bool // it leads to the same agent through the recorder, so a client that follows is seen
-	past   bool // it leads to the agent's own address, and the client uses another one, that of a tap
+	back   bool // it leads to the same agent through the recorder, so following is visible
+	past   bool // it leads to the agent's own address, but the client uses the address of a tap
 }
 
 // take keeps a call whose outcome is not known, if it was answered with a redirect.
@@ -56,7 +56,7 @@ func (r *redirects) take(s *summary.Summary, m *summary.Member) bool {
 	return true
 }
 
-// followed returns the redirect that has led a client to an exchange, if one has, and forgets it.
+// followed returns the redirect that led a client to an exchange, if any, and forgets it.
 func (r *redirects) followed(s *summary.Summary) (first redirect, ok bool) {
 	if r.count == 0 {
 		return first, false
@@ -84,7 +84,7 @@ func (r *redirects) all() (list []redirect) {
 	return list
 }
 
-// gap returns what the record does not show of the call: its outcome.
+// gap returns what the recording lacks about the call: its outcome.
 func (r *redirect) gap() NotSeen {
 	where := "elsewhere"
 	if r.past {
@@ -97,8 +97,8 @@ func (r *redirect) gap() NotSeen {
 	return NotSeen{What: seenInPart, Why: why, Exchange: r.Exchange, Count: 1}
 }
 
-// cameAfter notes that an exchange follows a redirect. The exchange before is then no call of its own. If the client came
-// with GET after a POST, the call before has failed, since its body was lost.
+// cameAfter records that an exchange follows a redirect. The exchange before it is then no separate call. If the client
+// came with GET after a POST, the earlier call has failed, since its body was lost.
 func (a *Account) cameAfter(c *Calls, s *summary.Summary) {
 	before, ok := a.led.followed(s)
 	if !ok {

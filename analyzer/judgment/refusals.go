@@ -34,7 +34,7 @@ type request struct {
 	link      analysis.Link
 	operation a2a.Operation
 	task      string
-	text      string // of a message that was refused for its credentials: its retry has no other key
+	text      string // the key of a message that was refused for its credentials, since its retry has no other key
 	challenge bool   // it was refused for its credentials
 }
 
@@ -71,7 +71,7 @@ func refusesCredentials(s *summary.Summary, m *summary.Member) bool {
 		m.Outcome.Failure == grpc.PermissionDenied.String()
 }
 
-// add adds a refused call; missing means that the answer was that the task does not exist. It reports whether the call
+// add adds a refused call; missing means that the answer said that the task does not exist. It reports whether the call
 // is stored.
 func (r *refusals) add(of request, f FailedCalls, missing bool) bool {
 	if of.task == "" && !of.challenge {
@@ -109,8 +109,7 @@ func (r *refusals) granted(of request) []refusal {
 	return calls
 }
 
-// all calls f with every refusal, and with whether the client ignored it. shown reports which tasks have appeared after
-// all.
+// all calls f with every refusal, and whether the client ignored it. shown reports which tasks have appeared after all.
 func (r *refusals) all(shown func(agent, task string) bool, f func(calls FailedCalls, unheeded bool)) {
 	if r.list == nil {
 		return

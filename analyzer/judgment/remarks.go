@@ -15,11 +15,11 @@ import (
 
 // Bounds of the facts about calls of models and MCP servers. The least recently used ones are forgotten.
 const (
-	maxAsked   = 5_000 // different calls that are counted, to find repeated ones
+	maxAsked   = 5_000 // distinct calls that are counted to find repeated ones
 	maxBelow   = 5_000 // A2A calls below which a call failed, and as many tasks that calls began
 	maxRemarks = 100   // of each subject
 
-	manyEqual   = 10 // equal calls for one A2A call that are worth a remark
+	manyEqual   = 10 // equal calls for one A2A call that cause a remark
 	maxUnsolved = 8  // failed calls below an A2A call that are remembered
 )
 
@@ -27,7 +27,7 @@ const (
 type Remark struct {
 	Capture  string
 	About    Subject
-	Exchange uint64 // the first one that it is about
+	Exchange uint64 // the first exchange that it concerns
 	Text     string // which begins with the number of that exchange
 }
 
@@ -37,7 +37,7 @@ type remarks struct {
 	asked    *recent.Map[asked, *repeated]
 	repeated []*repeated                          // of asked, those with manyEqual calls
 	below    *recent.Map[uint64, []unsolved]      // failed calls, by the A2A call that caused them
-	tasks    *recent.Map[analysis.TaskKey, begun] // which call began a task that was not over at its end
+	tasks    *recent.Map[analysis.TaskKey, begun] // the call that began a task that had not ended with the call
 	hidden   map[hiddenKind]*hidden
 }
 
@@ -83,7 +83,7 @@ type hiddenKind struct {
 	asked, agent, title, of string
 }
 
-// A hidden is the first of them, the first call that failed for it, and their number.
+// A hidden has the first such A2A call, the first call that failed for it, and their number.
 type hidden struct {
 	exchange uint64
 	unsolved
@@ -138,7 +138,7 @@ func (r *remarks) repeat(s *summary.Summary) {
 	}
 }
 
-// solve remembers a failed call, or forgets those that a call has made good.
+// solve remembers a failed call, or forgets those that a later call has repeated successfully.
 func (r *remarks) solve(s *summary.Summary) {
 	failed, known := r.below.Get(s.Cause)
 	same := func(u unsolved) bool { return u.agent == s.Link.Agent && u.title == s.Asked }

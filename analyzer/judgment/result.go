@@ -14,7 +14,7 @@ import (
 // A Result is the result of checking one or more captures.
 type Result struct {
 	Captures  []string           // their names
-	Findings  []analysis.Finding // empty if they were passed on as they were made
+	Findings  []analysis.Finding // empty if the findings were passed on as they were made
 	Critical  Critical
 	Found     [analysis.Error + 1]int // the number for each severity, passed on or not
 	Baselined int                     // known findings that were dropped
@@ -165,7 +165,7 @@ func (r *Result) Note(info capture.Info) {
 	}
 }
 
-// Take adds a finding in place of the findings that it revises, with the rules that they covered.
+// Take adds a finding, instead of the findings that it revises, and with the rules that these covered.
 func (r *Result) Take(f analysis.Finding) {
 	if !f.Revises {
 		r.Findings = append(r.Findings, f)
@@ -205,8 +205,8 @@ func (r *Result) Keep(keep func(*analysis.Finding) bool) {
 }
 
 // Choose restricts calls, failures and unseen traffic to the selected exchanges, and counts only those. If all
-// exchanges of a link are selected, its calls stay as they are, since other exchanges may show their outcome. If some
-// are, the link works if any of its calls succeeded, selected or not.
+// exchanges of a link are selected, its calls stay as they are, since other exchanges may show their outcome. If only
+// some are, the link works if any of its calls succeeded, selected or not.
 func (r *Result) Choose(counted []Calls, chosen func(exchange uint64) bool) {
 	r.Around = r.Calls
 	r.Calls = slices.Clone(counted)
@@ -292,8 +292,7 @@ func (r *Result) addAccount(failed []FailedCalls, gaps []NotSeen) {
 	}
 }
 
-// Counted returns a function that maps a link to the link of Coverage that counts it: itself, or the one for the
-// others.
+// Counted returns a function that maps a link to the link of Coverage that counts it: itself, or the combined one.
 func (r *Result) Counted() func(analysis.Link) analysis.Link {
 	has := make(map[analysis.Link]bool)
 	for i := range r.Coverage {

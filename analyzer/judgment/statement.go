@@ -59,11 +59,11 @@ func (s Subject) Group() Group {
 	return GroupRecord
 }
 
-// A Statement is one sentence of a verdict. Every report states all of them, each in its form.
+// A Statement is one sentence of a verdict. Every report has all of them, each in its own form.
 type Statement struct {
 	Subject  Subject
 	Text     string // safe to print
-	Exchange uint64 // the first one that it is about; 0 for none in particular
+	Exchange uint64 // the first exchange that it concerns; 0 if none
 	Exit     Exit   // the statement's own effect on the check: Passes if it only informs
 }
 
@@ -75,8 +75,8 @@ func (s Statement) String() string {
 	return fmt.Sprintf("%s (from %d)", s.Text, s.Exchange)
 }
 
-// Statements returns the statements of the verdict, in the order of their subjects. None of them has an exit if the
-// check passes. A check that does not pass is explained by findings, or by the exit of a statement.
+// Statements returns the statements of the verdict, ordered by subject. If the check passes, no statement has an exit
+// status. A check that does not pass is explained by findings, or by the exit status of a statement.
 func (v Verdict) Statements() []Statement {
 	var list []Statement
 	add := func(about Subject, exit Exit, exchange uint64, text string) {

@@ -9,7 +9,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// maxTasks bounds the tasks that are distinguished. A task that is shown again after that many others counts again.
+// maxTasks bounds the tasks that are distinguished. A task that appears again after that many others counts again.
 const maxTasks = 10_000
 
 // workedOn are the tasks on which agents worked during the recording. They were created by a message, updated by a
@@ -17,7 +17,7 @@ const maxTasks = 10_000
 // had ended before are history.
 type workedOn struct {
 	tasks  *recent.Map[analysis.TaskKey, work]
-	owners *recent.Map[analysis.TaskKey, analysis.Link] // by id alone, for notifications: the link that showed it last
+	owners *recent.Map[analysis.TaskKey, analysis.Link] // by id alone, for notifications: the last link that showed it
 	early  *recent.Map[analysis.TaskKey, early]         // by id alone: reports about tasks that have no owner yet
 	keys   taskKeys
 }
@@ -26,7 +26,7 @@ type workedOn struct {
 type work struct {
 	bad  bool   // it has ended badly
 	over bool   // it has ended, or other exchanges report its progress
-	at   uint64 // the last exchange that showed it at work, other than streams, which LeftAtWork covers; 0 without one
+	at   uint64 // the last exchange that showed it at work, other than streams, which LeftAtWork covers; 0 if none
 	// the exchange that last showed it waiting for its client, and for what; 0 if it does not wait, or its client has
 	// sent another message to it since
 	waitsAt  uint64
@@ -43,7 +43,7 @@ func (t *work) wait(s *summary.Summary, id string) {
 	}
 }
 
-// An early is the content of a notification that came before the call that created its task was over.
+// An early is the content of a notification that arrived before the call that created its task was over.
 type early struct {
 	end  *badEnd // nil if it has not ended badly
 	over bool
@@ -57,7 +57,7 @@ type badEnd struct {
 }
 
 // take counts the tasks of an exchange; tasks of notifications count for the link that showed them. It returns the
-// tasks that have ended badly and were not known to have.
+// tasks that are newly known to have ended badly.
 func (w *workedOn) take(s *summary.Summary) (c Calls, ended []FailedCalls) {
 	c.Link = s.Link
 	asks := s.Operation == a2a.CreatePushConfig && s.Outcome.Succeeded
@@ -146,7 +146,7 @@ func (w *workedOn) end(c *Calls, end badEnd) []FailedCalls {
 	return []FailedCalls{end.FailedCalls}
 }
 
-// goesOn records the progress of an exchange's tasks. If the exchange has several tasks, it does not show which one
+// goesOn records the progress of an exchange's tasks. An exchange with several tasks does not show which one
 // progressed.
 func (w *workedOn) goesOn(agent string, s *summary.Summary) {
 	several := s.Operation == a2a.ListTasks || len(s.Batch) > 0
@@ -169,8 +169,8 @@ func (w *workedOn) goesOn(agent string, s *summary.Summary) {
 	}
 }
 
-// unended returns gaps for tasks that were at work when they were last shown, or waited for input or a login that their
-// client has not given.
+// unended returns gaps for tasks that were at work when last shown, or waited for input or a login that their client
+// has not given.
 func (w *workedOn) unended() (gaps []NotSeen) {
 	if w.tasks == nil {
 		return nil

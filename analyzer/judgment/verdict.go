@@ -13,9 +13,9 @@ import (
 // Status is the verdict in one word.
 type Status string
 
-// The verdicts. Each answers three questions: was all traffic seen, did the calls and tasks work, and was it right?
-// StatusClean answers all three with yes. If several apply, the first in this order is the verdict: findings, failing,
-// nothing, incomplete, warnings, no violation, clean.
+// The verdicts. Each answers three questions: was all traffic seen, did the calls and tasks succeed, and did the
+// traffic follow the rules? StatusClean answers all three with yes. If several apply, the first in this order is the
+// verdict: findings, failing, nothing, incomplete, warnings, no violation, clean.
 const (
 	StatusFindings Status = "findings" // rules were broken at or above the gate
 	StatusFailing  Status = "failing"  // at least half of the calls of a link failed, or of its tasks
@@ -47,7 +47,7 @@ type Verdict struct {
 	Calls     Calls           // of all links together
 	Unproved  []Calls         // of each link on which no call is known to have succeeded
 	Failing   []Calls         // of each link on which at least half of the calls failed, or of the tasks
-	Blind     []Calls         // of each link of which at least half was not seen
+	Blind     []Calls         // for each link of which at least half was not seen
 	Failed    []FailedCalls   // failed calls, grouped by failure
 	Refused   []FailedCalls   // calls refused by working agents
 	Tasks     []FailedCalls   // tasks that ended badly
@@ -118,7 +118,7 @@ func (r *Result) Judge(gate Gate) Verdict {
 		}
 	}
 	for _, n := range r.NotSeen {
-		if n.Crash == nil || !slices.ContainsFunc(r.Crashes, n.Crash.Equal) { // else the verdict states it by itself
+		if n.Crash == nil || !slices.ContainsFunc(r.Crashes, n.Crash.Equal) { // otherwise the verdict states it separately
 			v.NotSeen = append(v.NotSeen, n)
 		}
 	}
@@ -234,8 +234,8 @@ func (r *Result) reach(agent string) []string {
 	return agents
 }
 
-// speaksOther returns why a client that calls other agents may be unable to use a card: it uses another generation of the
-// protocol with them than all interfaces of the card. It is empty if either is not known.
+// speaksOther returns why a client that calls other agents may be unable to use a card: it uses another generation of
+// the protocol with them than all interfaces of the card. It returns "" if either is unknown.
 func (r *Result) speaksOther(reader *Calls) string {
 	var spoken a2a.Dialects
 	for _, c := range r.around() {
@@ -290,7 +290,7 @@ func (r *Result) callsByAnotherName(reader *Calls, reach []string, calls map[str
 	}
 	for client, has := range asked {
 		if has && client != reader.Link.Client && !calls[client] {
-			return false // which of them is it?
+			return false // which of them it is remains unknown
 		}
 	}
 	callers = slices.DeleteFunc(callers, func(client string) bool { return asked[client] })

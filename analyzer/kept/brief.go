@@ -10,14 +10,14 @@ import (
 	"a2atap/analyzer/analysis"
 )
 
-// Bounds of what is held to make a whole result.
+// Bounds on data that is held to assemble a whole result.
 const (
 	maxPresized = 1 << 18 // findings
 	maxBriefs   = 512     // chunks
 	maxTexts    = 1 << 14
 )
 
-// lookedUp are the briefs of exchanges that have findings, most of them one after another. It is for one goroutine.
+// lookedUp are the briefs of exchanges that have findings, most of them consecutive. It is for one goroutine.
 type lookedUp struct {
 	reading *Reading
 	chunks  map[uint64][]brief
@@ -47,7 +47,7 @@ func (b *lookedUp) of(ctx context.Context, seq uint64) (brief, error) {
 	return list[i], nil
 }
 
-// workflow returns to which workflow an exchange belongs.
+// workflow returns the workflow of an exchange.
 func (b *lookedUp) workflow(ctx context.Context, seq uint64) (analysis.Workflow, error) {
 	const maxWalk = 10_000
 	at, err := b.of(ctx, seq)
@@ -72,7 +72,7 @@ func (b *lookedUp) workflow(ctx context.Context, seq uint64) (analysis.Workflow,
 	return analysis.Workflow{Number: at.seq, Caused: caused}, nil
 }
 
-// texts are those that many findings have: each is one string for all of them, and none holds more than itself.
+// texts are texts that many findings share: each is one string for all of them, and keeps no larger text alive.
 type texts map[string]string
 
 func (t texts) of(text string) string {

@@ -31,7 +31,7 @@ var firstLast = last{Started: time.Unix(0, 0).UTC()}
 
 func newEncoder() *encoder { return &encoder{texts: make(map[string]uint64), before: firstLast} }
 
-// reset readies the encoder for something else. What it had encoded is gone.
+// reset prepares the encoder for reuse. Its previous output is gone.
 func (e *encoder) reset() {
 	clear(e.texts)
 	e.b, e.before = e.b[:0], firstLast
@@ -42,7 +42,7 @@ func (e *encoder) signed(n int64)  { e.b = binary.AppendVarint(e.b, n) }
 func (e *encoder) octet(n byte)    { e.b = append(e.b, n) }
 func (e *encoder) count(n int)     { e.number(uint64(n)) }
 
-// text writes 0 and the text when it is new, else its number.
+// text writes 0 and the text if the text is new, otherwise its number.
 func (e *encoder) text(s string) {
 	if n, known := e.texts[s]; known {
 		e.number(n)
@@ -143,7 +143,7 @@ func (d *decoder) text() string {
 	return s
 }
 
-// known fails unless what was read makes sense.
+// known fails if a decoded value is invalid.
 func (d *decoder) known(ok bool) {
 	if !ok {
 		d.fail("an unknown value")
@@ -157,7 +157,8 @@ type codec struct {
 	rules map[string]*analysis.Rule
 }
 
-// reads returns what reads an entry whose key is so long; rules leads from an id to its rule, of findings and coverage.
+// reads returns a codec that reads an entry with a key of that length; rules maps ids to rules, for findings and
+// coverage.
 func reads(e capture.Entry, key int, rules map[string]*analysis.Rule) (codec, error) {
 	if len(e.Key) != key {
 		return codec{}, damaged("a key of %d bytes", len(e.Key))
@@ -193,7 +194,7 @@ func (c codec) signed(n *int64) {
 	}
 }
 
-// int lays out a number that may be negative, and small one that is not.
+// int encodes a number that may be negative, and small one that is not.
 func (c codec) int(n *int) {
 	if c.w != nil {
 		c.w.signed(int64(*n))
@@ -248,7 +249,7 @@ func (c codec) flags(flags ...*bool) {
 	}
 }
 
-// each lays out a list, its elements by one.
+// each encodes a list, given the encoding of one element.
 func each[T any](c codec, list *[]T, one func(*T)) {
 	if c.w != nil {
 		c.w.count(len(*list))
@@ -257,7 +258,7 @@ func each[T any](c codec, list *[]T, one func(*T)) {
 		}
 		return
 	}
-	const most = 64 // that are believed before they are read
+	const most = 64 // accepted before they are read
 	n := c.r.count()
 	if n > 0 {
 		*list = make([]T, 0, min(n, most))
@@ -268,7 +269,7 @@ func each[T any](c codec, list *[]T, one func(*T)) {
 	}
 }
 
-// counted lays out how often there is each of some keys.
+// counted encodes the counts of keys.
 func counted[K cmp.Ordered](c codec, by *map[K]int, key func(*K)) {
 	keys := slices.Sorted(maps.Keys(*by))
 	each(c, &keys, func(k *K) {

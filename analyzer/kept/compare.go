@@ -38,7 +38,7 @@ func describe[T any](words string, at *T, number func(T) uint64) string {
 	return fmt.Sprintf(words, number(*at))
 }
 
-// differ returns the first value of two sequences that is not the same in both, nil if none is.
+// differ returns the first value that differs between two sequences, or nil.
 func differ[T any](a, b iter.Seq2[T, error], same func(T, T) bool) (*T, error) {
 	nextA, stopA := iter.Pull2(a)
 	defer stopA()

@@ -16,7 +16,7 @@ type Facts struct {
 	Marked   bool
 }
 
-// Decide holds a filter against the exchange, and says whether the answer is certain: if not, the exchange has to be
+// Decide matches a filter against the exchange, and returns whether the answer is certain: if not, the exchange must be
 // read.
 func (f Facts) Decide(of *filter.Filter) (match, certain bool) {
 	r := f.Row

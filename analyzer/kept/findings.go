@@ -9,9 +9,9 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Findings yields the findings from a number on, in the order in which they were made, each with its number. Those that
-// were replaced are left out. Their Capture, Workflow and ExchangeID are for the caller to fill in. It yields no finding
-// that was made after the last Refresh, since Row may not have the row of its exchange yet.
+// Findings yields the findings from a number on, in the order in which they were made, each with its number. It omits
+// replaced findings. The caller fills in Capture, Workflow and ExchangeID. It yields no finding that was made after the
+// last Refresh, since Row may not have the row of its exchange yet.
 func (r *Reading) Findings(ctx context.Context, from uint64) iter.Seq2[Numbered, error] {
 	return func(yield func(Numbered, error) bool) {
 		known := r.Head().Findings
@@ -27,7 +27,7 @@ func (r *Reading) Findings(ctx context.Context, from uint64) iter.Seq2[Numbered,
 				list, err = r.findingsOf(e)
 			}
 			if err == nil && numberOf(e.Key)*chunkFindings != next {
-				if !r.Head().Ended { // there were more of them a moment later: they come next time
+				if !r.Head().Ended { // more were added a moment later: they come next time
 					return
 				}
 				err = damaged("findings from %d on are missing", next)
@@ -57,7 +57,7 @@ func (r *Reading) Findings(ctx context.Context, from uint64) iter.Seq2[Numbered,
 	}
 }
 
-// A Numbered is a finding and the number by which it is looked up.
+// A Numbered is a finding with its number.
 type Numbered struct {
 	Number uint64
 	*analysis.Finding

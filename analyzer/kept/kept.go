@@ -70,7 +70,7 @@ type Head struct {
 	Kinds     uint64   // of findings, once the reading is whole
 	Chunks    uint64   // of rows
 	Version   uint64   // grows each time something of the reading is written
-	Cards     []uint64 // exchanges that brought a card which was not known from there, in order
+	Cards     []uint64 // exchanges with a card that was not known before, in order
 	MoreCards bool     // there are more such exchanges than Cards
 	Replaced  uint64   `json:",omitempty"` // how often a finding replaced earlier ones
 	Linked    uint64   `json:",omitempty"` // the highest number of an exchange whose cause was looked up
@@ -78,8 +78,8 @@ type Head struct {
 	Counts *judgment.Counts `json:",omitempty"` // how much was judged, of a reading that grows; then the result has it
 }
 
-// Digest identifies what a list of rules finds: the rules, and the version of the results.
-// Readings of another digest are not read.
+// Digest identifies the results of a list of rules: the rules, and the version of the results. Readings with another
+// digest are not read.
 func Digest(rules []*analysis.Rule) string {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "reading %d\n", version)

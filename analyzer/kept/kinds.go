@@ -32,7 +32,7 @@ func (k kinds) of(f *Found) *kind {
 	return k[name]
 }
 
-// entries returns the stored entries of the kinds: for each kind, the exchanges that have such a finding, in order.
+// entries returns the stored entries of the kinds: for each kind, the exchanges with such a finding, in order.
 func (k kinds) entries(e *encoder) (entries []capture.Entry) {
 	for i, name := range slices.Sorted(maps.Keys(k)) {
 		e.reset()
@@ -49,7 +49,7 @@ func (k kinds) entries(e *encoder) (entries []capture.Entry) {
 	return entries
 }
 
-// exchanges returns the exchanges that have such a finding, each once, in order.
+// exchanges returns the exchanges with such a finding, each once, in order.
 func (k *kind) exchanges() []uint64 {
 	seqs, dropped := k.made.sorted(), k.dropped.sorted()
 	seqs = slices.DeleteFunc(seqs, func(seq uint64) bool {
@@ -62,7 +62,7 @@ func (k *kind) exchanges() []uint64 {
 	return slices.Compact(seqs)
 }
 
-// numbers encodes numbers that are mostly close to their predecessor, in a byte or two each.
+// numbers encodes numbers that are mostly close to their predecessor, in one or two bytes each.
 type numbers struct {
 	b    []byte
 	last uint64
@@ -145,7 +145,7 @@ func (r *Reading) sets(ctx context.Context, head *Head) (*sets, error) {
 func (s *sets) add(d codec, last uint64) error {
 	var found Found
 	d.found(&found)
-	with := make(map[uint32]uint32) // the set that has this kind, too
+	with := make(map[uint32]uint32) // the set that also has this kind
 	seq := uint64(0)
 	for range d.r.count() {
 		step := d.r.number()

@@ -21,7 +21,7 @@ type brief struct {
 
 func (r *Row) brief() brief { return brief{r.Seq, r.Parent, r.ID, r.By, r.Maybe, r.Children} }
 
-// row returns a row that has nothing else.
+// row returns an empty row.
 func (b *brief) row() *Row {
 	r := &Row{Parent: b.parent, By: b.by, Maybe: b.maybe, Children: b.children}
 	r.Seq, r.ID = b.seq, b.id

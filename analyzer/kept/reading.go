@@ -94,7 +94,7 @@ func (r *Reading) Refresh(ctx context.Context) (bool, error) {
 	return grown, nil
 }
 
-// Row returns the row of an exchange, nil if it has none.
+// Row returns the row of an exchange, or nil.
 func (r *Reading) Row(ctx context.Context, seq uint64) (*Row, error) {
 	if seq == 0 {
 		return nil, nil
@@ -360,10 +360,10 @@ func (r *Reading) RowsBefore(ctx context.Context, before uint64) iter.Seq2[*Row,
 	}
 }
 
-// maxEmpty is how many chunks without rows are looked at one by one. Numbers in files of other programs may be far apart.
+// maxEmpty is how many chunks without rows are checked one by one. Numbers in files of other programs may be far apart.
 const maxEmpty = 8
 
-// chunkBefore returns one more than the number of the last chunk before one; 0 without one.
+// chunkBefore returns one more than the number of the previous chunk, or 0 if there is none.
 func (r *Reading) chunkBefore(ctx context.Context, number uint64) (uint64, error) {
 	var last uint64
 	for e, err := range r.shelf.KeptRange(ctx, chunkKey('s', 0), chunkKey('s', number)) {
@@ -449,7 +449,7 @@ func (r *Reading) Complete(ctx context.Context, src capture.Source) (*judgment.R
 	return result, nil
 }
 
-// Links returns what caused what. It looks at all rows.
+// Links returns the links of all exchanges. It reads all rows.
 func (r *Reading) Links(ctx context.Context) (*workflow.Index, error) {
 	patches, err := r.patches(ctx, []byte{'p'}, []byte{'p' + 1})
 	if err != nil {
@@ -473,7 +473,7 @@ func (r *Reading) Links(ctx context.Context) (*workflow.Index, error) {
 	return links, nil
 }
 
-// Workflow returns to which workflow an exchange belongs.
+// Workflow returns the workflow of an exchange.
 func (r *Reading) Workflow(ctx context.Context, seq uint64) (analysis.Workflow, error) {
 	b := lookedUp{reading: r}
 	return b.workflow(ctx, seq)

@@ -16,7 +16,7 @@ const sealSize = 16
 // write results that are believed. It may be used by several goroutines.
 type Seal struct{ key []byte }
 
-// NewSeal returns the seal of a capture, which is identified by bytes that no other capture has.
+// NewSeal returns the seal of a capture, which is identified by bytes unique to it.
 func NewSeal(secret, capture []byte) *Seal {
 	mac := hmac.New(sha256.New, secret)
 	mac.Write([]byte("results of a capture\x00"))

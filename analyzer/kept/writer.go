@@ -21,7 +21,7 @@ const (
 	flushPause  = 200 * time.Millisecond // between two writings of a reading that grows
 	openPause   = time.Second            // the same for exchanges that are open
 	resultPause = 2 * time.Second        // the same for the result
-	maxCoverage = 20_000                 // rows of coverage up to which a result is written while it grows
+	maxCoverage = 20_000                 // maximum rows of coverage with which a growing result is written
 )
 
 // A Writer writes the reading of a capture while an engine checks it. Only the goroutine of the engine may use it. Give
@@ -54,7 +54,7 @@ type Writer struct {
 	more                  bool // is known than the result has
 }
 
-// A rowChunk is rows that are written together. A row whose Seq is 0 is not known yet.
+// A rowChunk is rows that are written together. A row with Seq 0 is not known yet.
 type rowChunk struct {
 	rows  [chunkRows]*Row
 	dirty bool
@@ -136,7 +136,7 @@ func (w *Writer) amend(seq uint64, p patch) {
 		p.apply(r)
 		return
 	}
-	kept := p // so that what is put into a row need not be on the heap
+	kept := p // so that row data need not be on the heap
 	w.patch(seq, &kept)
 }
 
@@ -253,7 +253,7 @@ func shortOf(number uint64, f *analysis.Finding) Found {
 	return Found{Number: number, Rule: f.Rule.ID, Also: f.Also, Severity: f.Severity, Side: f.Side}
 }
 
-// revise removes the findings that one replaces, and returns the place of the first of them.
+// revise removes the findings that a finding replaces, and returns the position of the first of them.
 func (w *Writer) revise(f *analysis.Finding) uint64 {
 	at := w.head.Findings
 	left := w.revised[:0]
@@ -361,7 +361,7 @@ func (w *Writer) fillOpen(wanted func(seq uint64) bool) {
 	})
 }
 
-// Judged notes that a step was checked. For a reading that others follow while it grows, it writes now and then.
+// Judged records that a step was checked. If others follow the reading while it grows, it writes from time to time.
 func (w *Writer) Judged(arrival uint64) {
 	w.head.Arrival = arrival
 	if w.err == nil && time.Since(w.flushed) >= flushPause {

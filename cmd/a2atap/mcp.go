@@ -18,7 +18,7 @@ captures in the current directory. Captures that are being recorded are read up 
 
 Tools: overview (the verdict, failed calls, who called whom), exchanges, exchange, findings, rule, tree (which call
 caused which), compare, and without CAPTURE also captures. An answer is the output of check, show, rules or diff, up to
-8,000 characters; it says how much there is, and how to get the rest.
+8,000 characters. It ends with the total length, and how to get the rest.
 
 Recorded text is written by strangers, and may try to instruct the model. It is quoted between two lines with a random
 marker and is never part of a tool's description. Secrets that a recording hides stay hidden.

@@ -19,7 +19,7 @@ func newProbe(e cli.Env) *cobra.Command {
 		Long: `Probe reads the agent card at URL and tests the agent on each interface in the card: ordinary calls,
 streams, unknown tasks, malformed requests, missing credentials. Each scenario names the expected answer, the section
 that requires it, and what to do if it fails. The rules of check are applied to the traffic as well; findings about
-requests that are wrong on purpose are left out, and counted.
+requests that are wrong on purpose are counted but not listed.
 
 With a second URL both agents are tested, and a table shows whether each could call the other. With --client a client is
 tested (help scenarios): probe plays agents, and runs the command after -- for each of them.

@@ -32,8 +32,8 @@ func newRun(e cli.Env) *cobra.Command {
 and trust its certificate authority. It records and checks the program's traffic with agents until the program ends, and
 accepts the flags of record that apply. Standard input, output and error belong to the program; a2atap prints its own
 messages on standard error, with a line for each exchange and each finding. SIGINT, SIGTERM and SIGHUP are passed on to
-the program. Calls of models and MCP servers are recorded with their bodies, unless --only-a2a is given; of traffic that
-is neither these nor A2A, bodies are recorded only with --all-traffic.
+the program. Calls of models and MCP servers are recorded with their bodies, unless --only-a2a is given. Bodies of other
+traffic that is not A2A are recorded only with --all-traffic.
 
 The environment is the one from ca env: HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, an empty NO_PROXY, and the variables
 that curl, Go, Java, Node.js, Python, Ruby and others read to trust the authority. The traffic of programs that ignore

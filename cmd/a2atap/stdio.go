@@ -18,9 +18,9 @@ configuration:
 
   "command": "a2atap", "args": ["stdio", "--name", "weather", "--", "npx", "-y", "some-server"]
 
-Bytes pass unmodified in both directions, and never wait for the recorder. On Unix, the server has the process that the
-client started, so signals and the exit status are the server's, as is standard error. Below
-playback CAPTURE -- CMD, the server is not started: its messages come from the capture.
+Bytes pass unmodified in both directions, and never wait for the recorder. On Unix, the server runs in the process that
+the client started, so signals, standard error and the exit status are the server's. Below playback CAPTURE -- CMD, the
+server is not started: its messages come from the capture.
 
 The messages are recorded
 

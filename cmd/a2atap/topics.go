@@ -205,11 +205,11 @@ A call failed if the agent answered with an error or not at all, or over JSON-RP
 another call; if its client left before the response was complete; or if its stream ended while the task was active and
 no one resumed it or polled the task afterwards. A notification failed if its receiver never accepted it: it answered
 with a status other than 2xx, closed or reset the connection, or could not be reached. A refused call is not a failure:
-the agent answered with a protocol error that says what is impossible, and another call of the same link succeeded. The
-reasons are: a task that it never showed does not exist, a task that has ended cannot be canceled, or the operation is
-not offered. If a client repeats a request about the same task three times and always gets that answer, the calls
-failed. A call that was refused for its credentials (401, 403, 407, UNAUTHENTICATED) also counts as refused if the same
-client repeats it and succeeds by the third attempt. Each call of a batch counts.
+the agent answered with a protocol error that says what is impossible, and another call of the same link succeeded. Such
+errors are: a task that the agent never showed does not exist, a task that has ended cannot be canceled, or the
+operation is not offered. If a client repeats a request about the same task three times and always gets that answer, the
+calls failed. A call that was refused for its credentials (401, 403, 407, UNAUTHENTICATED) also counts as refused if the
+same client repeats it and succeeds by the third attempt. Each call of a batch counts.
 
 A task failed if it ended as failed or rejected, or as canceled although its client neither canceled it nor left nor
 sent it another message. It counts once, wherever its end is shown, unless it had already ended before the capture shows
@@ -221,8 +221,8 @@ that were last seen active, or that waited for input or a login that never came.
 cannot be decoded, unknown versions of the protocol, calls of undecided dialect, gRPC messages that cannot be read, and
 traffic after an upgrade or in a tunnel. Connections: targets of redirects, requests that the recorder refused, clients
 that did not accept a2atap's certificate, clients that may have stopped reading before their answer came, and webhooks
-and interfaces that are not tapped. A client that read a card, never called, and identifies itself as 0.3 while the card
-offers only 1.0, or the other way round, is named.
+and interfaces that are not tapped. A client that read a card and never called is listed if it identifies itself as 0.3
+and the card offers only 1.0, or the reverse.
 
 --fail-on calls makes a single failed call or task a failure; combine it with findings as --fail-on error,calls or
 --fail-on warning,calls. Failed calls and tasks that a baseline accepts are counted, but do not fail the run. With

@@ -18,7 +18,7 @@ type Answer struct {
 // DecodeAnswer decodes a whole answer that is not an event stream. Status is its HTTP status, and mediaType its
 // declared media type, which need not be JSON.
 //
-// The call may be nil if the request is unknown; DecodeAnswer then has only the answer to go by.
+// The call may be nil if the request is unknown; DecodeAnswer then relies on the answer alone.
 func DecodeAnswer(call *Call, status int, mediaType string, body []byte) Answer {
 	if len(body) == 0 {
 		return ReadAnswer(call, status, mediaType, &Doc{})
@@ -168,7 +168,7 @@ func isErrorObject(v Value) bool {
 }
 
 // isErrorBody reports whether a body or event of HTTP+JSON is certainly an error, regardless of its status: it contains
-// an error, or is one, as agents of 0.x write them.
+// an error, or is the bare error that agents of 0.x send.
 func isErrorBody(v Value) bool {
 	return isErrorObject(v.Get("error")) || v.Get("code").Kind() == Number && v.Get("message").Kind() == String
 }

@@ -17,8 +17,8 @@ type Request struct {
 	BodyKept bool                     // Body is complete
 	Doc      *Doc                     // the parsed Body; nil if it was not parsed
 
-	// ForWebhook means that the request's address was made for the notifications of one agent and is unknown to other
-	// programs. More requests then count as notifications: see IsNotification.
+	// ForWebhook means that the request's address was made for the notifications of one agent, and no other program
+	// knows it. More requests then count as notifications: see IsNotification.
 	ForWebhook bool
 }
 
@@ -63,7 +63,7 @@ type Call struct {
 	Streams   bool      // its answer should be an event stream
 	Apart     bool      // JSON-RPC: it went to a separate address below the interface's, which is Prefix
 	Early     bool      // it is Apart, and a stream in the form used before 0.1
-	Dialects  Dialects  // possible dialects by the request alone; if it has no evidence, those known for the URL
+	Dialects  Dialects  // possible dialects according to the request, or if it has no evidence, those known for the URL
 	Evidence  Evidence  // for Dialects
 	Version   string    // the A2A-Version header or parameter, trimmed; "" if missing
 
@@ -90,7 +90,7 @@ type Call struct {
 	Message          Value      // the message sent
 	PushConfig       PushConfig // the configuration set, separately or with a message
 
-	surely1_0 bool // HTTP+JSON: the client's version, or else the card, is 1.0, and nothing overrides it
+	surely1_0 bool // HTTP+JSON: the client's version, or else the card, is 1.0, and nothing contradicts it
 }
 
 // QueryValue returns the first value of a query parameter, and whether there is one.

@@ -38,13 +38,13 @@ func cardPathDialects(path string) Dialects {
 	return 0
 }
 
-// A Card is an agent card. It has up to two faces: the members of 0.x, whose dialect is not always certain, and those
-// of 1.0. A hybrid card has both, for clients of either kind. The shape does not tell which protocol version the
+// A Card is an agent card. It has up to two faces: the members of 0.x, whose exact dialect is not always known, and
+// those of 1.0. A hybrid card has both, for both kinds of clients. The shape does not show which protocol version the
 // agent's URLs serve; see Interfaces.
 type Card struct {
 	Value
 	Shapes     Dialects // Legacy, with 1.0 if Modern; empty if unknown
-	Legacy     Dialects // possible dialects of its 0.x face; empty if it has none
+	Legacy     Dialects // possible dialects of its 0.x face; empty without that face
 	Modern     bool     // it has a 1.0 face
 	Interfaces []Interface
 
@@ -73,7 +73,7 @@ type Interface struct {
 	Binding   Binding
 	Version   string   // as written; in 0.x the card's
 	Dialects  Dialects // dialects served there; several if the card does not tell
-	Tenant    string   // tenant that every request has to name; "" if none
+	Tenant    string   // tenant that every request must name, or ""
 	Main      bool     // the preferred interface of its face
 	Pointer   string   // of the URL, in the card
 }
@@ -104,7 +104,7 @@ func DecodeCard(v Value) Card {
 
 // Holds reports whether a rule for the given dialects applies to this card: the dialects include 1.0 and the card has a
 // 1.0 face, or they include every possible dialect of its 0.x face. For a card without a face, the dialects must be
-// all, and the card must otherwise look like one.
+// all, and the card must otherwise look like a card.
 func (c Card) Holds(in Dialects) bool {
 	if c.Shapes.Empty() {
 		return in == allDialects && c.looksLikeOne()
@@ -112,7 +112,7 @@ func (c Card) Holds(in Dialects) bool {
 	return c.Modern && in.Has(V1_0) || !c.Legacy.Empty() && c.Legacy.Intersect(in) == c.Legacy
 }
 
-// looksLikeOne reports whether an object has two members of cards, one of which is rare elsewhere.
+// looksLikeOne reports whether an object has two members of cards, at least one of them rare elsewhere.
 func (c Card) looksLikeOne() bool {
 	n, own := 0, false
 	for i, name := range [...]string{
@@ -232,7 +232,7 @@ const (
 // True reports whether the flag is Yes or may mean yes.
 func (f Flag) True() bool { return f == Yes || f == Unclear }
 
-// flagOf reads a flag. A value of the wrong type is a separate fault, and is read as what it clearly means.
+// flagOf reads a flag. A value of the wrong type is reported separately, and is read by its evident meaning.
 func flagOf(v Value) Flag {
 	value, ok := v.Bool()
 	switch {

@@ -10,8 +10,8 @@ import (
 // card has a name, capabilities as an object, skills as a list of objects with an id or a name, a member that only
 // descriptions of a version have, and an address in the form of one of the two faces.
 //
-// Anything served at a well-known path counts as a card; IsCard is for all other places. Source: 0.1 to 0.3 §5.5, 1.0
-// §4.4.1.
+// Anything served at a well-known path counts as a card; IsCard is for all other locations. Source: 0.1 to 0.3 §5.5,
+// 1.0 §4.4.1.
 func IsCard(v Value) bool {
 	switch {
 	case v.Kind() != Object, v.Has("jsonrpc"):
@@ -39,8 +39,8 @@ func MayHoldCard(text []byte) bool {
 	return true
 }
 
-// MayBeginCard reports whether the beginning of a text may be that of an object: an opening brace, or nothing yet,
-// after an optional byte order mark and white space.
+// MayBeginCard reports whether a text may begin an object: after an optional byte order mark and white space, it has an
+// opening brace or nothing yet.
 func MayBeginCard(text []byte) bool {
 	text = bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\ufeff")), " \t\r\n")
 	return len(text) == 0 || text[0] == '{' || bytes.HasPrefix([]byte("\ufeff"), text)

@@ -129,16 +129,16 @@ const (
 	keepFilled                         // the same, with missing required members added
 	keepAll                            // everything, as received
 	dropDefaults                       // omits members that have their default value
-	dropDefaultsDeep                   // the same, and what is empty after that
+	dropDefaultsDeep                   // the same, and then also empty values
 	dropEmpties                        // empty texts, lists and objects, and null
-	dropEmptiesDeep                    // the same, and what is empty after that
+	dropEmptiesDeep                    // the same, and then also empty values
 	dropEmptiesFilled                  // the same, but keeps required members and adds missing ones
 )
 
 // A signing is one interpretation of the signed text.
 type signing struct {
 	strip stripping
-	known bool // omits members that 1.0 does not have, like a parser that drops them
+	known bool // omits members that 1.0 does not define, like a parser that drops them
 }
 
 // SignedTexts yields the JSON texts that a signature of the card may cover, one for each interpretation of A2A 1.0

@@ -63,7 +63,7 @@ var cardMembers = [...]CardMember{
 	{"/signatures/*/header", ObjectShape, onlyV0_3 | onlyV1_0},
 }
 
-// schemeMembers are the members of a security scheme, without its wrapper if it has one.
+// schemeMembers are the members of a security scheme inside any wrapper.
 var schemeMembers = [...]CardMember{
 	{"/description", TextShape, kindDialects | onlyV1_0},
 	{"/type", TextShape, kindDialects},
@@ -95,8 +95,8 @@ type Mistyped struct {
 	Shape Shape  // the shape that it should have
 }
 
-// Mistyped returns the values in the card whose type is wrong in each of the card's dialects; null counts as missing.
-// It ignores what extensions and signatures define.
+// Mistyped returns the values in the card with a wrong type in each of the card's dialects; null counts as missing. It
+// ignores the contents of extensions and signatures.
 func (c Card) Mistyped() []Mistyped {
 	m := mistypings{in: c.Shapes, modern: c.Modern}
 	if m.in.Empty() {

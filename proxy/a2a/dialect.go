@@ -81,8 +81,8 @@ func (s Dialects) Single() (Dialect, bool) {
 // Intersect returns the dialects that are in both sets.
 func (s Dialects) Intersect(t Dialects) Dialects { return s & t }
 
-// Apart reports whether one set has only 1.0, and the other does not have it: programs that speak these do not understand
-// each other. It is false if a set is empty.
+// Apart reports whether one set is exactly 1.0 and the other lacks 1.0: such programs do not understand each other. It
+// is false if a set is empty.
 func (s Dialects) Apart(t Dialects) bool {
 	modern := Of(V1_0)
 	return !s.Empty() && !t.Empty() && (s == modern && !t.Has(V1_0) || t == modern && !s.Has(V1_0))
@@ -91,8 +91,8 @@ func (s Dialects) Apart(t Dialects) bool {
 // Union returns the dialects that are in either set.
 func (s Dialects) Union(t Dialects) Dialects { return s | t }
 
-// NarrowedBy returns the possible dialects of a message whose own evidence is s and whose context suggests t: their
-// intersection, t if s is empty, and s if the two contradict each other.
+// NarrowedBy returns the possible dialects of a message with its own evidence s and the context t: their intersection,
+// t if s is empty, or s if the two contradict each other.
 func (s Dialects) NarrowedBy(t Dialects) Dialects {
 	switch both := s.Intersect(t); {
 	case s.Empty():
@@ -126,7 +126,7 @@ func (s Dialects) String() string {
 // VersionDialects returns the dialects of a version in a card or in an A2A-Version header, ignoring the patch number
 // and anything after it. Versions after 1.0 count as 1.0. For an empty or invalid version it returns the empty set.
 //
-// "0.2.9" is 0.2 or 0.3: the sample cards of both have it, and it was never released.
+// "0.2.9" is 0.2 or 0.3: sample cards of both have it, although it was never released.
 func VersionDialects(version string) Dialects {
 	major, minor, ok := majorMinor(version)
 	switch {

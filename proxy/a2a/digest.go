@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A TaskDigest has hashes of a task's contents that are equal in all forms of JSON. The order of members, omitted
-// defaults, metadata, links, and times, which may be rounded, do not count.
+// A TaskDigest has hashes of a task's contents that are equal in all forms of JSON. They ignore the order of members,
+// omitted defaults, metadata, links, and times, which may be rounded.
 type TaskDigest struct{ Context, Status, Artifacts, History uint64 }
 
 // A Digester makes digests that are comparable with one another. The zero Digester is not ready to use.

@@ -2,8 +2,8 @@ package a2a
 
 import "strings"
 
-// This file handles the protocol from before A2A 0.1 was specified, which is still in use: streams at a separate
-// address, a history of states, and error codes with other meanings. Its dialect is V0_1.
+// This file handles the protocol before A2A 0.1 was specified, which is still in use: streams at a separate address, a
+// history of states, and error codes with other meanings. Its dialect is V0_1.
 
 // readAddress recognizes calls with a separate address below the interface's: streams at "subscribe", or each method at
 // a path with its name.
@@ -22,9 +22,9 @@ func (c *Call) readAddress(path string) {
 }
 
 // Early reports whether a card has the form used before 0.1: it has no later members, and either its credentials are an
-// object (a string in 0.1), or its modes are those of skills: a skill has some, and the card has no default ones. If the
-// card has default modes, it must have a history of states, and each skill must have modes. Modes are not sufficient
-// with "authentication":null, which agents of 0.1 wrote.
+// object (a string in 0.1), or modes appear in a skill and not as the card's defaults. If the card has default modes,
+// it must have a history of states, and each skill must have modes. Modes are not sufficient with
+// "authentication":null, which agents of 0.1 wrote.
 func (c Card) Early() bool {
 	if !c.Legacy.Has(V0_1) || c.Modern {
 		return false

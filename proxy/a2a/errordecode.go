@@ -51,8 +51,8 @@ func decodeHTTPError(root Value, status int, in Dialects) *Error {
 	return e
 }
 
-// errorReason returns the reason of the ErrorInfo in a list of error details; "" if it is missing or belongs to another
-// domain.
+// errorReason returns the reason of the ErrorInfo in a list of error details, or "" if it is missing or belongs to
+// another domain.
 func errorReason(details Value) string {
 	for _, d := range details.Elems() {
 		if !strings.HasSuffix(d.Get("@type").Text(), "google.rpc.ErrorInfo") {

@@ -5,8 +5,8 @@ import "strconv"
 // An ErrorName is the meaning of an error, in any binding and dialect.
 type ErrorName uint8
 
-// The errors. Those from StreamingNotSupported on have codes only in 0.1; later versions use these codes for other
-// errors.
+// The errors. StreamingNotSupported and the errors after it have codes only in 0.1; later versions use these codes for
+// other errors.
 const (
 	NoErrorName ErrorName = iota // unknown or ambiguous
 	TaskNotFound
@@ -41,7 +41,7 @@ type ErrorRow struct {
 	Code   int64  // in JSON-RPC
 	In     Dialects
 	Reason string // of the ErrorInfo in 1.0; empty for errors of JSON-RPC and of 0.1
-	Status []int  // of HTTP+JSON in 1.0: all that 1.0.0 and later patch versions define; nil if they define none
+	Status []int  // HTTP+JSON statuses in 1.0: those of 1.0.0 and of later patch versions; nil if none
 }
 
 // errorRows has the errors of JSON-RPC 2.0 §5.1; A2A 0.1 §8, 0.2 §8, 0.3 §8, 1.0 §3.3.2 and §5.4.
@@ -96,20 +96,20 @@ func (n ErrorName) Row() (ErrorRow, bool) {
 	return ErrorRow{}, false
 }
 
-// String returns the name that the specification gives the error, such as "TaskNotFoundError"; "" for NoErrorName and
-// OtherError, which have none.
+// String returns the specification's name of the error, such as "TaskNotFoundError", or "" for NoErrorName and
+// OtherError.
 func (n ErrorName) String() string {
 	row, _ := n.Row()
 	return row.Title
 }
 
-// A2A reports whether the error is one that A2A defines, not JSON-RPC.
+// A2A reports whether A2A defines the error, as opposed to JSON-RPC.
 func (n ErrorName) A2A() bool {
 	return n >= TaskNotFound && n <= VersionNotSupported || n >= StreamingNotSupported && n <= InsecureWebhook
 }
 
 // ErrorNameOf returns the meaning of a JSON-RPC error code in the possible dialects; the empty set means all since 0.2.
-// It returns NoErrorName if they disagree or only some define the code, and OtherError if none does.
+// It returns NoErrorName if they disagree or only some define the code, and OtherError if none of them defines it.
 func ErrorNameOf(code int64, in Dialects) ErrorName {
 	if in.Empty() {
 		in = kindDialects | onlyV1_0
@@ -160,8 +160,8 @@ func (e *Error) Status() int {
 	return e.HTTPStatus
 }
 
-// RefusesVersion reports whether an error is VersionNotSupportedError, which an agent of 1.0 may also send to clients
-// of versions that do not define it.
+// RefusesVersion reports whether an error is VersionNotSupportedError. An agent of 1.0 may also send it to clients of
+// versions that do not define it.
 func (e *Error) RefusesVersion() bool {
 	return e.Name == VersionNotSupported || e.Reason == "VERSION_NOT_SUPPORTED" ||
 		e.Name == OtherError && e.Code == -32009

@@ -31,7 +31,7 @@ func (c *Call) decodeGRPC(r *Request, path string) bool {
 	switch media := r.header("Content-Type"); {
 	case r.Doc != nil:
 		c.Doc = *r.Doc
-	case media == "" || grpc.IsMedia(media): // else its body is something else
+	case media == "" || grpc.IsMedia(media): // otherwise the body belongs to something else
 		c.Doc = messageDoc(grpc.Codec{Type: m.Request, Encoding: r.header("Grpc-Encoding")}, r.Body)
 	}
 	if r.BodyKept && !c.Doc.Root.Exists() { // the message cannot be decoded
@@ -46,7 +46,7 @@ func (c *Call) decodeGRPC(r *Request, path string) bool {
 	return true
 }
 
-// RPC returns the gRPC method of the operation; it is not Known if the dialect has none.
+// RPC returns the gRPC method of the operation; it is not Known if the dialect has no such method.
 func (o Operation) RPC(d Dialect) grpc.Method {
 	service, name := grpc.Service1_0, o.String()
 	if d != V1_0 {

@@ -48,7 +48,7 @@ func firstText(values ...Value) string {
 	return ""
 }
 
-// first returns the first of the named members that exists and is not null; without one, the first that exists.
+// first returns the first of the named members that exists and is not null, or else the first that exists.
 func first(v Value, names ...string) Value {
 	var null Value
 	for _, name := range names {

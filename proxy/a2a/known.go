@@ -41,8 +41,8 @@ func (k *Known) Add(i Interface, requestURL string) {
 	}
 }
 
-// Spoken adds that calls of the binding in one of the dialects have succeeded: for JSONRPC at the URL, for HTTPJSON at
-// the part of it that RoutePrefix returns.
+// Spoken records that calls of the binding in one of the dialects have succeeded: for JSONRPC at the URL, for HTTPJSON
+// at the part of it that RoutePrefix returns.
 func (k *Known) Spoken(b Binding, in Dialects) {
 	switch {
 	case b == JSONRPC:

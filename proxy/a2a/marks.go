@@ -11,7 +11,7 @@ type Mark struct {
 	At       Value    // the value
 }
 
-// The marks of a message by weight: the first that exists decides, and later ones refine the result if they agree with
+// The marks of a message by weight: the first one present decides, and later ones refine the result if they agree with
 // it.
 const (
 	byShape = iota // "kind", a wrapper, or neither
@@ -39,7 +39,7 @@ func (m *marks) add(weight int, in Dialects, at Value) {
 	}
 }
 
-// dialects returns the dialects that all marks indicate, and the first mark that contradicts; a zero Mark if none does.
+// dialects returns the dialects that all marks indicate, and the first mark that contradicts them, or a zero Mark.
 func (m *marks) dialects() (Dialects, Mark) {
 	var said Dialects
 	var contrary Mark
@@ -169,7 +169,7 @@ func (c *Call) restMarks() (shape, spelling Dialects) {
 }
 
 // Mixed returns the dialects of a call according to its method or shape, and the first value in its message that
-// contradicts them; a zero Mark if none does.
+// contradicts them, or a zero Mark.
 func (c *Call) Mixed() (Dialects, Mark) {
 	if c.Evidence != Decisive || c.Message.Kind() != Object {
 		return 0, Mark{}

@@ -18,7 +18,7 @@ const (
 	MistypedMember                    // a known member with the wrong JSON type: see Slot.Shape
 	MetadataMember                    // by its name: metadata
 	MentionMember                     // by its name: a list of extensions, or of other tasks' ids
-	ContentMember                     // by its name: one that plain text parts do not have
+	ContentMember                     // recognized by name, since plain text parts do not have it
 )
 
 // byName returns a member's oddities that depend only on its name.
@@ -180,7 +180,7 @@ func (w *Walker) classify(t EntityType, name Value) (*Slot, Oddity) {
 	return nil, UnknownMember
 }
 
-// fits reports whether a value that is not null has the shape.
+// fits reports whether a non-null value has the shape.
 func (s Shape) fits(v Value, modern bool) bool {
 	switch s {
 	case TextShape:
@@ -218,8 +218,8 @@ func isInteger(v Value, modern bool) bool {
 	return ok
 }
 
-// Member returns a member; Absent also if it is null. In 1.0, and over HTTP+JSON, it may have its name from the proto
-// file: a separate rule checks that, and Member reads it anyway.
+// Member returns a member, or Absent if it is missing or null. In 1.0, and over HTTP+JSON, Member also accepts the name
+// from the proto file: a separate rule checks spellings.
 func (o *Entity) Member(name string) Value {
 	v := o.Get(name)
 	if !v.Exists() && (o.walker.modern || o.walker.proto) {

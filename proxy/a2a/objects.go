@@ -34,7 +34,7 @@ func (t Task) StateText() string { return t.Status().StateText() }
 // StatusMessage returns the message that goes with the status.
 func (t Task) StatusMessage() Message { return t.Status().Message() }
 
-// Time returns when the status was recorded, and whether that is a timestamp (RFC 3339).
+// Time returns when the status was recorded, and whether that is a valid timestamp (RFC 3339).
 func (t Task) Time() (at time.Time, ok bool) {
 	raw := t.Status().Get("timestamp").Raw()
 	if len(raw) < 2 || raw[0] != '"' || at.UnmarshalText(raw[1:len(raw)-1]) != nil {
@@ -80,7 +80,7 @@ func (s Status) State() State {
 // StateText returns the state as spelled on the wire.
 func (s Status) StateText() string { return s.Get("state").Word(words) }
 
-// Message returns the message that goes with the status; the proto JSON of 0.2 calls it "update".
+// Message returns the status's message; the proto JSON of 0.2 calls it "update".
 func (s Status) Message() Message { return Message{first(s.Value, "message", "update")} }
 
 // A Message is one message.
@@ -121,13 +121,13 @@ func (p Parts) All() iter.Seq2[int, Part] {
 	}
 }
 
-// An Artifact is something that a task has made, or a piece of it.
+// An Artifact is a result of a task, or a piece of one.
 type Artifact struct{ Value }
 
 // ID returns the id of the artifact; 0.1 has none.
 func (a Artifact) ID() string { return firstText(a.Get("artifactId"), a.Get("artifact_id")) }
 
-// Index returns the index that identifies an artifact in 0.1, by default 0, and whether it is a number or missing.
+// Index returns the index that identifies an artifact in 0.1, by default 0, and whether it is missing or a number.
 func (a Artifact) Index() (int64, bool) {
 	if v := a.Get("index"); v.Exists() && !v.IsNull() {
 		return v.Int()
@@ -183,7 +183,7 @@ func (u ArtifactUpdate) Artifact() Artifact { return Artifact{u.Get("artifact")}
 // Append reports whether to append the parts to the existing artifact; in 0.1 the flag is inside the artifact.
 func (u ArtifactUpdate) Append() bool { return u.flag("append") }
 
-// AppendKnown reports whether the update says what it does to the artifact: it does not where append is not a boolean.
+// AppendKnown reports whether it is clear how to apply the update; it is not if append is not a boolean.
 func (u ArtifactUpdate) AppendKnown() bool {
 	v := u.Get("append")
 	if !v.Exists() {

@@ -28,8 +28,8 @@ func (b Binding) String() string {
 	return "unknown"
 }
 
-// ParseBinding returns the binding that a card names ("JSONRPC", "HTTP+JSON", "GRPC") or that String prints, whatever
-// its case, and whether there is one. A custom binding has none.
+// ParseBinding returns the binding for its name in a card ("JSONRPC", "HTTP+JSON", "GRPC") or from String, in any case,
+// and whether the name is known. Custom bindings are unknown.
 func ParseBinding(name string) (Binding, bool) {
 	for b, known := range bindingNames {
 		if strings.EqualFold(name, known) {
@@ -62,7 +62,7 @@ const (
 	Client   Side = iota // sends requests
 	Agent                // answers them
 	Receiver             // takes notifications at a webhook
-	Nobody               // of whom it is known that they broke it
+	Nobody               // known to have broken the exchange
 )
 
 // String returns "client", "agent", "receiver" or "nobody".
@@ -80,7 +80,7 @@ func (s Side) String() string {
 	return "unknown"
 }
 
-// An Operation is what a request asks, whatever the binding and the dialect.
+// An Operation is what a request asks for, in any binding and dialect.
 type Operation uint8
 
 // The operations, by their names in A2A 1.0 §3.1.
@@ -101,7 +101,7 @@ const (
 	Webhook // a notification is delivered
 )
 
-// An operationRow is one operation in the words of each dialect; an empty method means that the dialect has none.
+// An operationRow has the names of one operation in each dialect; an empty method means that the dialect lacks it.
 type operationRow struct {
 	name    string // in 1.0
 	methods [4]string
@@ -182,7 +182,7 @@ type methodSpelling struct {
 var oddMethods = [...]methodSpelling{
 	{"agent/authenticatedExtendedCard", GetExtendedCard, onlyV0_3}, // so spelt in 0.3 §11.1.3
 	{"ListTaskPushNotificationConfig", ListPushConfigs, onlyV1_0},  // 1.0.0-rc
-	{"tasks/list", ListTasks, kindDialects},                        // unreleased, and other protocols have it too
+	{"tasks/list", ListTasks, kindDialects},                        // unreleased, and shared with other protocols
 	{"TaskSubscription", SubscribeToTask, noDialects},              // gRPC before 1.0
 	{"CreateTaskPushNotification", CreatePushConfig, noDialects},   // gRPC before 0.2.5
 	{"GetTaskPushNotification", GetPushConfig, noDialects},
@@ -196,8 +196,9 @@ var oddMethods = [...]methodSpelling{
 	{"Webhook", Webhook, noDialects},
 }
 
-// String returns the name of the operation in A2A 1.0, such as "SubscribeToTask"; "GetAgentCard" and "PushNotification"
-// for the fetch of the public card and for notifications, which are not operations there; "" for NoOperation.
+// String returns the name of the operation in A2A 1.0, such as "SubscribeToTask". For fetches of the public card and
+// for notifications, which are not operations there, it returns "GetAgentCard" and "PushNotification", and for
+// NoOperation "".
 func (o Operation) String() string { return o.row().name }
 
 func (o Operation) row() *operationRow {
@@ -224,9 +225,9 @@ func (o Operation) MethodName(d Dialect) string {
 	return ""
 }
 
-// OperationOf returns the operation for its name in any dialect: a JSON-RPC method, a name of 1.0, or one of the short
-// names of this package, in any case. It returns NoOperation for other names. It reads names that people write;
-// DecodeRequest accepts methods only as the specification spells them.
+// OperationOf returns the operation for its name in any dialect: a JSON-RPC method, a name of 1.0, or a short name of
+// this package, in any case. It returns NoOperation for other names. It is for names that people write; DecodeRequest
+// accepts methods only as the specification spells them.
 func OperationOf(name string) Operation {
 	if o, _ := methodOf(name); o != NoOperation {
 		return o
@@ -249,7 +250,8 @@ func OperationOf(name string) Operation {
 	return NoOperation
 }
 
-// ParseOperation is OperationOf with an error for other names, which names the operation that was probably meant.
+// ParseOperation is OperationOf with an error for other names; the error suggests the operation that was probably
+// meant.
 func ParseOperation(name string) (Operation, error) {
 	o := OperationOf(name)
 	if o != NoOperation {

@@ -2,8 +2,8 @@ package a2a
 
 import "strconv"
 
-// readParams fills the ids and limits that the parameters hold, and for HTTP+JSON the query. What the route has said
-// stays.
+// readParams fills in the ids and limits from the parameters, and for HTTP+JSON from the query. It keeps values from
+// the route.
 func (c *Call) readParams() {
 	p := c.Params
 	if p.Kind() == Object {
@@ -112,8 +112,8 @@ func (c *Call) readQuery() {
 	}
 }
 
-// sendParamsDialects returns the dialects that the parameters of a send show; empty if they show none. In 0.1 they name
-// the task and the session themselves.
+// sendParamsDialects returns the dialects that the parameters of a send indicate, or the empty set. In 0.1 the
+// parameters themselves name the task and the session.
 func sendParamsDialects(p Value) Dialects {
 	configuration := p.Get("configuration")
 	switch {

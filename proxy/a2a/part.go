@@ -1,9 +1,9 @@
 package a2a
 
-// A PartKind is what a part holds.
+// A PartKind is the kind of a part's content.
 type PartKind uint8
 
-// The kinds of parts. In 1.0 a file is Raw or URL; before, its bytes or uri make it one of them.
+// The kinds of parts. In 1.0 a file is Raw or URL; in earlier versions it is one of them depending on its bytes or uri.
 const (
 	UnknownPart PartKind = iota // nothing that a dialect knows, or more than one thing
 	TextPart
@@ -16,8 +16,8 @@ const (
 // A Part is a piece of content of a message or artifact.
 type Part struct{ Value }
 
-// PartKind returns what the part holds: by the discriminator of 0.1 ("type") and 0.2 to 0.3 ("kind") if there is one,
-// else by its members.
+// PartKind returns the kind of the part's content: by the discriminator of 0.1 ("type") or of 0.2 and 0.3 ("kind") if
+// present, otherwise by its members.
 func (p Part) PartKind() PartKind {
 	if text := p.Get("text"); text.Exists() && !text.IsNull() && p.Len() == 1 { // as most are
 		return TextPart
@@ -25,7 +25,7 @@ func (p Part) PartKind() PartKind {
 	return p.anyKind()
 }
 
-// anyKind is PartKind for parts that are not a text and nothing else.
+// anyKind is PartKind for parts that are not plain text.
 func (p Part) anyKind() PartKind {
 	discriminator := first(p.Value, "kind", "type")
 	switch {
@@ -39,8 +39,8 @@ func (p Part) anyKind() PartKind {
 	return p.bareKind()
 }
 
-// bareKind tells a part without discriminator: 1.0, the proto JSON of 0.x, or early 0.1. A member that is null counts
-// as not set, except "data" (ProtoJSON; A2A 1.0 §4.1.6).
+// bareKind identifies a part without a discriminator: 1.0, the proto JSON of 0.x, or early 0.1. A member that is null
+// counts as not set, except "data" (ProtoJSON; A2A 1.0 §4.1.6).
 func (p Part) bareKind() PartKind {
 	kind, set := UnknownPart, 0
 	for _, m := range [...]struct {

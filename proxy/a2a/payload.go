@@ -41,7 +41,7 @@ type Payload struct {
 	Pointer  string   // of Value
 	Wrapper  Value    // the object around it; Absent unless Wrapped
 	Wrapped  bool     // it was the member "task", "message", "statusUpdate" or "artifactUpdate" of another object
-	Dialects Dialects // that it can be in by its own shape and spelling; empty if that does not show it
+	Dialects Dialects // possible dialects by its own shape and spelling; empty if these do not show any
 	Contrary Mark     // the first thing in it that contradicts Dialects; zero if nothing does
 }
 
@@ -70,7 +70,7 @@ func (w *wrapper) within(base string) string {
 	return base + "/" + w.name
 }
 
-// kindOfObject returns what the discriminator of 0.2 and 0.3 says.
+// kindOfObject returns the kind according to the discriminator of 0.2 and 0.3.
 func kindOfObject(v Value) PayloadKind {
 	kind := v.Get("kind")
 	switch {
@@ -106,14 +106,14 @@ func findObject(v Value, base string) Payload {
 	return p
 }
 
-// isBare reports whether an object is certainly not a wrapper, whatever other members it has, but a task or an update
-// itself. Agents of 0.1 put the message that was sent next to the status of a task.
+// isBare reports whether an object is certainly a task or an update itself, not a wrapper, whatever other members it
+// has. Agents of 0.1 put the message that was sent next to the status of a task.
 func isBare(v Value) bool {
 	return v.Get("status").Has("state") && (v.Has("id") || v.Has("taskId")) || v.Get("artifact").Kind() == Object
 }
 
-// kindOfBare tells an object without discriminator by its members. What may be a Task or a status update of 0.1 is a
-// Task.
+// kindOfBare identifies an object without a discriminator by its members. An object that may be a Task or a status
+// update of 0.1 counts as a Task.
 func kindOfBare(v Value) PayloadKind {
 	has := v.Has
 	switch {
@@ -128,14 +128,14 @@ func kindOfBare(v Value) PayloadKind {
 		return TaskPayload
 	case v.Get("status").Has("state"):
 		return TaskPayload
-	case has("final") && (has("id") || has("taskId")): // nothing else has it
+	case has("final") && (has("id") || has("taskId")): // unique to this kind
 		return StatusPayload
 	}
 	return UnknownPayload
 }
 
-// isUpdate0_1 reports whether a bare object in a stream is a status update of 0.1: there only updates are sent, and one
-// without "final" looks like a Task.
+// isUpdate0_1 reports whether a bare object in a stream is a status update of 0.1. Streams of 0.1 contain only updates,
+// and an update without "final" looks like a Task.
 func isUpdate0_1(v Value) bool {
 	for _, name := range [...]string{"sessionId", "artifacts", "history", "contextId"} {
 		if v.Has(name) {
@@ -145,7 +145,7 @@ func isUpdate0_1(v Value) bool {
 	return v.Has("id") && v.Has("status") && !hasPrefix(v.Get("status").Get("state"), "TASK_STATE_")
 }
 
-// spelt1_0 reports whether what is held is written as in 1.0: its state, its role, or the first part of its artifact.
+// spelt1_0 reports whether the content is spelled as in 1.0: its state, its role, or the first part of its artifact.
 func (p *Payload) spelt1_0() bool {
 	if p.Kind == ArtifactPayload {
 		part := ArtifactUpdate{p.Value}.Artifact().Parts().Elem(0)
@@ -154,8 +154,8 @@ func (p *Payload) spelt1_0() bool {
 	return hasPrefix(p.Value.Get("status").Get("state"), "TASK_STATE_") || hasPrefix(p.Value.Get("role"), "ROLE_")
 }
 
-// spelt0x reports whether what is held is written as before 1.0: it says what it is, or has its state or role in lower
-// case.
+// spelt0x reports whether the content is spelled as before 1.0: it has a discriminator, or its state or role is in
+// lower case.
 func (p *Payload) spelt0x() bool {
 	if kindOfObject(p.Value) != NoPayload {
 		return true
@@ -165,8 +165,8 @@ func (p *Payload) spelt0x() bool {
 	return (state || role) && !p.spelt1_0()
 }
 
-// Settle assigns a bare object that was taken for one of 0.1, for lack of other evidence, to the dialects that the call
-// was certainly in: an agent that does what only 0.2 and 0.3 have uses one of these.
+// Settle resolves a bare object that was taken for 0.1 only for lack of other evidence. It assigns the dialects that
+// the call certainly used: an agent that uses features of 0.2 and 0.3 speaks one of these.
 func (p *Payload) Settle(asked Dialects) {
 	if p.Dialects == onlyV0_1 && !p.Wrapped && !asked.Empty() && asked.Intersect(kindDialects) == asked &&
 		!(p.Kind == TaskPayload && has0_1Members(p.Value)) && !p.namesByID() {
@@ -202,7 +202,7 @@ func (p *Payload) weigh(m marks, streams, sends bool) {
 	case !p.Wrapped && kind.Kind() == String:
 		m.add(byShape, kindDialects, kind)
 	case p.Wrapped && m.older && !m.gets && p.spelt0x():
-		m.add(byShape, kindDialects, p.Value) // 1.0 wraps, too, and writes what is in it otherwise
+		m.add(byShape, kindDialects, p.Value) // 1.0 also wraps objects, but spells their contents differently
 	case p.Wrapped && !m.rest && !m.gets:
 		m.add(byShape, onlyV1_0, p.Value)
 	case p.Wrapped && p.Value.Get("kind").Is("message"), p.Wrapped && p.Value.Get("kind").Is("task"):
@@ -223,8 +223,9 @@ func (p *Payload) weigh(m marks, streams, sends bool) {
 	p.Dialects, p.Contrary = m.dialects()
 }
 
-// bareDialects tells an object without "kind" and without wrapper, over JSON-RPC: 0.1 knows neither, nor contexts.
-// Where 1.0 has bare tasks too, and where the methods of 0.1 are those of 0.2 and 0.3, it has to be marked as 0.1.
+// bareDialects returns the dialects of an object without "kind" and without a wrapper, over JSON-RPC: 0.1 has neither,
+// nor contexts. Where 1.0 has bare tasks too, and where 0.1 shares its methods with 0.2 and 0.3, the object must have
+// marks of 0.1.
 func bareDialects(kind PayloadKind, v Value, sent bool) Dialects {
 	for _, later := range [...]string{"contextId", "taskId", "messageId", "context_id", "task_id", "message_id"} {
 		if v.Has(later) {

@@ -6,7 +6,7 @@ import (
 )
 
 // A PushConfig is a push notification config with its surrounding object: the container of 0.x with the task id and the
-// member "pushNotificationConfig", the flat object of 1.0, or the bare config that goes with a send.
+// member "pushNotificationConfig", the flat object of 1.0, or the bare config inside a send.
 type PushConfig struct{ Value }
 
 // Config returns the object that holds the URL.

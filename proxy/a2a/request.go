@@ -2,14 +2,13 @@ package a2a
 
 import "strings"
 
-// DecodeRequest decodes the call that a request makes. Its dialects are those that the request alone shows: the
-// protocol gives priority to the method, then the body, then the version that the client names, then the path. Known
-// reports whether its URL is known to serve A2A. That decides doubtful cases: tasks/list, the path /tasks/7, an
-// unreadable body.
+// DecodeRequest decodes the call in a request. Its dialects are those that the request alone shows: the protocol gives
+// priority to the method, then the body, then the version that the client names, then the path. Known reports whether
+// the URL is known to serve A2A. That decides doubtful cases: tasks/list, the path /tasks/7, an unreadable body.
 //
-// DecodeRequest returns the zero Call for requests that are not A2A: OPTIONS and HEAD, whatever they carry; other
-// protocols over JSON-RPC, such as MCP, which shares the methods tasks/get, tasks/list and tasks/cancel; and requests
-// that nothing marks as A2A.
+// DecodeRequest returns the zero Call for requests that are not A2A: any OPTIONS or HEAD; other protocols over
+// JSON-RPC, such as MCP, which shares the methods tasks/get, tasks/list and tasks/cancel; and requests without any sign
+// of A2A.
 func DecodeRequest(r Request, known Known) Call {
 	switch r.Method {
 	case "OPTIONS", "HEAD", "CONNECT", "TRACE":
@@ -44,7 +43,7 @@ func (c *Call) decode(r *Request, path string, known *Known) bool {
 		return true
 	}
 	if r.Method == "POST" && len(known.Bases) > 0 && !known.Bindings.Has(JSONRPC) && c.Doc.Root.Has("jsonrpc") {
-		// The card says what the address is, and then the body is wrong there.
+		// The card defines the address, so the body is wrong there.
 		if posted := *c; posted.decodeREST(r, path, known) && posted.Operation != NoOperation {
 			*c = posted
 			return true
@@ -83,7 +82,7 @@ func (c *Call) version(r *Request) string {
 	return strings.TrimSpace(v)
 }
 
-// decodeDelivery takes a request to a webhook as the notification that it is, whatever it holds.
+// decodeDelivery decodes a request to a webhook as a notification, whatever its contents.
 func (c *Call) decodeDelivery(r *Request) bool {
 	if !IsNotification(r.Method, &c.Doc) {
 		return false
@@ -95,8 +94,8 @@ func (c *Call) decodeDelivery(r *Request) bool {
 	return true
 }
 
-// IsNotification reports whether a request to a known webhook is a notification: one by POST, unless it is a challenge,
-// and one by another method if it holds what a notification holds.
+// IsNotification reports whether a request to a known webhook is a notification: a POST that is not a challenge, or
+// another method with the contents of a notification.
 func IsNotification(method string, doc *Doc) bool {
 	if method == "POST" {
 		return !isChallenge(doc.Root)
@@ -121,8 +120,8 @@ func isChallenge(root Value) bool {
 // maxSought bounds the values that TaskIDIn looks at.
 const maxSought = 1000
 
-// TaskIDIn returns the first id of a task that a value of any shape names, as taskId or task_id, or as the id of a
-// member task; empty if it names none.
+// TaskIDIn returns the first task id in a value of any shape, as taskId or task_id, or as the id of a member task, or
+// "".
 func TaskIDIn(v Value) string {
 	left := maxSought
 	return soughtIn(v, false, &left)
@@ -154,7 +153,7 @@ func soughtIn(v Value, isTask bool, left *int) string {
 	return ""
 }
 
-// decodeNotification takes a notification whose webhook is not known by its body, where that can be nothing else.
+// decodeNotification recognizes a notification to an unknown webhook by its body, if the body can be nothing else.
 func (c *Call) decodeNotification(r *Request) bool {
 	root := c.Doc.Root
 	p := decodeNotification(root)
@@ -193,7 +192,7 @@ func (c *Call) decodeNotification(r *Request) bool {
 	return true
 }
 
-// isMessage reports whether a value is surely an A2A message: it has a role that A2A knows, and parts.
+// isMessage reports whether a value is certainly an A2A message: it has a role that A2A knows, and parts.
 func isMessage(v Value) bool {
 	m := Message{v}
 	return m.Role() != NoRole && m.Parts().Kind() == Array

@@ -2,7 +2,7 @@ package a2a
 
 import "strings"
 
-// decodeREST reads a call of the HTTP+JSON binding, and reports whether it is one.
+// decodeREST decodes a call of the HTTP+JSON binding, and reports whether the request is one.
 func (c *Call) decodeREST(r *Request, path string, known *Known) bool {
 	found, ok := findRoute(r.Method, path)
 	if !ok {
@@ -33,7 +33,7 @@ func (c *Call) decodeREST(r *Request, path string, known *Known) bool {
 	return true
 }
 
-// unknownRoute takes what is meant for a known interface, but has no route of it.
+// unknownRoute decodes a request that is meant for a known interface but has no valid route.
 func (c *Call) unknownRoute(r *Request, path string, known *Known) bool {
 	base, below := known.base(path)
 	if !below || len(known.Other) > len(base.Path) || strings.Contains(path, "/.well-known/") {
@@ -49,21 +49,21 @@ func (c *Call) unknownRoute(r *Request, path string, known *Known) bool {
 	return true
 }
 
-// isOwnPath reports whether a path below an interface belongs to no other agent: where the interface is the root of a
-// host, all that is deeper may.
+// isOwnPath reports whether a path below an interface cannot belong to another agent. If the interface is the root of a
+// host, all deeper paths may.
 func isOwnPath(base Base, rest string) bool {
 	rest = strings.TrimPrefix(strings.TrimPrefix(rest, "/v1"), "/")
 	return rest != "" && (base.Path != "" || !strings.Contains(rest, "/"))
 }
 
-// headIsA2A reports whether a request says in its head that it is A2A.
+// headIsA2A reports whether the head of a request identifies it as A2A.
 func (c *Call) headIsA2A(r *Request) bool {
 	return c.Version != "" || r.header("A2A-Extensions") != "" || r.header("X-A2A-Extensions") != "" ||
 		strings.HasPrefix(r.header("Content-Type"), "application/a2a+json") ||
 		strings.Contains(r.header("Accept"), "application/a2a+json")
 }
 
-// bodyIsA2A reports whether a request whose path could be anybody's holds something that only A2A has.
+// bodyIsA2A reports whether a request at an ambiguous path has something in its body that only A2A has.
 func bodyIsA2A(r *Request, root Value) bool {
 	if strings.HasPrefix(r.header("Content-Type"), "application/a2a+json") ||
 		strings.Contains(r.header("Accept"), "application/a2a+json") {
@@ -72,8 +72,8 @@ func bodyIsA2A(r *Request, root Value) bool {
 	return isMessage(first(root, "message", "request")) || strings.HasPrefix(root.Get("name").Text(), "tasks/")
 }
 
-// base returns the longest known interface at or above a path, all dialects that cards declare there, and whether there
-// is one.
+// base returns the longest known interface at or above a path, all dialects that cards declare there, and whether such
+// an interface exists.
 func (k *Known) base(path string) (Base, bool) {
 	var best Base
 	found := false
@@ -115,10 +115,10 @@ func (b Base) tenant(method, path string, found route) (route, string) {
 	return found, unescapePath(extra)
 }
 
-// restDialects weighs what tells the dialect of a call over HTTP+JSON, which has no method to name it: the version that
-// the client names, what cards declare for the interface, the path, and the body. A shape in the body that only one
-// side has decides, unless both version and card say 1.0: then it is wrong in a request of 1.0. Without such a shape
-// the version counts most.
+// restDialects weighs the evidence for the dialect of a call over HTTP+JSON, which has no method name: the version that
+// the client names, the cards' declarations for the interface, the path, and the body. A shape in the body that exists
+// on only one side decides, unless both version and card say 1.0: then the shape is an error in a request of 1.0.
+// Without such a shape the version counts most.
 func (c *Call) restDialects(found route, prefix string, base Base, below bool) (Dialects, Evidence) {
 	declared := base.Dialects
 	if !below {
@@ -148,7 +148,8 @@ func (c *Call) restDialects(found route, prefix string, base Base, below bool) (
 	return in, evidence
 }
 
-// pathDialects returns the dialects that have a route under a path, and the weight of that evidence; none if unknown.
+// pathDialects returns the dialects that have a route at a path, and the weight of that evidence; the empty set if
+// unknown.
 func pathDialects(prefix, base string, declared Dialects) (Dialects, int) {
 	switch under := strings.HasSuffix(prefix, "/v1"); {
 	case under && !declared.Empty() && prefix == base: // it belongs to the interface
@@ -161,9 +162,9 @@ func pathDialects(prefix, base string, declared Dialects) (Dialects, int) {
 	return onlyV1_0, 2
 }
 
-// weighREST weighs what tells the dialect of a call that names no version. Where as much speaks for 1.0 as against it,
-// both are returned. Without a version agents take a request for one of 0.3 (A2A 1.0 §3.6.2): so those do that declare
-// both.
+// weighREST weighs the evidence for the dialect of a call that names no version. If the evidence for and against 1.0 is
+// equal, both are returned. Agents treat a request without a version as 0.3 (A2A 1.0 §3.6.2), and so do those that
+// declare both.
 func (c *Call) weighREST(found route, path Dialects, weight int, declared, spelling Dialects) (Dialects, Evidence) {
 	if found.dialects.Intersect(onlyV1_0).Empty() || found.dialects == onlyV1_0 {
 		return found.dialects, Strong
@@ -190,7 +191,7 @@ func (c *Call) weighREST(found route, path Dialects, weight int, declared, spell
 	return kindDialects | onlyV1_0, Hint
 }
 
-// A ballot sums up what speaks for 1.0, and what for 0.2 and 0.3.
+// A ballot sums up the evidence for 1.0, and for 0.2 and 0.3.
 type ballot struct{ modern, legacy int }
 
 // add counts a piece of evidence, unless it fits both.

@@ -11,9 +11,9 @@ type routeRow struct {
 	distinctive bool // no other protocol is likely to have the path
 }
 
-// routes has the routes of all operations: those that are longer or more specific first, and of those of one operation
-// the one that clients should use first (A2A 0.3 §3.5.6, 1.0 §5.3 and §11.3, and the proto files). In 0.x they are below
-// "/v1".
+// routes has the routes of all operations. Longer or more specific routes come first; among the routes of one
+// operation, clients should use the first (A2A 0.3 §3.5.6, 1.0 §5.3 and §11.3, and the proto files). In 0.x they are
+// below "/v1".
 var routes = [...]routeRow{
 	{GetPushConfig, "GET", "/tasks/{task}/pushNotificationConfigs/{config}", sinceV0_2, true},
 	{DeletePushConfig, "DELETE", "/tasks/{task}/pushNotificationConfigs/{config}", sinceV0_2, true},
@@ -123,8 +123,8 @@ func RoutePrefix(path string) (prefix string, ok bool) {
 	return strings.TrimSuffix(path[:r.start], "/v1"), ok
 }
 
-// RouteMethods returns the HTTP methods that the route at the end of an escaped path takes in any dialect; none if
-// there is no route.
+// RouteMethods returns the HTTP methods that the route at the end of an escaped path accepts in any dialect, or nil
+// without a route.
 func RouteMethods(path string) []string {
 	var methods []string
 	for _, method := range [...]string{"GET", "POST", "DELETE"} {
@@ -135,7 +135,7 @@ func RouteMethods(path string) []string {
 	return methods
 }
 
-// looksLikeRoute reports whether a path below a known interface is meant for A2A although it is not one of its routes.
+// looksLikeRoute reports whether a path below a known interface is meant for A2A although it is not a valid route.
 func looksLikeRoute(rest string) bool {
 	rest = strings.TrimPrefix(strings.TrimPrefix(rest, "/v1"), "/")
 	first, _, _ := strings.Cut(rest, "/")

@@ -8,7 +8,7 @@ import (
 
 const maxBatch = 100 // calls of a batch that are kept decoded
 
-// decodeRPC reads a call of the JSON-RPC binding, or a batch of them, and reports whether there is one.
+// decodeRPC decodes a call of the JSON-RPC binding, or a batch, and reports whether the request is one.
 func (c *Call) decodeRPC(r *Request, known *Known) bool {
 	root := c.Doc.Root
 	if root.Kind() == Array {
@@ -17,7 +17,7 @@ func (c *Call) decodeRPC(r *Request, known *Known) bool {
 	return c.decodeEnvelope(r, root, known)
 }
 
-// decodeBatch reads a JSON-RPC batch (JSON-RPC 2.0 §6). A batch is A2A if one of its calls is, or if its URL is known
+// decodeBatch decodes a JSON-RPC batch (JSON-RPC 2.0 §6). A batch is A2A if one of its calls is, or if its URL is known
 // to serve A2A.
 func (c *Call) decodeBatch(r *Request, known *Known) bool {
 	batch := []Call{}
@@ -46,7 +46,7 @@ func (c *Call) decodeBatch(r *Request, known *Known) bool {
 	return true
 }
 
-// member reads one call of a batch, and reports whether it is one of A2A.
+// member decodes one call of a batch, and reports whether it is A2A.
 func (c *Call) member(r *Request, v Value, known *Known) (one Call, isA2A bool) {
 	one = Call{Version: c.Version, Query: c.Query}
 	if one.decodeEnvelope(r, v, known) {
@@ -56,7 +56,7 @@ func (c *Call) member(r *Request, v Value, known *Known) (one Call, isA2A bool) 
 	return Call{Binding: JSONRPC, ID: v.Get("id"), Method: v.Get("method").Text(), Params: v.Get("params")}, false
 }
 
-// Members returns all calls of a batch, in their order: those of Batch, and the further ones, decoded one after another.
+// Members returns all calls of a batch in order: those of Batch, and the further ones, which are decoded one at a time.
 func (c *Call) Members() iter.Seq[*Call] {
 	return func(yield func(*Call) bool) {
 		for i, v := range c.Doc.Root.Elems() {
@@ -117,7 +117,7 @@ func (c *Call) decodeEnvelope(r *Request, root Value, known *Known) bool {
 	return true
 }
 
-// reset undoes what was read of what turned out not to be a call.
+// reset clears the fields that were decoded from a request that turned out not to be a call.
 func (c *Call) reset() bool {
 	c.Method, c.ID, c.Params, c.Evidence = "", Value{}, Value{}, NoEvidence
 	return false
@@ -135,7 +135,7 @@ func sharedMethodDialects(params Value, known *Known) Dialects {
 	return before1 & known.Dialects
 }
 
-// listsA2ATasks reports whether the parameters of tasks/list are those of A2A: MCP has only a cursor.
+// listsA2ATasks reports whether the parameters of tasks/list belong to A2A: MCP has only a cursor.
 func listsA2ATasks(params Value) bool {
 	return slices.ContainsFunc([]string{
 		"contextId", "status", "pageSize", "pageToken", "historyLength", "lastUpdatedAfter", "includeArtifacts",
@@ -152,12 +152,12 @@ func isMCP(r *Request, root Value) bool {
 }
 
 // isSurelyMCP reports whether a request has something that only MCP has: one of its headers, or its metadata. At a URL
-// that serves A2A, params.taskId alone only means that the client got the name wrong.
+// that serves A2A, params.taskId alone only means that the client used the wrong name.
 func isSurelyMCP(r *Request, root Value) bool {
 	return r.header("Mcp-Session-Id") != "" || r.header("MCP-Protocol-Version") != "" || root.Get("params").Has("_meta")
 }
 
-// hasForeignMethod reports whether the JSON-RPC method is one of MCP, which opens a connection without a header of its
+// hasForeignMethod reports whether the JSON-RPC method belongs to MCP, which opens a connection without a header of its
 // own.
 func hasForeignMethod(root Value) bool {
 	method, ok := root.Get("method").Str()

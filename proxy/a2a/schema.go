@@ -1,6 +1,6 @@
 package a2a
 
-// A Shape is what JSON value a member holds.
+// A Shape is the kind of JSON value that a member has.
 type Shape uint8
 
 // The shapes.
@@ -51,13 +51,13 @@ type Slot struct {
 	Shape    Shape
 	In       Dialects // that have it
 	Proto    Dialects // that have it in the proto JSON of 0.x over HTTP+JSON
-	Required Dialects // that require it; those of In without Required allow it
-	Legacy   Dialects // that had it, or something like it, in an older version: it is a leftover there
+	Required Dialects // that require it; dialects in In that are not in Required allow it
+	Legacy   Dialects // older dialects that had it or something similar; a leftover in later ones
 
-	snake string // name in the proto file, if it is another one
+	snake string // name in the proto file, if different
 }
 
-// holds reports whether the member is known in one of the dialects.
+// holds reports whether the member exists in one of the dialects.
 func (f *Slot) holds(in Dialects, proto bool) bool {
 	return f.In&in != 0 || proto && f.Proto&in != 0
 }
@@ -142,7 +142,7 @@ var (
 		Slot{Name: "taskId", In: kindDialects | onlyV1_0, Required: kindDialects | onlyV1_0},
 		Slot{Name: "contextId", In: kindDialects | onlyV1_0, Required: kindDialects | onlyV1_0},
 		Slot{Name: "artifact", In: all, Required: all},
-		Slot{Name: "append", In: all}, // 0.1 has it inside the artifact, and agents write it here as well
+		Slot{Name: "append", In: all}, // 0.1 has it inside the artifact, and agents also write it here
 		Slot{Name: "lastChunk", In: all},
 		Slot{Name: "final", Legacy: onlyV1_0},
 		Slot{Name: "metadata", In: all},
@@ -163,7 +163,7 @@ var (
 	)
 )
 
-// The members of requests and of what they hold, in 0.1 §7, 0.2 §7, 0.3 §7 and 1.0 §3.
+// The members of requests and of the objects in them, in 0.1 §7, 0.2 §7, 0.3 §7 and 1.0 §3.
 var (
 	sendFields = fields(
 		Slot{Name: "id", In: onlyV0_1, Required: onlyV0_1},

@@ -12,7 +12,7 @@ import (
 // along with a message.
 type configPointers struct {
 	operations []Operation
-	answer     bool // it is in the answer; else in the request
+	answer     bool // in the answer; otherwise in the request
 	pointer    string
 	in         Dialects
 }
@@ -91,8 +91,8 @@ func findSecretPointers(o Operation, in Dialects) []string {
 	return pointers
 }
 
-// snakeCase returns a pointer with the names as the proto files spell them. Parsers of proto JSON take those too, and
-// some agents write them: a2a-go/v2 does over the HTTP+JSON of its 0.3 layer.
+// snakeCase returns a pointer with names as spelled in the proto files. Parsers of proto JSON accept these spellings,
+// too, and some agents write them, such as a2a-go/v2 over the HTTP+JSON of its 0.3 layer.
 func snakeCase(pointer string) string {
 	var b strings.Builder
 	for _, r := range pointer {

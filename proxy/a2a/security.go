@@ -8,7 +8,7 @@ import (
 // A SecurityScheme is a way to authenticate that a card declares, in the OpenAPI style of 0.2 and 0.3 or in a wrapper
 // member as in 1.0 and the proto JSON of 0.x.
 type SecurityScheme struct {
-	Value          // the object that describes it, out of its wrapper
+	Value          // the object that describes it, without its wrapper
 	Name    string // that the card gives it
 	Type    SchemeType
 	Wrapped bool
@@ -25,7 +25,7 @@ const (
 	OAuth2Scheme
 	OpenIDConnectScheme
 	MutualTLSScheme
-	WordScheme // 0.1: a word, which tells only that something is asked for
+	WordScheme // 0.1: a word, which shows only that credentials are required
 )
 
 // schemeNames holds how each kind is written: the value of "type" (0.2 and 0.3), and the wrapper member (1.0).
@@ -57,15 +57,15 @@ func SecuritySchemes(card Value) []SecurityScheme {
 	return schemes
 }
 
-// Credentials says by which names requests carry credentials, as a card declares them. Cookies are not among them: any
-// cookie may be one.
+// Credentials has the names under which requests carry credentials, as a card declares them. It omits cookies: any
+// cookie may be a credential.
 type Credentials struct {
 	Headers []string // as written; Authorization is always one
 	Query   []string // names of parameters
 }
 
-// Credentials returns where requests carry API keys by the card's schemes. It reads schemes generously: a client may send its
-// key by one that is malformed.
+// Credentials returns where requests carry API keys according to the card's schemes. It reads schemes leniently: a
+// client may send its key by a malformed one.
 func (c Card) Credentials() Credentials {
 	var found Credentials
 	for _, v := range first(c.Value, "securitySchemes", "security_schemes").Members() {
@@ -77,7 +77,7 @@ func (c Card) Credentials() Credentials {
 	return found
 }
 
-// add adds what a scheme names, if it says where that is sent.
+// add adds the names in a scheme, if the scheme says where they are sent.
 func (c *Credentials) add(scheme Value) {
 	name := scheme.Get("name").Text()
 	if name == "" {
@@ -94,7 +94,7 @@ func (c *Credentials) add(scheme Value) {
 // Security is what a card asks of requests.
 type Security struct {
 	Schemes      []Want   // all that the card declares
-	Alternatives [][]Want // one of them is enough; it asks for all that is in it
+	Alternatives [][]Want // one alternative is enough, and requires everything in it
 }
 
 // A Want is what a scheme asks a request to carry.
@@ -106,11 +106,11 @@ type Want struct {
 	Scheme string     // of HTTP authentication: "Bearer"; in 0.1 also the equivalent of another kind of scheme
 }
 
-// maxAlternatives bounds what is kept of a card that asks for more than anybody can read.
+// maxAlternatives bounds the stored alternatives of a card with more than anyone can read.
 const maxAlternatives = 64
 
-// Security returns what the card asks of requests: the member "securityRequirements" of 1.0, "security" of 0.2 and 0.3,
-// which examples of 1.0 have too, or "authentication" of 0.1.
+// Security returns the card's requirements for requests: the member "securityRequirements" of 1.0, "security" of 0.2
+// and 0.3, which examples of 1.0 have too, or "authentication" of 0.1.
 func (c Card) Security() Security {
 	var s Security
 	for _, scheme := range SecuritySchemes(c.Value) {
@@ -183,8 +183,8 @@ func (s *Security) Asks() bool {
 	return len(s.Alternatives) > 0 && !slices.ContainsFunc(s.Alternatives, func(all []Want) bool { return len(all) == 0 })
 }
 
-// Hidden reports whether requests may carry what the card asks for where no header field shows it: in a client's
-// certificate, or by a scheme that the card does not describe.
+// Hidden reports whether requests may carry the required credentials outside header fields: in a client certificate, or
+// by a scheme that the card does not describe.
 func (s *Security) Hidden() bool {
 	for _, all := range s.Alternatives {
 		for _, w := range all {

@@ -59,7 +59,8 @@ var stateSpellings = func() map[string]State {
 	return all
 }()
 
-// SpellingDialects returns the dialects that spell a state or a role so, over JSON-RPC; none if no dialect does.
+// SpellingDialects returns the dialects that spell a state or a role this way, over JSON-RPC; the empty set if no
+// dialect does.
 func SpellingDialects(v Value) Dialects {
 	text := v.Word(words)
 	_, state := ParseState(text)
@@ -88,8 +89,8 @@ var words = func() map[string]string {
 // separators are written "-" in the names of states.
 var separators = strings.NewReplacer("_", "-", " ", "-")
 
-// StateOf returns the state that people mean by a text: any spelling of ParseState, whatever its case, with "_", "-" or
-// " " between words, and "cancelled". It returns NoState for anything else.
+// StateOf returns the state for a text that a user typed: any spelling of ParseState, in any case, with "_", "-" or " "
+// between words, and "cancelled". It returns NoState for anything else.
 func StateOf(text string) State {
 	if state, known := ParseState(text); known {
 		return state
@@ -125,7 +126,7 @@ func (s State) Spelling(d Dialect) string {
 	return states[s].name
 }
 
-// Known reports whether the state says something: it is neither NoState nor Unspecified.
+// Known reports whether the state is neither NoState nor Unspecified.
 func (s State) Known() bool { return s != NoState && s != Unspecified }
 
 // Terminal reports whether the task has ended: completed, failed, canceled or rejected.
@@ -139,7 +140,7 @@ func (s State) Interrupted() bool { return s == InputRequired || s == AuthRequir
 // Active reports whether the task is submitted or working.
 func (s State) Active() bool { return s == Submitted || s == Working }
 
-// A Role tells who wrote a message. The zero Role means that the role is missing or its spelling is unknown.
+// A Role is the author of a message. The zero Role means that the role is missing or its spelling is unknown.
 type Role uint8
 
 // The roles.
@@ -163,7 +164,7 @@ func ParseRole(spelling string) (role Role, known bool) {
 	return NoRole, false
 }
 
-// RoleOf returns the role that people mean by a text: any spelling of ParseRole, whatever its case.
+// RoleOf returns the role for a text that a user typed: any spelling of ParseRole, in any case.
 func RoleOf(text string) Role {
 	role, _ := ParseRole(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(text)), "role_"))
 	return role

@@ -2,13 +2,13 @@ package a2a
 
 import "bytes"
 
-// maxValues bounds the values of one answer that are read instead of events. If there are more, the last one is read,
+// maxValues bounds the values of one answer that are read in place of events. If there are more, the last one is read,
 // too.
 const maxValues = 1000
 
-// Values returns the JSON values of an answer to the call that holds several where an event stream is due: JSON Lines, or
-// the elements of an array. The first of JSON Lines is the answer itself and is not among them. Count includes it. Doc is
-// what the body was parsed to.
+// Values returns the JSON values of an answer that has several where an event stream was expected: JSON Lines, or the
+// elements of an array. The first value of JSON Lines is the answer itself; it is omitted, but Count includes it. Doc
+// is the parsed body.
 func (c *Call) Values(status int, body []byte, doc *Doc) (values []Doc, count int) {
 	if !c.Streams || c.Batch != nil || status < 200 || status >= 300 {
 		return nil, 0
@@ -40,8 +40,8 @@ func (c *Call) Values(status int, body []byte, doc *Doc) (values []Doc, count in
 	return values, count
 }
 
-// Separated returns a body that is a JSON text sequence (RFC 7464), with line feeds instead of the characters that
-// begin its records, and whether it is one.
+// Separated converts a JSON text sequence (RFC 7464): it returns the body with line feeds instead of the record
+// separators, and whether the body is such a sequence.
 func Separated(body []byte) ([]byte, bool) {
 	if !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte{recordSeparator}) {
 		return body, false

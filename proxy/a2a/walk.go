@@ -59,29 +59,29 @@ func (t EntityType) String() string {
 	return entityNames[NoEntity]
 }
 
-// A Holder is what an object came in: for a part, where its message or artifact is.
+// A Holder is the kind of object that contains an entity: for a part, a message or an artifact.
 type Holder uint8
 
 // The holders.
 const (
 	InRequest  Holder = iota // the client sends it
 	InResult                 // what an answer, event or notification is about; no message or artifact of a task
-	InStatus                 // the message that goes with a status, and its parts
+	InStatus                 // the message in a status, and its parts
 	InHistory                // a message of a history, and its parts
 	InArtifact               // an artifact, and its parts
 )
 
-// An Entity is an object at a typed position of the protocol: not one inside of metadata, data, params of extensions or
-// errors, which are free. Its Value is always a JSON object; anything else in the place of one is not visited, so that
-// rules judge it with what holds it.
+// An Entity is an object at a typed position of the protocol, so not inside metadata, data, or params of extensions or
+// errors, which are free. Its Value is always a JSON object. Any other value at such a position is not visited: rules
+// check it together with the object that contains it.
 type Entity struct {
 	Value
 	Type   EntityType
 	In     Holder
 	Within EntityType // what Owner is; NoEntity at the top
 	Owner  Value      // the object that has it as a member, or in a list that is a member
-	Index  int        // in that list; 0 if it is in none
-	Author Side       // who made it: of a history's messages the agent made only those in its own role
+	Index  int        // in that list; 0 outside a list
+	Author Side       // the author: of a history's messages, the agent wrote only those in its own role
 
 	walker     *Walker
 	odd        Oddity
@@ -106,16 +106,16 @@ func (o *Entity) Pointer() string {
 // Echoed reports whether the object is part of a message that the client had sent and the agent repeats.
 func (o *Entity) Echoed() bool { return o.In == InHistory && o.Author == Client }
 
-// WrittenBy says who made the object and what is in it, where the visitor knows better than the walk.
+// WrittenBy sets the author of the object and of its contents, if the visitor knows better than the walk.
 func (o *Entity) WrittenBy(s Side) {
 	o.Author, o.walker.author = s, s
 }
 
 // A Walker visits the typed objects of a message one after another, outer ones first, in time linear in the message and
-// without taking memory. It is for one goroutine and may be used again.
+// without allocating. It is for one goroutine and may be reused.
 type Walker struct {
-	// Visit is called for each object. The object is valid during the call only, its Value as long as any other. Visit
-	// reports whether to visit the objects inside, too.
+	// Visit is called for each object. The object is valid only during the call, its Value as long as any other Value.
+	// Visit reports whether to visit the objects inside, too.
 	Visit func(*Entity) bool
 
 	entity Entity
@@ -155,8 +155,8 @@ func (w *Walker) Request(c *Call) {
 	w.walk(o)
 }
 
-// Payload visits the protocol object that an answer, event or notification in one of the dialects holds. An operation
-// of no dialect has answers of no type, and before 1.0 nothing lays down what a list of tasks or a notification is.
+// Payload visits the protocol object in an answer, event or notification of one of the dialects. Answers to an
+// operation that no dialect has are untyped, and before 1.0 the forms of task lists and notifications are undefined.
 func (w *Walker) Payload(p *Payload, c *Call, in Dialects) {
 	if !w.begin(Agent, c, in) || !w.modern && (c.Operation == Webhook || p.Kind == TaskListPayload) {
 		return
@@ -193,8 +193,7 @@ func (w *Walker) Payload(p *Payload, c *Call, in Dialects) {
 	w.walk(o)
 }
 
-// brokenWrapper visits an object that would be the wrapper of a Task, a Message or an update, if what it wraps were
-// one.
+// brokenWrapper visits an object that would be the wrapper of a Task, a Message or an update if its content were one.
 func (w *Walker) brokenWrapper(p *Payload) {
 	if w.operation != Webhook && w.operation != SubscribeToTask && !w.operation.Sends() || !w.modern && !w.proto {
 		return
@@ -208,8 +207,8 @@ func (w *Walker) brokenWrapper(p *Payload) {
 	}
 }
 
-// begin readies the walker for a message, and reports whether it is one with types: a call of an operation in 1.0 or
-// before.
+// begin prepares the walker for a message, and reports whether the message has types: a call of an operation in 1.0 or
+// earlier.
 func (w *Walker) begin(author Side, c *Call, in Dialects) bool {
 	w.depth, w.author, w.operation, w.in = 0, author, c.Operation, in
 	w.modern = in == onlyV1_0
@@ -233,7 +232,7 @@ func (w *Walker) historyType(o *Entity) EntityType {
 	return MessageEntity
 }
 
-// walk visits an object and what is in it.
+// walk visits an object and its contents.
 func (w *Walker) walk(o Entity) {
 	if o.Value.Kind() == Array { // lists of push configs before 1.0
 		if o.Type == PushConfigListEntity && !w.modern {
@@ -313,7 +312,7 @@ func (w *Walker) container(o *Entity) {
 	}
 }
 
-// either returns the name of a member that the proto JSON of 0.x calls otherwise.
+// either returns the name of a member whose name differs in the proto JSON of 0.x.
 func (w *Walker) either(o *Entity, name, proto string) string {
 	if w.proto {
 		if v := o.Get(name); !v.Exists() || v.IsNull() {

@@ -2,11 +2,11 @@ package capture
 
 import "fmt"
 
-// Assemble adds a step to the exchange it belongs to and returns the exchange: a new one for Opened, x otherwise. It
-// copies no bytes: pieces of a body are appended to one slice, all else is shared with the step.
+// Assemble adds a step to its exchange and returns the exchange: a new one for Opened, otherwise x. It copies no bytes:
+// pieces of a body are appended to one slice, everything else is shared with the step.
 //
-// A step that does not fit (a body before its head, anything but Opened when x is nil) is a gap in the record, not an
-// error: what it says is kept. Steps with Seq 0 change nothing.
+// A step that does not fit (a body before its head, anything but Opened when x is nil) is a gap in the recording, not
+// an error: its content is kept. Steps with Seq 0 change nothing.
 func Assemble(x *Exchange, s Step) *Exchange {
 	if open, ok := s.What.(Opened); ok {
 		return new(open.Exchange(s.Seq))
@@ -45,7 +45,7 @@ func Assemble(x *Exchange, s Step) *Exchange {
 	return x
 }
 
-// Exchange returns the exchange with that number as it begins.
+// Exchange returns the exchange with that number in its initial state.
 func (o Opened) Exchange(seq uint64) Exchange {
 	return Exchange{
 		Seq: seq, ID: o.ID, Conn: o.Conn, Stream: o.Stream, Started: o.Started, Ended: NotKnown,

@@ -33,13 +33,13 @@ import (
 
 // An Exchange is one HTTP request and its response.
 //
-// It is a record: pieces are added until it is closed, and nothing changes a piece. Views (selection, marks, findings,
+// It is a record: pieces are added until it is closed, and no piece ever changes. Views (selection, marks, findings,
 // decoded objects) are kept separately, keyed by Seq. The caller owns an Exchange that a Source returned.
 type Exchange struct {
 	Seq      uint64        // order of arrival in this capture, from 1
 	ID       uuid.UUID     // the same in every copy of this exchange
-	Conn     uint64        // the client connection that carried it, from 1 in this capture; 0 if not known
-	Stream   uint32        // its stream on that connection, of HTTP/2 (RFC 9113 section 5.1.1); 0 of others
+	Conn     uint64        // the client connection that carried it, from 1 in this capture; 0 if unknown
+	Stream   uint32        // its stream on that connection in HTTP/2 (RFC 9113 section 5.1.1); otherwise 0
 	Started  time.Time     // UTC, when the first bytes of the request were read
 	Ended    time.Duration // offset of its end from Started; NotKnown while it is open or if the end was not seen
 	State    State         // open, closed, or interrupted by the end of the recorder
@@ -51,16 +51,16 @@ type Exchange struct {
 	Ends     []SideEnd       // how sides ended their part before the answer was complete; a client may half-close and later leave
 	Rewrites []Rewrite       // what was changed on the way, in order
 	Notes    []string        // the recorder's remarks: "the card is signed; rewriting breaks ..."
-	Lost     int64           // bytes that passed unrecorded while the recorder was behind: there are gaps at unknown places
+	Lost     int64           // bytes that passed unrecorded while the recorder was behind; the gaps are at unknown places
 	Replayed bool            // one of our own verbs sent it
 }
 
-// Foreign reports whether the exchange with that id came from the HAR of another program, however often it was copied
-// since. Such programs may leave out header fields, those with credentials first of all. The id shows it: only theirs
-// is made from the entry (version 5), and not by chance.
+// Foreign reports whether the exchange with that id came from the HAR of another program, even if it was copied since.
+// Such programs may omit header fields, above all those with credentials. Only ids of such exchanges are derived from
+// the entry (version 5); others are random.
 func Foreign(id uuid.UUID) bool { return id != uuid.Nil && id.Version() == 5 }
 
-// NotKnown is the value of a size or an offset that was not measured, such as those missing in a HAR.
+// NotKnown is the value of a size or an offset that was not measured, such as those that a HAR lacks.
 const NotKnown = -1
 
 // State is the progress of an exchange.
@@ -112,11 +112,11 @@ const (
 	ByServer  = "serverInfo" // what an MCP server calls itself
 )
 
-// Unnamed reports whether the name of an agent is neither the user's nor the agent's.
+// Unnamed reports whether the name of an agent was given neither by the user nor by the agent.
 func (p *Peer) Unnamed() bool { return p.How == ByAddress || p.How == ByCommand }
 
-// ByUnseen is how a client without a name was identified: it may be one of the agents, and its connection was over before
-// its process was found.
+// ByUnseen is how a client without a name was identified: it may be one of the agents, and its connection was over
+// before its process was found.
 const ByUnseen = "process not seen"
 
 // Anonymous reports whether a client's name does not identify it: the name is the library's, from the User-Agent, or a
@@ -125,22 +125,22 @@ func (p *Peer) Anonymous() bool {
 	return p.How == "user-agent" || p.How == "default" || p.How == ByUnseen
 }
 
-// ByWebhook reports whether a client was named by the address of its request, which a tap made for the notifications of
-// one agent and which no other program knows.
+// ByWebhook reports whether a client was named by the address of its request, which a tap created for one agent's
+// notifications and no other program knows.
 func (p *Peer) ByWebhook() bool { return p.How == "webhook" }
 
 // A Request is what the client sent.
 type Request struct {
-	Head    []byte // the raw head with its blank line, as the client sent it (the Host it used is still there)
+	Head    []byte // the raw head with its blank line, as the client sent it (including its original Host)
 	Body    Body
 	Trailer []byte // raw trailer fields, without the blank line; nil if there were none
 }
 
-// A Response is what the agent sent back. Interim (1xx) answers come before it in Informational.
+// A Response is the agent's response. Interim (1xx) answers come before it in Informational.
 type Response struct {
 	At            time.Duration // offset at which its head was complete; NotKnown if not measured
 	Informational [][]byte      // raw heads of 1xx answers, in order
-	Head          []byte        // the raw head with its blank line, as the agent sent it; empty if only 1xx came
+	Head          []byte        // the raw head with its blank line, as the agent sent it; empty if only 1xx arrived
 	Stream        bool          // the body is an event stream, or of gRPC: it is in Events, and Body.Data is nil
 	Body          Body
 	Events        []Event
@@ -152,7 +152,7 @@ type Body struct {
 	Data     []byte        // what was kept; nil if nothing was, empty if the body was empty
 	Size     int64         // bytes that passed, before decoding and redaction; NotKnown if not measured
 	Dropped  int64         // of those, how many were not kept: the body is cut there
-	Complete bool          // the message ended as its framing says it should
+	Complete bool          // the message ended as its framing declared
 	Decoded  bool          // Data is without its Content-Encoding, regardless of the head
 	At       time.Duration // offset at which its last byte arrived; NotKnown if not measured
 }
@@ -160,18 +160,18 @@ type Body struct {
 // Kept reports whether all of the body that passed is in Data.
 func (b *Body) Kept() bool { return b.Data != nil && b.Dropped == 0 }
 
-// An Event is one block of an event stream: the bytes up to and including the blank line that ends it. Of an answer over
-// gRPC it is one message with its prefix (see IsMessage), whether a method is answered with one or with many.
+// An Event is one block of an event stream: the bytes up to and including the blank line that ends it. In an answer
+// over gRPC it is one message with its prefix (see IsMessage), whether the method returns one message or many.
 //
-// The Raw bytes of all events of a stream, one after another, are the stream (its content coding taken off, secrets
-// replaced). Parse with Fields.
+// The Raw bytes of all events of a stream, concatenated, are the stream, without content coding and with secrets
+// replaced. Parse them with Fields.
 //
 // Source: WHATWG HTML, server-sent events, "Interpreting an event stream".
 type Event struct {
-	K            int           // number in its stream, from 1; 0 for a block of comments alone, which is not an event
+	K            int           // number in its stream, from 1; 0 for a block with only comments, which is not an event
 	At           time.Duration // offset at which its last byte arrived; NotKnown if not measured
 	Raw          []byte        // the block's bytes, line ends and blank line included
-	Dropped      int64         // bytes of the block that passed and were not kept; its Raw is cut there
+	Dropped      int64         // unrecorded bytes of the block; Raw ends before them
 	Unterminated bool          // the stream ended before the blank line, or inside the message: clients discard it
 	As           *grpc.Codec   // how it is read, if it is a message of gRPC; not part of the record
 }
@@ -188,8 +188,9 @@ type TransportFault struct {
 // A SideEnd is how and when one side of an exchange ended its part before the answer was complete.
 type SideEnd struct {
 	Side string // "client" or "agent"
-	// "fin": it ended its sending, and whether it still read is not known; "half-close": it ended its sending, and took
-	// what was sent to it afterwards; "close": it closed its connection; "reset": it reset its connection or stream
+	// "fin": it stopped sending, and whether it still read is unknown; "half-close": it stopped sending, and received
+	// data that was sent to it afterwards; "close": it closed its connection; "reset": it reset its connection or
+	// stream
 	How      string
 	At       time.Duration // offset from Started; NotKnown if not measured
 	Request  int64         // bytes of the request's body that had passed by then
@@ -225,7 +226,7 @@ func (e *SideEnd) String() string {
 func (e *SideEnd) Left() bool { return e.How == EndClose || e.How == EndReset }
 
 // Duration returns the duration of an exchange that was closed at an offset, with a fault or nil. If the client ended
-// its part and that broke the exchange, the duration ends there, since no one received what followed.
+// its part and that broke the exchange, the duration ends there, since no one received the rest.
 func (e *SideEnd) Duration(closed time.Duration, fault *TransportFault) time.Duration {
 	if fault != nil && e.Side == "client" && fault.Side == e.Side && e.At >= 0 && e.How != EndHalfClose {
 		return min(e.At, closed)
@@ -242,8 +243,8 @@ func (x *Exchange) Took() time.Duration {
 	return took
 }
 
-// withSideEnd returns ends with one more, which replaces the known end of its side. If the side half-closed and left
-// later, the half-close stays.
+// withSideEnd returns ends with one more, which replaces the known end of the same side. If the side half-closed and
+// left later, the half-close stays.
 func withSideEnd(ends []SideEnd, e SideEnd) []SideEnd {
 	for i := range ends {
 		if ends[i].Side == e.Side && !(ends[i].How == EndHalfClose && e.Left()) {
@@ -261,7 +262,7 @@ const WebhooksNotObserved = "webhooks not observed: "
 // Resumed is the note of the first exchange of a recording that was appended to an earlier one.
 const Resumed = "an earlier recording had ended, and this one began: what passed in between was not observed"
 
-// NoSign is the note of an exchange that showed no sign of A2A, so that its bodies were left out.
+// NoSign is the note of an exchange without any sign of A2A, whose bodies were therefore omitted.
 const NoSign = "no sign of A2A: bodies are not kept (--all-traffic keeps them)"
 
 // NotTapped is part of the note about a card with an address past the recorder, after "NAME advertises ADDRESS". The
@@ -272,8 +273,8 @@ const NotTapped = ", which is not tapped: traffic there is not observed"
 // advice. A client that verifies the signature rejects the card.
 const SignatureBroken = " is signed, and its URLs were replaced"
 
-// Tunnelled begins the note of a CONNECT whose connection was passed on unopened; the reason follows, which is HTTP2
-// where that is what the client speaks in it.
+// Tunnelled begins the note of a CONNECT whose connection was passed on without decryption. The reason follows; it is
+// HTTP2 if the client speaks that inside.
 const Tunnelled = "tunnelled, not observed: "
 
 // NotObserved begins the note of a CONNECT whose connection was not opened and not passed on; the reason follows.
@@ -285,20 +286,20 @@ const HTTP2 = "HTTP/2, not decoded"
 // KindInjected is the kind of a TransportFault that the recorder injected on request; its side is "proxy".
 const KindInjected = "injected"
 
-// FaultMadeHere begins the note of an exchange in whose answer the recorder injected a fault on request, which the note
-// describes. The record has what the client saw, and shows nothing about the agent.
+// FaultMadeHere begins the note of an exchange in whose answer the recorder injected a requested fault; a description
+// of the fault follows. The recording has the client's view, and shows nothing about the agent.
 const FaultMadeHere = "fault made here: "
 
-// SeenAlso begins the note of an exchange that another recorder saw too, on its way between the same client and the
-// same agent; where and when follows. The two are one exchange in a capture that was merged of several.
+// SeenAlso begins the note of an exchange that another recorder also saw, between the same client and the same agent;
+// the place and time follow. In a merged capture the two are one exchange.
 const SeenAlso = "seen also: "
 
-// SeenOtherwise begins the note of an exchange that another recorder saw with another answer; where, when and what was
-// different follows. Both are in the merged capture.
+// SeenOtherwise begins the note of an exchange that another recorder saw with a different answer; place, time and the
+// difference follow. The merged capture has both exchanges.
 const SeenOtherwise = "seen otherwise: "
 
-// NamedByServer begins the note of an exchange with an MCP server whose name became known after the exchange had begun:
-// the name that follows replaces the recorded one.
+// NamedByServer begins the note of an exchange with an MCP server whose name became known later; the name follows, and
+// replaces the recorded one.
 const NamedByServer = "named by its serverInfo: "
 
 // FaultMade returns the fault that the recorder injected into the exchange; empty if none.
@@ -311,15 +312,15 @@ func (x *Exchange) FaultMade() string {
 	return ""
 }
 
-// A Rewrite is one change made to the traffic. The record keeps the original, and Now is what was sent instead. For a
-// fault that was made on request, the record has Now, since the client saw it.
+// A Rewrite is one change made to the traffic. The recording keeps the original, and Now is the value that was sent
+// instead. For an injected fault, the recording has Now, since the client saw it.
 type Rewrite struct {
 	Place string `json:"place"` // such as "response.body#/url" or "request.header[If-None-Match]"
 	Was   string `json:"was"`
 	Now   string `json:"now"`
 }
 
-// Copy returns a copy whose request and answer may be changed, but for the bytes in them: those are the same.
+// Copy returns a copy whose request and answer may be changed, except for their bytes, which are shared.
 func (x *Exchange) Copy() *Exchange {
 	c := *x
 	c.Ends = slices.Clone(x.Ends)

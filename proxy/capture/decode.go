@@ -11,11 +11,11 @@ import (
 	"a2atap/proxy/budget"
 )
 
-// DefaultDecodeLimit is how many bytes the decoding of a body yields at most: 16 MiB, as much as is kept of a body that
-// is not coded. A few kilobytes can claim to be gigabytes.
+// DefaultDecodeLimit is the maximum number of bytes from decoding a body: 16 MiB, the same as the limit for an uncoded
+// body. A few kilobytes can expand to gigabytes.
 const DefaultDecodeLimit = budget.ReadBytes
 
-// Errors of decoding that callers branch on. Both are returned by Decode and by what calls it.
+// Decoding errors that callers check for. Decode and its callers return them.
 var (
 	ErrUnknownCoding = errors.New("unknown content coding")  // nothing was decoded
 	ErrTooLong       = errors.New("too long after decoding") // the limit was reached
@@ -45,7 +45,7 @@ func (f Fields) Codings() []string {
 // bytes decoded so far: for a truncated body, its beginning and an error that wraps io.ErrUnexpectedEOF. Empty data
 // decodes to empty data in any coding. Without codings the result is data itself, of any length.
 //
-// It knows gzip, deflate (in its wrapper, as it should be, or without), br and zstd.
+// It supports gzip, deflate (with or without the required zlib wrapper), br and zstd.
 func Decode(data []byte, codings []string, limit int64) ([]byte, error) {
 	if len(codings) == 0 || len(data) == 0 {
 		return data, nil
@@ -78,11 +78,11 @@ func Decode(data []byte, codings []string, limit int64) ([]byte, error) {
 	return whole, err
 }
 
-// maxChunks is the length in bytes from which on a body is decoded twice, the first time to learn how long it is: to
-// hold it twice would take more than the time is worth.
+// maxChunks is the length in bytes above which a body is decoded twice, first to learn its decoded length: holding it
+// in memory twice would cost more than the time.
 const maxChunks = 1 << 20
 
-// decodeAgain decodes what has been decoded before, up to the length that came of it then.
+// decodeAgain decodes a body a second time, up to the length found the first time.
 func decodeAgain(data []byte, codings []string, size int64) []byte {
 	r, err := decodingReader(bytes.NewReader(data), codings)
 	if err != nil {
@@ -99,8 +99,7 @@ type chunk [64 << 10]byte
 
 var chunkPool = sync.Pool{New: func() any { return new(chunk) }}
 
-// Chunks hold what was decoded until it is known how long that is. A buffer that grows would take and leave three times
-// as much memory.
+// Chunks hold decoded data until its length is known. A growing buffer would allocate three times as much memory.
 type chunks struct {
 	list []*chunk
 	size int
@@ -124,7 +123,7 @@ func (c *chunks) readFrom(r io.Reader) error {
 	}
 }
 
-// join returns all in one piece, nil if there is nothing, and gives the chunks back.
+// join returns the data in one piece, nil if there is none, and releases the chunks.
 func (c *chunks) join() []byte {
 	var whole []byte
 	if c.size > 0 {
@@ -137,9 +136,9 @@ func (c *chunks) join() []byte {
 	return whole
 }
 
-// Decode returns the body as it was before its content codings were applied, or as much of it as can be decoded (see
-// Decode). It is nil if nothing was kept. h is the head of the body's message. A gRPC message is decoded to JSON; if
-// that is impossible, it is returned unchanged with an error.
+// Decode returns the body before content codings, or as much as can be decoded (see Decode). It is nil if the body was
+// not kept. h is the head of the body's message. A gRPC message is decoded to JSON; if that is impossible, it is
+// returned unchanged with an error.
 func (b *Body) Decode(h *Head) ([]byte, error) {
 	text, err := b.DecodeUpTo(DefaultDecodeLimit, h)
 	if text == nil || err != nil {
@@ -155,8 +154,8 @@ func (b *Body) Decode(h *Head) ([]byte, error) {
 	return text, nil
 }
 
-// DecodeUpTo takes the content codings of a body off, as Decode does, up to a limit in bytes. What it returns of gRPC is
-// its frames.
+// DecodeUpTo removes the content codings of a body, as Decode does, up to a limit in bytes. For gRPC it returns the
+// frames.
 func (b *Body) DecodeUpTo(limit int64, h *Head) ([]byte, error) {
 	if b.Data == nil || b.Decoded {
 		return b.Data, nil

@@ -16,11 +16,11 @@ import (
 // maxWindow bounds the memory of one zstd stream: RFC 9659 section 3.
 const maxWindow = 8 << 20
 
-// maxCodings is how many codings may lie over one another. More is an attack or a mistake.
+// maxCodings is the maximum number of nested codings. More are an attack or a mistake.
 const maxCodings = 8
 
-// decodingReader returns a reader that takes the codings off, the last one first. It never reads from src while it
-// holds decoded bytes that it could return, so that what has arrived of a stream comes out at once.
+// decodingReader returns a reader that removes the codings, the last one first. It never reads from src while it has
+// decoded bytes to return, so that the part of a stream that has arrived is available at once.
 func decodingReader(src io.Reader, codings []string) (io.ReadCloser, error) {
 	if len(codings) > maxCodings {
 		return nil, fmt.Errorf("%w: %d nested codings", ErrUnknownCoding, len(codings))
@@ -58,7 +58,7 @@ func decodingReader(src io.Reader, codings []string) (io.ReadCloser, error) {
 	return d, nil
 }
 
-// decoders is a chain of decoders and what is to be released after it.
+// decoders is a chain of decoders and the resources to release after it.
 type decoders struct {
 	r     io.Reader
 	links []*link
@@ -77,7 +77,7 @@ func (d *decoders) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Bounds of what each of several nested codings may decode to: a fixed number of bytes, and a number for each byte on the
+// Bounds on the output of each of several nested codings: a fixed number of bytes, plus a number for each byte on the
 // wire. The caller bounds the output of the last one, which may be empty.
 const betweenBytes, betweenRatio = 16 << 20, 100
 
@@ -102,7 +102,7 @@ func (l *link) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close releases what the decoders hold. It never fails.
+// Close releases the resources of the decoders. It never fails.
 func (d *decoders) Close() error {
 	for _, release := range d.close {
 		release()
@@ -111,7 +111,7 @@ func (d *decoders) Close() error {
 }
 
 // gzipReader reads the members of a gzip stream one by one. The standard reader looks for the next member before it
-// returns the end of the one before, and a stream may stay silent there.
+// returns the end of the previous one, and a stream may be silent at that point.
 type gzipReader struct {
 	src    *bufio.Reader
 	z      *gzip.Reader
@@ -186,7 +186,7 @@ func (d *deflateReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// begin looks whether there is a wrapper.
+// begin checks for a zlib wrapper.
 func (d *deflateReader) begin() error {
 	begin, err := d.src.Peek(2)
 	if len(begin) < 2 {

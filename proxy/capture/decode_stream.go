@@ -6,8 +6,8 @@ import (
 	"iter"
 )
 
-// A StreamDecoder takes the content codings off a body as it arrives, such as a compressed event stream: what a write
-// completes comes out of that write.
+// A StreamDecoder removes the content codings of a body as it arrives, such as a compressed event stream: each write
+// emits what it completes.
 //
 // It starts no goroutines. Use it for one body, from one goroutine at a time, and call Close.
 type StreamDecoder struct {
@@ -25,7 +25,8 @@ var errStopped = errors.New("the decoder was closed")
 
 // NewStreamDecoder returns a decoder for these codings (see Fields.Codings), or an error that wraps ErrUnknownCoding.
 func NewStreamDecoder(codings []string) (*StreamDecoder, error) {
-	// The readers of this world pull and a wire pushes: the decoder is a coroutine that yields when it wants input.
+	// Decoders pull their input, but data from the wire is pushed: the decoder is a coroutine that yields when it needs
+	// input.
 	d := &StreamDecoder{}
 	feed := &feed{d: d}
 	r, err := decodingReader(feed, codings)
@@ -40,8 +41,8 @@ func NewStreamDecoder(codings []string) (*StreamDecoder, error) {
 	return d, nil
 }
 
-// Write takes the next bytes of the body and calls emit with what they decode to, in pieces of at most 32 KiB that are
-// valid during the call. After an error nothing more comes out, and every call returns that error.
+// Write decodes the next bytes of the body and calls emit with the result, in pieces of at most 32 KiB that are valid
+// during the call. After an error nothing more is emitted, and every call returns that error.
 func (d *StreamDecoder) Write(p []byte, emit func(decoded []byte)) error {
 	if d.err != nil || d.ended {
 		return d.err
@@ -52,8 +53,8 @@ func (d *StreamDecoder) Write(p []byte, emit func(decoded []byte)) error {
 	return d.err
 }
 
-// Flush ends the body: it calls emit with what is left, and returns an error that wraps io.ErrUnexpectedEOF if the
-// coded data is not complete. A body without bytes is complete.
+// Flush ends the body: it calls emit with the rest, and returns an error that wraps io.ErrUnexpectedEOF if the coded
+// data is incomplete. A body without bytes is complete.
 func (d *StreamDecoder) Flush(emit func(decoded []byte)) error {
 	if d.err != nil || d.ended {
 		return d.err
@@ -64,8 +65,8 @@ func (d *StreamDecoder) Flush(emit func(decoded []byte)) error {
 	return d.err
 }
 
-// Fail makes the write under way end with this error. It is for emit, to call where more has come out than it wants:
-// what a few bytes decode to can be without end.
+// Fail makes the current write end with this error. emit calls it to stop the output: a few bytes can decode to an
+// endless amount.
 func (d *StreamDecoder) Fail(err error) { d.err = err }
 
 // Close releases the decoder. It may be called at any time and more than once.

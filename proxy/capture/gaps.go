@@ -11,7 +11,7 @@ type Gaps struct {
 	Unfinished bool   // it is a copy of a capture that was still being recorded
 }
 
-// GapsOf returns the gaps of a capture, as a copy of it has to state them.
+// GapsOf returns the gaps of a capture, in the form in which a copy of it states them.
 func GapsOf(info *Info) Gaps {
 	return Gaps{
 		info.LostExchanges, info.Crashes, info.Crash, info.Insecure, info.SecretsKept, info.Provisional(),
@@ -24,7 +24,7 @@ func (g *Gaps) Describe(info *Info) {
 	info.SecretsKept, info.Unfinished = g.Secrets, g.Unfinished
 }
 
-// Add adds the gaps of another capture whose exchanges are in the same copy. The later crash is the last one.
+// Add adds the gaps of another capture whose exchanges are in the same copy. Of two crashes, the later one counts.
 func (g *Gaps) Add(other Gaps) {
 	g.Exchanges = AddLost(g.Exchanges, other.Exchanges)
 	if g.Crashes == 0 || other.Crashes > 0 && other.Crash.After.After(g.Crash.After) {

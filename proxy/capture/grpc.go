@@ -10,7 +10,7 @@ import (
 // Source: the gRPC specification, "gRPC over HTTP2", Length-Prefixed-Message.
 const messagePrefix = 5
 
-// IsGRPC reports whether a media type, as MediaType returns it, is one of gRPC.
+// IsGRPC reports whether a media type, as returned by MediaType, is a gRPC type.
 func IsGRPC(mediaType string) bool {
 	rest, ok := strings.CutPrefix(mediaType, "application/grpc")
 	return ok && (rest == "" || rest[0] == '+')
@@ -29,11 +29,11 @@ func (e *Event) IsMessage() bool {
 // messageSize returns the length in a message's prefix.
 func messageSize(prefix []byte) int64 { return int64(binary.BigEndian.Uint32(prefix[1:])) }
 
-// A MessageSplitter cuts the body of an answer of gRPC into events, each a message with its prefix. The Raw bytes of
-// all, one after another, are the body, but for those that the limit dropped. The zero value is ready to use. It is for
-// one body and one goroutine.
+// A MessageSplitter cuts the body of a gRPC answer into events, each a message with its prefix. The Raw bytes of all
+// events, concatenated, are the body, except for bytes beyond the limit. The zero value is ready to use. It is for one
+// body and one goroutine.
 type MessageSplitter struct {
-	Limit int // bytes of a message that are kept, its prefix included; 0 means DefaultBlockLimit
+	Limit int // maximum bytes of a message to keep, including its prefix; 0 means DefaultBlockLimit
 
 	k    int
 	buf  []byte // what is kept of the message at hand
@@ -82,7 +82,7 @@ func (s *MessageSplitter) emit(unterminated bool) {
 	s.buf, s.size = nil, 0
 }
 
-// Flush ends the body. It returns what is left as the last message, Unterminated, or nothing.
+// Flush ends the body. It returns the rest as the last message, Unterminated, or nothing.
 func (s *MessageSplitter) Flush() []Event {
 	s.out = s.out[:0]
 	if s.size > 0 {
@@ -91,5 +91,5 @@ func (s *MessageSplitter) Flush() []Event {
 	return s.out
 }
 
-// Fields says, as Splitter.Fields does, what the lines of an event are: a message has none.
+// Fields returns the line fields of an event, as Splitter.Fields does; a message has none.
 func (s *MessageSplitter) Fields(int) *EventFields { return &EventFields{Retry: NotKnown} }

@@ -6,8 +6,8 @@ import (
 	"a2atap/proxy/grpc"
 )
 
-// GRPC returns the A2A method that a request calls over gRPC, and whether it is such a request. The path before the
-// service belongs to the interface. A request without a Content-Type is recognized by its path.
+// GRPC returns the A2A method of a gRPC request, and whether the request is one. The path before the service belongs to
+// the interface. A request without a Content-Type is recognized by its path.
 func (h *Head) GRPC() (m grpc.Method, ok bool) {
 	if h.Method != "POST" || h.Fields.Has("Content-Type") && !grpc.IsMedia(h.Fields.Get("Content-Type")) {
 		return m, false
@@ -29,7 +29,7 @@ func (h *Head) GRPCMessage() *grpc.Codec {
 	return &grpc.Codec{Type: m.Request, Encoding: h.Fields.Get("Grpc-Encoding")}
 }
 
-// GRPCAnswers returns the codec of the messages that answer such a request; nil for other answers.
+// GRPCAnswers returns the codec of the answer messages to such a request, or nil for other answers.
 func GRPCAnswers(request, answer *Head) *grpc.Codec {
 	m, ok := request.GRPC()
 	if !ok || !grpc.IsMedia(answer.Fields.Get("Content-Type")) {
@@ -59,14 +59,15 @@ func (x *Exchange) ReadAsGRPC() {
 	}
 }
 
-// ReadEvent has an event of the answer that comes from a step read as a message of gRPC, if it is one.
+// ReadEvent marks a step's answer event as a gRPC message, if it is one.
 func (x *Exchange) ReadEvent(e *Event) {
 	if e.As == nil && x.Response != nil && e.IsMessage() {
 		e.As = x.answers()
 	}
 }
 
-// messageFields returns what a message of gRPC says as an event does: its JSON as data, if it can be read.
+// messageFields returns the content of a gRPC message in the form of event fields: its JSON as data, if it can be
+// decoded.
 func messageFields(as *grpc.Codec, raw []byte) EventFields {
 	f := EventFields{Retry: NotKnown}
 	if r := as.Read(raw); r.Err == nil {
@@ -86,7 +87,7 @@ func (x *Exchange) Streams() bool {
 	return !ok || m.Streams
 }
 
-// InMessages reports whether the events of the answer are messages of gRPC, and of which type; "" if that is not known.
+// InMessages reports whether the events of the answer are gRPC messages, and their type, or "" if unknown.
 func (x *Exchange) InMessages() (of string, is bool) {
 	if x.Response == nil || !x.Response.Stream {
 		return "", false
@@ -109,8 +110,8 @@ func (r *Response) GRPCStatus() (grpc.Status, bool) {
 	return GRPCStatusIn(trailer, head.Fields, 0)
 }
 
-// GRPCStatusIn returns how a call over gRPC came out that has been answered with this trailer, and with these fields in
-// the head, where an answer without messages has its status.
+// GRPCStatusIn returns the status of an answered gRPC call, given the trailer and the fields of the head. The head has
+// the status if the answer has no messages.
 //
 // Source: gRPC over HTTP2, "Trailers-Only".
 func GRPCStatusIn(trailer, head Fields, messages int) (grpc.Status, bool) {

@@ -30,7 +30,7 @@ type BadLine struct {
 	Why  string // such as "no colon"
 }
 
-// A Field is one field of a head: its name as it was written, and its value without the blanks around it.
+// A Field is one field of a head: its name as written, and its value without surrounding blanks.
 type Field struct {
 	Name  string
 	Value string
@@ -49,7 +49,7 @@ func (f Fields) Get(name string) string {
 	return ""
 }
 
-// Has reports whether there is a field of that name, in any case.
+// Has reports whether there is a field with that name, in any case.
 func (f Fields) Has(name string) bool {
 	for i := range f {
 		if f[i].is(name) {
@@ -167,7 +167,7 @@ func ParseFields(raw []byte) (Fields, []BadLine) {
 	return h.Fields, h.Bad
 }
 
-// startHead takes the first line of a head for its Line. It returns what follows.
+// startHead sets Line to the first line of a head, and returns the rest.
 func startHead(raw []byte) (Head, string) {
 	line, fields := cutLine(string(raw))
 	return Head{Line: line}, fields

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// A Home is where a client lives, as far as that identifies it: the machine, and the TCP ports on which its process
-// listens there. It is recorded as the URL of the client, process:MACHINE/PORT,PORT. An agent that listens on one of
-// the ports of the same machine is the client.
+// A Home identifies where a client runs: the machine, and the TCP ports on which its process listens there. It is
+// recorded as the URL of the client, process:MACHINE/PORT,PORT. An agent that listens on one of these ports of the same
+// machine is the client.
 type Home struct {
 	Machine string // equal for all programs that can reach each other over loopback, until the system restarts
 	Ports   []uint16

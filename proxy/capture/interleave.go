@@ -13,8 +13,8 @@ import (
 // step, since its pieces are unknown, and facts follow the first step. Arrival is 0. Bytes are shared with the
 // exchange.
 //
-// Offsets that are not known do not disturb the order that HTTP gives: the request, then the head of the response, its
-// body or events, the end. Where they are known, a response may begin before its request has ended.
+// Unknown offsets do not disturb the order that HTTP implies: the request, then the head of the response, its body or
+// events, the end. If offsets are known, a response may begin before its request has ended.
 func Steps(x *Exchange) []Step {
 	var steps []Step
 	for t := range timedSteps(x) {
@@ -42,7 +42,7 @@ func (l *stepList) add(offset time.Duration, what What) {
 	l.over = l.over || !l.yield(timedStep{Step{Seq: l.seq, Offset: offset, What: what}, l.at})
 }
 
-// timedSteps makes the steps of an exchange one after another: a stream may have a million events.
+// timedSteps yields the steps of an exchange one at a time: a stream may have a million events.
 func timedSteps(x *Exchange) iter.Seq[timedStep] {
 	return func(yield func(timedStep) bool) {
 		ends := endings{seq: x.Seq, left: x.Ends, yield: yield}
@@ -82,7 +82,7 @@ func timedSteps(x *Exchange) iter.Seq[timedStep] {
 	}
 }
 
-// endings adds how the sides ended their part, each behind what had passed by then.
+// endings adds the ends of the sides, each after the data that had passed by then.
 type endings struct {
 	seq   uint64
 	left  []SideEnd
@@ -113,7 +113,7 @@ func (e *endings) before(t timedStep) bool {
 	return e.yield(t)
 }
 
-// rest yields the ends that come last. One whose time is not known comes behind those before it.
+// rest yields the remaining ends. An end without a known time follows the one before it.
 func (e *endings) rest() bool {
 	var last []timedStep
 	for at := e.at; len(e.left) > 0; e.left = e.left[1:] {
@@ -193,8 +193,8 @@ func (l *stepList) response(r *Response) {
 	}
 }
 
-// knownAt returns by when an event without a time had arrived, given the index of the next one that has a time: with that,
-// or with the end. An earlier time would claim that what it says was known before other exchanges began.
+// knownAt returns the time by which an event without a time had arrived, given the index of the next event with a time:
+// that time, or the end. An earlier time would claim that the event was known before other exchanges began.
 func (r *Response) knownAt(next int) time.Duration {
 	if next < len(r.Events) {
 		return r.Events[next].At
@@ -202,18 +202,18 @@ func (r *Response) knownAt(next int) time.Duration {
 	return r.Body.At
 }
 
-// hasPiece reports whether the body says more than its end does.
+// hasPiece reports whether the body has information beyond that in its end.
 func (b *Body) hasPiece(dropped int64) bool {
 	emptyAtEnd := len(b.Data) == 0 && b.Complete && b.Size == 0
 	return b.Data != nil && !emptyAtEnd || dropped != 0 || b.Decoded
 }
 
-// Interleave makes steps of exchanges: in order of time, with their sequence numbers, and with arrival numbers from 1.
-// Steps at the same instant come in order of Seq. It reads an exchange when the time of its start has come, and holds
-// those that overlap, never more; so the exchanges have to come in order of Started. One that comes late has its steps
-// where it comes. An error of the source is yielded after the steps of the exchanges before it, and ends the sequence.
+// Interleave turns exchanges into steps: in order of time, with their sequence numbers, and with arrival numbers from
+// 1. Steps at the same instant are ordered by Seq. It reads each exchange when its start time is reached, and holds
+// only overlapping ones, so the exchanges must be in order of Started. The steps of a late exchange come when the
+// exchange does. An error of the source is yielded after the steps of the exchanges before it, and ends the sequence.
 //
-// An exchange whose offsets are not known is taken to be over as soon as it begins: it overlaps no other.
+// An exchange with unknown offsets counts as over as soon as it begins: it overlaps no other.
 func Interleave(exchanges iter.Seq2[*Exchange, error]) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		m := merger{}

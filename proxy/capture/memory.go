@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// Memory is a capture in memory: a Sink and a Source at once. It is for tests and small captures. The zero value is an
+// Memory is a capture in memory: both a Sink and a Source. It is for tests and small captures. The zero value is an
 // empty capture that is being recorded.
 type Memory struct {
 	mu      sync.Mutex
@@ -117,7 +117,7 @@ func (m *Memory) Info(context.Context) (Info, error) {
 	return info, nil
 }
 
-// Steps yields copies of the steps that are there now.
+// Steps yields copies of the current steps.
 func (m *Memory) Steps(ctx context.Context, from uint64) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		m.mu.Lock()
@@ -135,7 +135,7 @@ func (m *Memory) Steps(ctx context.Context, from uint64) iter.Seq2[Step, error] 
 	}
 }
 
-// Wait waits until there is a step from, the recording ends, or the context does.
+// Wait waits until step from exists, the recording ends, or the context does.
 func (m *Memory) Wait(ctx context.Context, from uint64) error {
 	for {
 		m.mu.Lock()
@@ -159,7 +159,7 @@ func (m *Memory) Wait(ctx context.Context, from uint64) error {
 	}
 }
 
-// Exchanges yields copies of the exchanges that are there now, as far as they have come.
+// Exchanges yields copies of the current exchanges, in their current state.
 func (m *Memory) Exchanges(ctx context.Context, from uint64) iter.Seq2[*Exchange, error] {
 	return m.each(ctx, from, m.assemble)
 }
@@ -182,7 +182,7 @@ func (m *Memory) each(ctx context.Context, from uint64, assemble func(uint64) *E
 	}
 }
 
-// Exchange returns a copy of one exchange as far as it has come.
+// Exchange returns a copy of one exchange in its current state.
 func (m *Memory) Exchange(ctx context.Context, seq uint64) (*Exchange, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -274,8 +274,8 @@ func (s Step) Clone() Step {
 	return s
 }
 
-// WithBytes returns the step with what f makes of the bytes that passed: of a head, a trailer, a piece of a body or an
-// event. What was parsed of them is not changed.
+// WithBytes returns the step with its bytes replaced by f: of a head, a trailer, a piece of a body or an event. Parsed
+// forms are unchanged.
 func (s Step) WithBytes(f func([]byte) []byte) Step {
 	switch what := s.What.(type) {
 	case Opened:

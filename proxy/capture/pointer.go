@@ -26,8 +26,8 @@ var (
 	unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-// ParsePointer reads a pointer: the empty string, which is the whole text, or names that each follow a slash. In names
-// a slash is written ~1 and a tilde ~0.
+// ParsePointer parses a pointer: the empty string, which selects the whole text, or names that each follow a slash. In
+// names a slash is written ~1 and a tilde ~0.
 //
 // Source: RFC 6901, section 3.
 func ParsePointer(s string) (Pointer, error) {
@@ -78,15 +78,15 @@ func (p Pointer) Values(data []byte) iter.Seq[[]byte] {
 	}
 }
 
-// newJSONDecoder returns a reader of JSON text that minds the grammar alone: neither doubled names nor bytes that are
-// no UTF-8 stop it. A byte order mark in front is not for it, see TrimBOM.
+// newJSONDecoder returns a decoder that checks only the grammar: it accepts duplicate names and invalid UTF-8. Remove a
+// byte order mark first, see TrimBOM.
 func newJSONDecoder(data []byte) *jsontext.Decoder {
 	return jsontext.NewDecoder(bytes.NewBuffer(data), jsonGrammar...)
 }
 
 var jsonGrammar = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 
-// find yields the values that the names from depth on lead to in the next value of d. It reports whether to continue.
+// find yields the values in the next value of d to which the names from depth on lead. It reports whether to continue.
 func (p Pointer) find(d *jsontext.Decoder, data []byte, depth int, yield func([]byte) bool) bool {
 	if depth == len(p.names) {
 		v, err := d.ReadValue()
@@ -150,6 +150,6 @@ func ValueText(raw []byte) string {
 	if len(raw) == 0 || raw[0] != '"' {
 		return string(raw)
 	}
-	text, _ := jsontext.AppendUnquote(nil, raw) // the error is about bytes that are not UTF-8, which became U+FFFD
+	text, _ := jsontext.AppendUnquote(nil, raw) // the error is about invalid UTF-8, which was replaced with U+FFFD
 	return string(text)
 }

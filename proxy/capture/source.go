@@ -12,19 +12,19 @@ import (
 	"a2atap/proxy/jsondoc"
 )
 
-// A Sink stores steps in the order in which they are given. It assigns their arrival numbers.
+// A Sink stores steps in the given order. It assigns their arrival numbers.
 //
 // Append takes ownership of the steps, including their bytes; the caller must not touch them again. It may keep them in
 // memory for a moment (see the store's flush interval). An error means that these steps are not in the capture and
 // never will be; the caller counts them as lost and continues. One goroutine at a time calls Append.
 type Sink interface {
 	Append(steps ...Step) error
-	// Close writes out what is pending. The capture is complete when it returns nil.
+	// Close stores pending data. If it returns nil, the capture is complete.
 	Close() error
 }
 
-// A Source reads a capture, finished or growing, in this process or in another one. All methods may be called
-// concurrently. What they yield belongs to the caller.
+// A Source reads a finished or growing capture, in this process or in another one. All methods may be called
+// concurrently. The caller owns the results.
 type Source interface {
 	// Info describes the capture as it is now.
 	Info(ctx context.Context) (Info, error)
@@ -37,22 +37,22 @@ type Source interface {
 	// recording has ended, or the context's error.
 	Wait(ctx context.Context, from uint64) error
 
-	// Exchanges yields the exchanges that are in the capture now, from sequence number from on (1 is the first), in
-	// order of Seq, each with the steps recorded so far.
+	// Exchanges yields the current exchanges from sequence number from on (1 is the first), in order of Seq, each with
+	// the steps recorded so far.
 	Exchanges(ctx context.Context, from uint64) iter.Seq2[*Exchange, error]
 
 	// Exchange returns one exchange with the steps recorded so far, or an error that wraps ErrNotFound.
 	Exchange(ctx context.Context, seq uint64) (*Exchange, error)
 
-	// Ends yields what Exchanges does, but of a long stream it guarantees only the first and the last n events, n from
-	// 1. Other steps recorded between those may be missing too.
+	// Ends yields what Exchanges does, but for a long stream it guarantees only the first and the last n events, n from
+	// 1. Other steps recorded between those may also be missing.
 	Ends(ctx context.Context, from uint64, n int) iter.Seq2[*Exchange, error]
 
-	// StepsOf yields the steps of one exchange that are in the capture now, from arrival number from on, in order. Use
-	// it to read an exchange of any length in pieces. An exchange that a killed recorder left open ends with an
-	// interrupted Closed with arrival number 0, since that step is not in the capture. A missing exchange yields an
-	// error that wraps ErrNotFound. For files of other formats, whose arrival numbers are synthetic, StepsOf and Steps
-	// may differ in these numbers.
+	// StepsOf yields the current steps of one exchange from arrival number from on, in order. Use it to read an
+	// exchange of any length in pieces. An exchange that a killed recorder left open ends with an interrupted Closed
+	// with arrival number 0, since that step is not in the capture. A missing exchange yields an error that wraps
+	// ErrNotFound. For files of other formats, whose arrival numbers are synthetic, StepsOf and Steps may differ in
+	// these numbers.
 	StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[Step, error]
 
 	Close() error
@@ -74,7 +74,7 @@ var (
 
 // Info describes a capture as a whole.
 type Info struct {
-	ID            uuid.UUID // of the capture; zero for a file that has none
+	ID            uuid.UUID // of the capture; zero for a file without an id
 	Name          string    // the file's name as the user gave it
 	Created       time.Time
 	Tool          string // name and version of the program that wrote it
@@ -84,8 +84,8 @@ type Info struct {
 	SecretsKept   bool   // redaction was turned off
 	Unfinished    bool   // it is a copy of a capture that was still being recorded: see Provisional
 	Insecure      bool   // agents on TLS were not verified: another server may have answered
-	Exchanges     uint64 // how many there are, which is also the last sequence number
-	Arrivals      uint64 // how many steps there are, which is also the last arrival number
+	Exchanges     uint64 // number of exchanges, which is also the last sequence number
+	Arrivals      uint64 // number of steps, which is also the last arrival number
 	LostExchanges int64  // exchanges of which nothing was recorded
 	LostBytes     int64  // bytes that passed unrecorded
 	Crashes       uint64 // recorders of it that were killed: traffic in the moment before is missing
@@ -108,7 +108,7 @@ type Crash struct {
 // Equal reports whether two crashes are equal.
 func (c Crash) Equal(other Crash) bool { return c.After.Equal(other.After) && c.Within == other.Within }
 
-// Lost returns the report that a recorder was killed, for a capture that a later one continues.
+// Lost returns the report that a recorder was killed, for a capture that a later recorder continues.
 func (c Crash) Lost() Lost { return Lost{Reason: c.String(), Crash: &c} }
 
 // String describes what may be missing.
@@ -142,7 +142,7 @@ type Description struct {
 	Pieces  []Piece  // strings in event data that continue a JSON text
 }
 
-// A Piece is a string that continues a JSON text which comes in pieces.
+// A Piece is a string that continues a JSON text that arrives in pieces.
 type Piece struct {
 	Of   string // names the text among those of the exchange
 	Text jsondoc.Value

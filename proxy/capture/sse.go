@@ -6,15 +6,15 @@ import "bytes"
 const DefaultBlockLimit = 4 << 20
 
 // A Splitter cuts the bytes of one event stream into blocks: runs of lines up to and including the blank line that
-// dispatches them. A line ends with LF, CR or CRLF, in any mixture and however writes cut them. Blocks depend on the
-// bytes alone, never on how they were split into writes, and the Raw bytes of all blocks, one after another, are the
-// stream (but for the bytes that the limit dropped).
+// dispatches them. A line ends with LF, CR or CRLF, in any mixture and across writes. Blocks depend only on the bytes,
+// never on how they were split into writes, and the Raw bytes of all blocks, concatenated, are the stream, except for
+// bytes beyond the limit.
 //
 // A blank line after another blank line is a separate block with K 0, like a block of comments.
 //
-// A block that ends with CR waits for the next byte, since an LF would still belong to it. Only where the line before
-// ended with a bare CR too, as in a stream that knows no LF, is it handed out at once; should an LF follow even then,
-// it begins the next block, where ParseEvent takes it for the blank line that it is.
+// A block that ends with CR waits for the next byte, since an LF would still belong to it. If the line before also
+// ended with a bare CR, as in a stream without LF, the block is returned at once; should an LF follow even then, it
+// begins the next block, where ParseEvent treats it as a blank line.
 //
 // The zero value is ready to use. A Splitter is for one stream and one goroutine.
 //
@@ -27,19 +27,19 @@ type Splitter struct {
 	k       int            // number of the last event
 	out     []Event        // what the write at hand has completed
 	fields  []*EventFields // of those
-	lines   []span         // of the block so far, those that have ended and are not blank
+	lines   []span         // complete, non-blank lines of the current block
 	from    int            // where in the block the line at hand begins
 	bom     int            // how many bytes of a byte order mark the stream began with; -1 once that is settled
 	lineLen int            // bytes of the line so far, zero at its start
 	any     bool           // the block has bytes
 	text    bool           // the block has a line that is not blank
 	field   bool           // the block has a line that is neither blank nor a comment
-	bareCR  bool           // the line before this one ended with a CR that no LF followed
-	cr      crState        // what an LF would be part of if it came now
+	bareCR  bool           // the previous line ended with a CR that no LF followed
+	cr      crState        // what an LF would belong to if it came now
 	done    bool           // the block is complete and waits for the LF that its last CR may bring
 }
 
-// maxSpans bounds the lines of a block that are remembered: of one with more the fields are read again.
+// maxSpans bounds the remembered lines of a block. If a block has more, its fields are parsed again.
 const maxSpans = 256
 
 // A span is a run of bytes of a block.
@@ -53,9 +53,9 @@ const (
 	foreignCR         // the byte before ended the block before, which has been handed out
 )
 
-// Write takes the next bytes of the stream and returns the blocks that they complete, usually none or one. The slice is
-// valid until the next call; the Raw bytes in it are copies and belong to the caller. At is NotKnown. Write keeps
-// nothing of p.
+// Write adds the next bytes of the stream and returns the blocks that they complete, usually none or one. The slice is
+// valid until the next call; the Raw bytes in it are copies and belong to the caller. At is NotKnown. Write keeps no
+// reference to p.
 func (s *Splitter) Write(p []byte) []Event {
 	s.out, s.fields = s.out[:0], s.fields[:0]
 	start := 0       // of the bytes in p that belong to the block at hand
@@ -91,8 +91,8 @@ func (s *Splitter) Write(p []byte) []Event {
 	return s.out
 }
 
-// Flush ends the stream. It returns what is left as the last block, or nothing: Unterminated if its lines were never
-// dispatched by a blank line.
+// Flush ends the stream. It returns the rest as the last block, or nothing. The block is Unterminated if no blank line
+// dispatched its lines.
 func (s *Splitter) Flush() []Event {
 	s.out, s.fields = s.out[:0], s.fields[:0]
 	s.endBOM()
@@ -102,8 +102,8 @@ func (s *Splitter) Flush() []Event {
 	return s.out
 }
 
-// Fields returns the fields of block i of those that the last call of Write or Flush returned: what its Event.Fields
-// says, found without reading the block again. They belong to the caller.
+// Fields returns the fields of block i from the last call of Write or Flush: the same as its Event.Fields, without
+// parsing the block again. They belong to the caller.
 func (s *Splitter) Fields(i int) *EventFields { return s.fields[i] }
 
 // endSpan ends the line at hand at a place in the block.
@@ -114,7 +114,7 @@ func (s *Splitter) endSpan(at int) {
 	s.from = at + 1
 }
 
-// read returns the fields of the block that is complete, and forgets its lines.
+// read returns the fields of the complete block, and forgets its lines.
 func (s *Splitter) read(e *Event) *EventFields {
 	f := &EventFields{Retry: NotKnown}
 	if len(s.lines) > maxSpans {
@@ -158,7 +158,7 @@ func next(p []byte, c byte, at, i int) int {
 	return len(p)
 }
 
-// afterCR looks at the byte that follows a CR. It returns 1 if that byte is the LF of the same line end, else 0.
+// afterCR examines the byte that follows a CR. It returns 1 if that byte is the LF of the same line end, otherwise 0.
 func (s *Splitter) afterCR(c byte) int {
 	own := s.cr == ownCR
 	s.cr = noCR

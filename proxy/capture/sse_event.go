@@ -9,14 +9,14 @@ import (
 // EventFields has the fields of one block of an event stream as a client reads them. Slices may alias the block: do not
 // change them, and use them only while the block exists.
 //
-// Bytes are given as they came. A client decodes them as UTF-8 and sees U+FFFD where they are not.
+// Bytes are unchanged. A client decodes them as UTF-8 and sees U+FFFD in place of invalid bytes.
 type EventFields struct {
 	Type      []byte        // value of the last event field; empty means "message"
 	ID        []byte        // value of the last id field that counts
-	HasID     bool          // there was one; ID may be empty, which resets the last event id
-	Retry     time.Duration // value of the last retry field that counts; NotKnown if there was none
+	HasID     bool          // there was an id field; ID may be empty, which resets the last event id
+	Retry     time.Duration // value of the last valid retry field; NotKnown if there was none
 	Data      []byte        // the values of the data fields, joined with LF
-	HasData   bool          // there was a data field, if only an empty one; without, the block is not dispatched
+	HasData   bool          // there was a data field, possibly empty; without one, the block is not dispatched
 	DataLines int           // how many data fields there were
 	BOM       bool          // a leading byte order mark was removed
 	Ignored   []EventLine   // fields that a client ignores: other names, an id with NUL, a retry that is not a number
@@ -44,16 +44,16 @@ func ParseEvent(raw []byte) EventFields {
 	return f
 }
 
-// parseLaterEvent reads the fields of a block that is not the first of its stream, where a byte order mark is part of
-// the name of a field.
+// parseLaterEvent parses the fields of a block that is not the first of its stream, where a byte order mark is part of
+// a field's name.
 func parseLaterEvent(raw []byte) EventFields {
 	var f EventFields
 	f.parse(raw, 0)
 	return f
 }
 
-// Fields reads the event's fields as a client would. A byte order mark is removed up to the first event that counts. A
-// gRPC message is read as if its JSON were the data; one that cannot be decoded has no fields.
+// Fields returns the event's fields as a client would read them. A byte order mark is removed up to the first event
+// that counts. A gRPC message is read as if its JSON were the data; if it cannot be decoded, it has no fields.
 func (e *Event) Fields() EventFields {
 	switch {
 	case e.As != nil:
@@ -79,7 +79,7 @@ func (f *EventFields) parse(raw []byte, start int) {
 	}
 }
 
-// EventLines yields the lines of a block that begin at start or later, blank ones among them: between the CR and the LF
+// EventLines yields the lines of a block that begin at start or later, including blank ones: between the CR and the LF
 // of one line end there is a blank line, too. Their slices alias the block.
 func EventLines(raw []byte, start int) iter.Seq[EventLine] {
 	return func(yield func(EventLine) bool) {
@@ -139,7 +139,7 @@ func (f *EventFields) addData(value []byte) {
 	f.DataLines++
 }
 
-// retryDigits reads a reconnection time: ASCII digits only. A time too long for the type is the longest there is.
+// retryDigits parses a reconnection time: ASCII digits only. A time too long for the type becomes the maximum.
 func retryDigits(value []byte) (time.Duration, bool) {
 	if len(value) == 0 {
 		return 0, false

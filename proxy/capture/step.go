@@ -13,17 +13,17 @@ import (
 
 // A Step is one thing that happened to an exchange: the unit in which captures are written and followed.
 //
-// Steps of one exchange come in the order of their kinds below, with two exceptions: the request's and the response's
-// pieces may mix (an answer can overtake its request), and facts come at any time. A recorder takes steps in causal
+// Steps of one exchange come in the order of their kinds below, with two exceptions: pieces of the request and of the
+// response may mix (an answer can overtake its request), and facts come at any time. A recorder stores steps in causal
 // order, over all exchanges: an effect comes after its cause, and Started plus Offset never decreases. Only the bodies
-// and ends that package redact holds back come later than they passed, with their original offsets.
+// and ends that package redact holds back are stored later, with their original offsets.
 type Step struct {
 	Arrival uint64        // order of arrival in this capture, from 1; assigned by the Sink that stores it
 	Seq     uint64        // the exchange; 0 for what concerns the capture as a whole
 	Offset  time.Duration // since the exchange's Started; NotKnown if not measured
 	What    What          // what happened
 	Keys    []Key         // keys that find the exchange, learned in this step; not part of the record
-	Parsed  *Parsed       // what the bytes of this step were parsed to; nil if unparsed, or changed since
+	Parsed  *Parsed       // the parsed form of this step's bytes; nil if unparsed, or changed since
 }
 
 // Parsed caches the parsed forms of a step's bytes for later stages of the pipeline. It exists only in memory and can
@@ -39,7 +39,7 @@ type Parsed struct {
 	Message *grpc.Reading
 }
 
-// largeText is the length from which a Text is probably not the bytes on the wire, but decoded from them.
+// largeText is the length above which a Text probably was decoded and is not the bytes on the wire.
 const largeText = 64 << 10
 
 // Size estimates the memory of a Parsed in bytes, without its step's bytes.
@@ -86,7 +86,7 @@ type (
 		Decoded bool
 	}
 
-	// RequestEnd ends a request that arrived as its framing says.
+	// RequestEnd ends a request that arrived as its framing declared.
 	RequestEnd struct {
 		Size    int64 // of the body on the wire, before decoding and redaction; NotKnown if not measured
 		Trailer []byte
@@ -111,7 +111,7 @@ type (
 	// ResponseEvent is one block of an event stream. Its At is the step's Offset.
 	ResponseEvent struct{ Event Event }
 
-	// ResponseEnd ends an answer that arrived as its framing says.
+	// ResponseEnd ends an answer that arrived as its framing declared.
 	ResponseEnd struct {
 		Size    int64
 		Trailer []byte
@@ -123,7 +123,7 @@ type (
 		Rewrites []Rewrite
 		Note     string
 		Replayed bool
-		End      SideEnd // replaces the known end of its side, if it has one
+		End      SideEnd // replaces the known end of its side, if there is one
 	}
 
 	// Closed ends the exchange. After it only facts may come.
@@ -138,11 +138,11 @@ type (
 		Exchanges int64 // exchanges of which nothing is in the capture
 		Bytes     int64 // bytes of them, or of the exchange that has the gap
 		Reason    string
-		Crash     *Crash // that is the reason; nil for any other
+		Crash     *Crash // the recorder's end, if that is the reason; otherwise nil
 	}
 )
 
-// AgentName returns the name that the fact gives to the exchange's agent; empty if it gives none.
+// AgentName returns the name that the fact gives to the exchange's agent, or "".
 func (f *Fact) AgentName() string {
 	if name, ok := strings.CutPrefix(f.Note, NamedByServer); ok {
 		return name
@@ -162,8 +162,8 @@ func (Fact) what()          {}
 func (Closed) what()        {}
 func (Lost) what()          {}
 
-// AddLost adds to a sum of what was lost. Counts come from files and other machines, so the sum does not wrap and never
-// shrinks: it stays at the highest number, and a negative count adds nothing.
+// AddLost adds to a sum of losses. Counts come from files and other machines, so the sum neither wraps nor shrinks: it
+// saturates, and a negative count adds nothing.
 func AddLost(sum, n int64) int64 {
 	if n > 0 && sum > math.MaxInt64-n {
 		return math.MaxInt64

@@ -9,7 +9,7 @@ import (
 )
 
 // An Unreadable is the reason why a gRPC message cannot be decoded. Its bytes are withheld, since they cannot be
-// searched for secrets. It is recorded as a note of the exchange, before the step of the message, and has none of its
+// searched for secrets. It is recorded as a note of the exchange, before the step of the message, without any of its
 // content.
 type Unreadable struct {
 	Event int   // number of the message in the answer; 0 for the message of the request
@@ -75,7 +75,7 @@ func ParseUnreadable(note string) (u Unreadable, ok bool) {
 	return u, true
 }
 
-// reasonIn returns the error of package grpc that says this.
+// reasonIn returns the error of package grpc that corresponds to this reason.
 func reasonIn(text string, limit bool) error {
 	for _, known := range grpc.Reasons {
 		if known.Error() == text {

@@ -32,7 +32,7 @@ type Options struct {
 	Client string
 
 	// OnTrouble receives an error that wraps ErrAway if the connection broke and cannot be restored, nil when it is
-	// back, and the server's other complaints. It may be nil.
+	// back, and other errors from the server. It may be nil.
 	OnTrouble func(error)
 }
 
@@ -48,7 +48,7 @@ type Conn struct {
 	idle     time.Duration // how long to wait for a message before asking whether one will come
 
 	life context.Context // of its sockets
-	cut  func()          // ends them at once, so that nothing waits for a server that is silent
+	cut  func()          // closes the sockets at once, so that nothing waits for a silent server
 }
 
 // Connect connects to the server of an address until the context ends. It fails if the server is away.
@@ -108,7 +108,7 @@ func (o *Options) nats(a Address) ([]nats.Option, error) {
 		nats.CustomReconnectDelay(reconnectDelay), nats.ReconnectBufSize(-1), // unsent steps wait in the capture
 		nats.FlusherTimeout(o.Patience), nats.PingInterval(2 * o.Patience),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			if err != nil { // else it was closed by Close
+			if err != nil { // otherwise Close has closed it
 				trouble(away{err})
 			}
 		}),
@@ -146,7 +146,7 @@ func (o *Options) nats(a Address) ([]nats.Option, error) {
 	return options, nil
 }
 
-// secure reports whether the options ask for TLS; the address can do so, too.
+// secure reports whether the options require TLS; the address can require it, too.
 func (o *Options) secure() bool { return o.Roots != nil || o.Certificate != nil }
 
 // dialer returns a dialer for the connection's sockets.

@@ -51,8 +51,9 @@ type HostState struct {
 	Error     string    `json:"error,omitempty"` // the recorder's own reason for not shipping
 	Future    string    `json:"future,omitempty"`
 
-	// ClockOffset is the least by which the recorder's clock is ahead of this machine's, in seconds; an answer takes
-	// time, so the real offset may be larger. 0 if the clocks may be equal; nil if the recorder does not answer.
+	// ClockOffset is the minimum by which the recorder's clock is ahead of this machine's, in seconds; since an answer
+	// takes time, the real offset may be larger. It is 0 if the clocks may be equal, and nil if the recorder does not
+	// answer.
 	ClockOffset *float64 `json:"clockOffsetSeconds,omitempty"`
 }
 

@@ -38,7 +38,7 @@ type Recorder struct {
 	Format        int       `json:"format"`
 	Created       time.Time `json:"created"`
 	Sent          time.Time `json:"sent"`               // when the message was made
-	Live          bool      `json:"live"`               // it was being recorded, or there was more to ship
+	Live          bool      `json:"live"`               // it was being recorded, or more data was waiting to be shipped
 	Committed     uint64    `json:"committed"`          // the last arrival number it had then
 	SecretsKept   bool      `json:"secretsKept"`        // as capture.Info
 	Insecure      bool      `json:"insecure,omitempty"` // the same
@@ -59,7 +59,7 @@ func NewRecorder(host, tool, name string, info *capture.Info) Recorder {
 	}
 }
 
-// Info returns a recorder's capture, as far as it is known without reading it.
+// Info returns a recorder's capture, as far as known without reading it.
 func (r *Recorder) Info() capture.Info {
 	return capture.Info{
 		ID: r.Capture, Name: r.Name, Created: r.Created, Tool: r.Tool, Format: r.Format, Live: r.Live,
@@ -69,8 +69,8 @@ func (r *Recorder) Info() capture.Info {
 	}
 }
 
-// grow takes those values from another message of the same capture that only grow, since clocks do not tell which
-// message is later.
+// grow adopts the values of another message of the same capture that only grow, since clocks do not show which message
+// is newer.
 func (r *Recorder) grow(other *Recorder) {
 	r.Committed = max(r.Committed, other.Committed)
 	r.LostExchanges = max(r.LostExchanges, other.LostExchanges)
@@ -86,9 +86,9 @@ func (r *Recorder) grow(other *Recorder) {
 // message without blocks reports only the recorder's state; First is then Last+1.
 type Message struct {
 	Recorder    Recorder
-	First, Last uint64 // arrival numbers of its steps; those of the whole block if it is a part
+	First, Last uint64 // arrival numbers of its steps; for a part, those of the whole block
 	Part, Parts int    // part number, from 1, and number of parts; 1 of 1 if the block is not split
-	Data        []byte // the blocks, each after its length and first arrival number; or a part of one block
+	Data        []byte // the blocks, each preceded by its length and first arrival number; or a part of one block
 }
 
 // Subject returns the subject of a recorder's messages: a2atap.STREAM.HOST.CAPTURE, with the host as a token.
@@ -117,7 +117,7 @@ func hostToken(host string) string {
 	}, host)
 }
 
-// blockPrefix is the size of what precedes each block in a message: its length and its first arrival number.
+// blockPrefix is the size of the data before each block in a message: its length and its first arrival number.
 const blockPrefix = 4 + 8
 
 // appendBlock appends a block to the data of a message.

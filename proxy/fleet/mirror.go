@@ -36,7 +36,7 @@ type mirror struct {
 	arrivals  uint64          // number of steps
 	known     map[uint64]span // exchanges that are not left out
 	open      map[uint64]bool
-	cut       map[uint64]uint64 // exchanges that a gap has ended, with the arrival number from which on they are left out
+	cut       map[uint64]uint64 // exchanges that a gap has ended, and the arrival number from which they are omitted
 	next      uint64            // next expected arrival number; 0 before the first
 	lastSeq   uint64            // highest number of an opened exchange
 	lost      capture.Lost      // sum of the gaps
@@ -50,7 +50,7 @@ type mirror struct {
 	gaps      int               // runs of missing steps
 	headless  bool              // retention may have removed wanted steps before the first
 	beheaded  bool              // the first step is missing, and this was reported
-	copied    string            // another host that ships a capture with the same id; empty if none
+	copied    string            // another host that ships a capture with the same id, or empty
 	copyLost  bool              // reported that steps only that copy has are missing
 	changed   chan struct{}     // closed when the mirror changes
 }
@@ -247,7 +247,7 @@ func (m *mirror) gap(from, to, opened uint64) {
 	}
 }
 
-// lose adds steps that report a loss from an arrival number on, and ends the exchanges that are open there.
+// lose adds steps that report a loss from an arrival number on, and ends the exchanges that are open at that point.
 func (m *mirror) lose(from uint64, lost capture.Lost) {
 	made := []capture.Step{{Offset: capture.NotKnown, What: lost}}
 	for _, seq := range slices.Sorted(maps.Keys(m.open)) {
@@ -366,7 +366,7 @@ func (m *mirror) sayRest() {
 }
 
 // abandon reports that a capture may have more steps: its recorder has not ended and does not answer, or the stream has
-// several copies of the capture, of which one was read.
+// several copies of the capture, only one of which was read.
 func (m *mirror) abandon() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -495,8 +495,8 @@ func (m *mirror) precede(lost capture.Lost) {
 	m.wake()
 }
 
-// answered takes a recorder's answer. A recorder that lags is missing nothing, unless it reports why it cannot ship, or
-// the stream has nothing from it.
+// answered handles a recorder's answer. Nothing is missing from a recorder that lags, unless it reports why it cannot
+// ship, or the stream has nothing from it.
 func (m *mirror) answered(a *Answer, nothing bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

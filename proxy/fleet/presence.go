@@ -59,7 +59,7 @@ func (p *presence) excuse() {
 	p.silent, p.asked = 0, time.Time{}
 }
 
-// mayAnswer notes that the recorder has not answered, and reports whether it may still do so.
+// mayAnswer records that the recorder has not answered, and reports whether it may still do so.
 func (p *presence) mayAnswer() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,7 +75,7 @@ func (p *presence) mayAnswer() bool {
 
 const (
 	quiet      = 10 * time.Second // after which a recorder is asked for its state
-	unanswered = 3                // unanswered questions after which it counts as gone
+	unanswered = 3                // unanswered questions after which a recorder counts as gone
 	comesBack  = 10 * time.Second // at least: it may reconnect to a server later than this process
 	lasting    = time.Minute      // after which its later recording counts as missing, without evidence to the contrary
 )

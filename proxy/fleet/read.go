@@ -15,8 +15,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Read reads what the stream has when Read starts. A recorder of a later version is an error that names it and wraps
-// capture.ErrFuture. Use the captures after Read has returned.
+// Read reads the messages that the stream has when Read starts. If a recorder has a later version, the error names it
+// and wraps capture.ErrFuture. Use the captures after Read has returned.
 func (r *Reader) Read(ctx context.Context) error {
 	stream, err := r.conn.stream(ctx)
 	if err != nil {
@@ -34,7 +34,7 @@ func (r *Reader) Read(ctx context.Context) error {
 	return nil
 }
 
-// Follow reads what arrives after Read, until the context ends, and calls found with each new recorder.
+// Follow reads the messages that arrive after Read, until the context ends, and calls found with each new recorder.
 func (r *Reader) Follow(ctx context.Context, found func(Recorded)) error {
 	return r.consume(ctx, 0, found)
 }
@@ -160,7 +160,7 @@ func (r *Reader) foreign(subject string, err error) {
 // maxRuns bounds the bytes of all unfinished runs of parts, from recorders and from other publishers.
 const maxRuns = 256 << 20
 
-// add takes the next message of a run. If all runs together exceed their bound, it drops the other runs; their next
+// add adds the next message of a run. If all runs together exceed their bound, it drops the other runs; their next
 // blocks show the gap.
 func (r *Reader) add(run *assembler, m *Message) (data []byte, complete bool) {
 	before := len(run.data)

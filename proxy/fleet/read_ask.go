@@ -71,7 +71,7 @@ func nextWithin(ctx context.Context, sub *nats.Subscription, limit time.Duration
 	return sub.NextMsgWithContext(ctx)
 }
 
-// denied returns the connection's newest error if it is a permission violation other than before; else nil.
+// denied returns the connection's newest error if it is a permission violation other than before, otherwise nil.
 func (c *Conn) denied(before error) error {
 	now := c.nats.LastError()
 	if now != before && errors.Is(now, nats.ErrPermissionViolation) { //nolint:errorlint // compares identity

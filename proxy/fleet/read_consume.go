@@ -215,8 +215,8 @@ func (r *Reader) one(msg jetstream.Msg, meta *jetstream.MsgMetadata, found func(
 // from returns the storage time of the first messages to read, with Since.
 func (r *Reader) from() time.Time { return r.options.Since.Add(-sinceRoom) }
 
-// removedOf returns how many messages retention has removed at the beginning of a stream, 0 if all of them were too old
-// to be wanted. Messages of other hosts count too, since it is no longer known whose they were.
+// removedOf returns how many messages retention has removed at the beginning of a stream, or 0 if all of them were
+// older than wanted. Messages of other hosts are included, since their hosts are no longer known.
 func (r *Reader) removedOf(info *jetstream.StreamInfo) uint64 {
 	state := &info.State
 	oldest := state.FirstTime
@@ -230,8 +230,8 @@ func (r *Reader) removedOf(info *jetstream.StreamInfo) uint64 {
 	return state.FirstSeq - first
 }
 
-// tellRemoved reports removed messages if no recorder lacks its beginning: they then belonged to recorders of which
-// nothing is left.
+// tellRemoved reports removed messages if no recorder lacks its beginning: they then belonged to recorders with no
+// message left.
 func (r *Reader) tellRemoved() {
 	mirrors := r.found()
 	if r.removed == 0 || slices.ContainsFunc(mirrors, (*mirror).lacksHead) {

@@ -122,7 +122,7 @@ func (r *Reader) alive(ctx context.Context, mirrors []*mirror) (map[*mirror]bool
 		return len(waiting) > 0
 	})
 	denied, err := r.denied(err)
-	if denied { // then no recorder can be said to be unreachable
+	if denied { // then no recorder can be called unreachable
 		for _, m := range waiting {
 			alive[m] = true
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// askAll asks all recorders of the stream for their state, repeatedly for those that are slow to answer, and records
-// what they report as missing. It returns the mirrors of reachable recorders, or that asking is not permitted.
+// askAll asks all recorders of the stream for their state, repeatedly if they are slow to answer, and records what they
+// report as missing. It returns the mirrors of reachable recorders, or that asking is not permitted.
 func (r *Reader) askAll(ctx context.Context) (alive map[*mirror]bool, denied bool, err error) {
 	var said map[uuid.UUID]*Answer
 	for range unanswered {
@@ -163,8 +163,8 @@ func (r *Reader) knows(a *Answer) bool {
 // maxUnread bounds the placeholder captures for subjects with unreadable messages.
 const maxUnread = 20
 
-// spoil notes an unreadable message on a subject. Unless a readable one follows, it is a gap of the subject's capture.
-// It returns that capture's mirror if it is new.
+// spoil records an unreadable message on a subject. Unless a readable message follows, it is a gap in the subject's
+// capture. It returns that capture's mirror if it is new.
 func (r *Reader) spoil(subject string) (found *mirror) {
 	host, id, ok := ofCapture(subject)
 	if !ok {

@@ -18,7 +18,7 @@ type ReadOptions struct {
 	// Hosts selects recorders by host; empty means all.
 	Hosts []string
 
-	// Since leaves out exchanges that began earlier, by their recorder's clock; zero leaves out none.
+	// Since omits exchanges that began earlier, by their recorder's clock; zero omits none.
 	Since time.Time
 
 	// Folder holds what was read until Close. It must exist and be private to the user.
@@ -55,7 +55,7 @@ type Reader struct {
 	until     uint64    // of the last message when Read started
 	read, all uint64
 	removed   uint64                // wanted messages that the stream may have lost
-	unsaid    string                // notice about them for the first recorder that is found; empty if none
+	unsaid    string                // a notice about them for the first recorder that is found, or empty
 	runs      map[string]*assembler // by subject
 	parts     int                   // bytes in runs
 

@@ -31,8 +31,8 @@ type ShipOptions struct {
 
 	Host string // that records
 
-	// HostGuessed means that the user did not name the host: a capture that the stream already has keeps the host that
-	// it has there.
+	// HostGuessed means that the user did not name the host: a capture that is already in the stream keeps its host
+	// there.
 	HostGuessed bool
 
 	Tool string // name and version of the shipping program
@@ -41,14 +41,14 @@ type ShipOptions struct {
 	// Once ends Run when everything is shipped that was committed when Run started.
 	Once bool
 
-	// GiveUp ends Run with the error that prevents shipping after this time without progress, or at once if retrying
-	// cannot help. 0 never gives up.
+	// GiveUp ends Run with the current error after this time without progress, or at once if retrying cannot help. 0
+	// never gives up.
 	GiveUp time.Duration
 
 	// Busy reports that traffic needs the processor; shipping then pauses for a limited time. It may be nil.
 	Busy func() bool
 
-	// OnTrouble receives what prevents shipping, once for each kind of trouble, and nil when everything is shipped
+	// OnTrouble receives the error that prevents shipping, once for each kind, and nil when everything is shipped
 	// again. An error that wraps ErrBroken is the last. Run's goroutine calls it; it may be nil.
 	OnTrouble func(error)
 }
@@ -60,7 +60,7 @@ type ShipStatus struct {
 	Committed uint64 // last arrival number of the capture at the Shipper's last look
 	Messages  uint64 // published by this Shipper
 	Steps     uint64 // in these messages
-	Asked     bool   // the server has reported what it has
+	Asked     bool   // the server has reported its last message
 	Err       error  // what prevents shipping; nil if nothing does
 }
 
@@ -228,7 +228,7 @@ const (
 	firstPause   = 100 * time.Millisecond
 	lastPause    = 5 * time.Second
 	lastingPause = 10 * time.Second // for trouble that does not resolve itself
-	partialPause = time.Second      // for another shipper that is about to finish a block
+	partialPause = time.Second      // time for another shipper to finish a block
 )
 
 // rest waits for d or until the connection is back, and reports whether to continue.

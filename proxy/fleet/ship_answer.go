@@ -21,8 +21,8 @@ type Answer struct {
 // answerPatience bounds the time for reading the capture's state for an answer.
 const answerPatience = time.Second
 
-// Anyone may ask, as often as they like, and must not burden the recorder. A waiting question is answered within the
-// time that askers allow.
+// Anyone may ask, as often as they like, and must not burden the recorder. A waiting question is answered before the
+// asker gives up.
 const (
 	answerPause     = 5 * time.Millisecond // after each answer
 	maxAsking       = 64                   // waiting questions; others get no answer

@@ -10,8 +10,8 @@ import (
 )
 
 // settle chooses the host name for a capture if the user gave none: this host if the stream has the capture under it,
-// else the host that it has there. A file that another machine ships later, or the same machine under another name,
-// thus appears only once.
+// otherwise the capture's host in the stream. So a file that is later shipped by another machine, or under another
+// machine name, appears only once.
 func (s *Shipper) settle(ctx context.Context, c *Conn) error {
 	if !s.options.HostGuessed {
 		return nil
@@ -31,7 +31,7 @@ func (s *Shipper) settle(ctx context.Context, c *Conn) error {
 	return nil
 }
 
-// hostOf returns the host whose recorder has published a capture; empty if none has. It prefers this host.
+// hostOf returns the host whose recorder has published a capture, or empty. It prefers this host.
 func (c *Conn) hostOf(ctx context.Context, capture uuid.UUID, own string) (string, error) {
 	bounded, cancel := context.WithTimeout(ctx, c.patience)
 	defer cancel()

@@ -28,7 +28,7 @@ func headerRoom(r *Recorder, stream string) int {
 }
 
 // messageID returns the id by which the server recognizes duplicates: the capture, the arrival numbers, and the
-// sequence of the message before it.
+// sequence of the previous message.
 func messageID(m *Message, last uint64) string {
 	id := fmt.Sprintf("%s:%d-%d@%d", strings.ReplaceAll(m.Recorder.Capture.String(), "-", ""), m.First, m.Last, last)
 	if m.Parts > 1 {
@@ -65,7 +65,7 @@ func (s *Shipper) says(m *Message) {
 	s.state = new(m.Recorder)
 }
 
-// publish publishes one message after the last of the subject, and notes it when the server has acknowledged it.
+// publish publishes a message after the last one of the subject, and records the server's acknowledgment.
 func (s *Shipper) publish(ctx context.Context, m *Message) error {
 	msg, err := m.encode(s.address.stream)
 	if err != nil {
@@ -84,8 +84,8 @@ func (s *Shipper) publish(ctx context.Context, m *Message) error {
 	case ack.Stream != s.address.stream:
 		return fmt.Errorf("%w: messages for %s go to the stream %s", errForeignStream, s.address.stream, ack.Stream)
 	case ack.Duplicate:
-		// The server has stored it before. The next question shows whether it still has it; if not, the message needs
-		// another id.
+		// The server has stored it before. The next question shows whether the server still has it; if not, the message
+		// needs another id.
 		s.salt = fmt.Sprintf("+%d", ack.Sequence)
 		return errUncertain
 	}

@@ -121,7 +121,7 @@ func (s *Shipper) ask(ctx context.Context, info *capture.Info) error {
 	if err != nil {
 		return err
 	}
-	// If the stream does not show what it has, the steps that this process has shipped count, unless the stream is
+	// If the stream does not show its contents, the steps that this process has shipped count, unless the stream is
 	// another one or has lost its end.
 	known := s.next
 	if known == 0 || !s.made.Equal(stream.Created) || stream.State.LastSeq < s.own {
@@ -162,9 +162,9 @@ func (s *Shipper) goOn(sequence, known uint64, decode func() (*Message, error)) 
 	case errors.Is(err, capture.ErrFuture):
 		return fmt.Errorf("another program ships this capture: %w", err)
 	case err != nil || m.Recorder.Capture != s.capture:
-		s.next = known // a foreign message: readers discard what they have
+		s.next = known // a foreign message: readers discard their unfinished parts
 	case m.Part < m.Parts && sequence != s.own && sequence != s.partial:
-		// Another shipper may be about to send the rest. If it has not done so by the next look, it never will.
+		// Another shipper may be about to send the rest. If it has not done so by the next attempt, it never will.
 		s.partial = sequence
 		if s.next == 0 {
 			s.next = known
@@ -183,7 +183,7 @@ func (s *Shipper) goOn(sequence, known uint64, decode func() (*Message, error)) 
 // errPartial is an unfinished block at the end of the subject, which another shipper may be about to finish.
 var errPartial = fmt.Errorf("%w: a part of a block", errUncertain)
 
-// more ships one message if there is something to ship, and reports whether everything is shipped.
+// more ships one message, if any data is waiting, and reports whether everything is shipped.
 func (s *Shipper) more(ctx context.Context, info *capture.Info) (done bool, err error) {
 	if s.next > s.target(info) {
 		if err := s.note(ctx, info); err != nil || s.options.Once {

@@ -16,7 +16,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// errUncertain means that the stream has to be asked again what it has. Users do not see it.
+// errUncertain means that the stream's contents must be queried again. Users do not see it.
 var errUncertain = errors.New("another message was the last one")
 
 // Kinds of trouble. Each is reported once.
@@ -56,7 +56,7 @@ func isLasting(err error) bool {
 	return errors.As(err, &api) && api.Code >= 400 && api.Code < 500 && !errors.Is(err, jetstream.ErrStreamNotFound)
 }
 
-// troublePatience is how long an established connection may be away before it is reported: a restarted server, or a
+// troublePatience is how long an established connection may be away before that is reported. A restarted server, or a
 // cluster that elects a leader, is back by then.
 const troublePatience = 3 * time.Second
 
@@ -103,7 +103,7 @@ func (t *trouble) went(shipped, committed uint64) {
 	t.since = time.Time{}
 	switch {
 	case shipped >= committed, shipped >= t.mark:
-		// While traffic passes, there is always a step that was committed a moment ago.
+		// While traffic passes, some step was always committed just now.
 		if (shipped >= committed || !t.before && now.Sub(t.marked) < lagOver) && len(t.said) > 0 {
 			t.said = nil
 			t.tell(nil)
@@ -125,7 +125,7 @@ func (s *Shipper) connection(err error) {
 		default:
 		}
 	case strings.Contains(err.Error(), answerSubject(s.address.stream)): // no one can ask for this recorder's state
-	case errors.Is(err, nats.ErrSlowConsumer): // too many ask at once
+	case errors.Is(err, nats.ErrSlowConsumer): // too many clients ask at the same time
 	default:
 		s.lost.Store(&err)
 		if interrupt := s.interrupt.Load(); interrupt != nil {
@@ -153,7 +153,7 @@ func (s *Shipper) reason(err error) error {
 // jittered returns a random duration between half and one and a half times d.
 func jittered(d time.Duration) time.Duration { return d/2 + rand.N(d) }
 
-// isConflict reports whether the server refused a message because the last one of the subject is another.
+// isConflict reports whether the server refused a message because the subject's last message is not the expected one.
 func isConflict(err error) bool {
 	var api *jetstream.APIError
 	if !errors.As(err, &api) {

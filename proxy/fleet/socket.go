@@ -14,14 +14,14 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Bounds on what a server sends. nats.go allocates as much for a message as the server announces, and crashes the
+// Bounds on the data from a server. nats.go allocates as much for a message as the server announces, and crashes the
 // program if that is too much.
 const (
 	maxReceived = 64 << 20 // bytes of a message: the maximum that servers can be configured for
 	maxLine     = 1 << 20  // bytes of a line between messages, such as INFO in a large cluster
 )
 
-// A dialer makes sockets that are closed when a context ends and that guard nats.go against the server. For that, the
+// A dialer makes sockets that are closed when a context ends and that protect nats.go from the server. For that, the
 // sockets also do TLS.
 type dialer struct {
 	life     context.Context

@@ -84,7 +84,7 @@ func subjectList(subjects []string) string {
 	return strings.Join(subjects, ", ")
 }
 
-// covers reports whether a pattern of subjects matches everything that another one matches.
+// covers reports whether a pattern of subjects matches everything that another pattern matches.
 func covers(pattern, other string) bool {
 	p, o := strings.Split(pattern, "."), strings.Split(other, ".")
 	for i, token := range p {
@@ -131,7 +131,8 @@ func (c *Conn) lastMessage(ctx context.Context, subject string) (*jetstream.RawS
 	if err != nil {
 		return nil, err
 	}
-	// Not by nats.go, which may ask any replica if the stream allows that. A replica that lags must not answer.
+	// This does not use nats.go, which may ask any replica if the stream allows that. A replica that lags must not
+	// answer.
 	reply, err := c.nats.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+c.address.stream, request)
 	if err != nil {
 		return nil, explainStream(err)

@@ -33,20 +33,20 @@ type connect struct {
 	ctx     context.Context // of the connection
 	request *http.Request
 	head    []byte
-	to      relay.Target // as it is named; https until the first bytes show it
+	to      relay.Target // as named; https until the first bytes show the scheme
 
 	certificate *x509.Certificate // that the client has shown inside; nil if none was asked for, or shown
 
-	agent net.Conn // dialled already, to know what it speaks; nil as a rule, and once it is used
+	agent net.Conn // dialed early, to learn its protocol; usually nil, and nil once used
 	err   error    // why it could not be
 }
 
 type connectKey struct{}
 
-// connectOf returns what a request that the front decides about belongs to.
+// connectOf returns the CONNECT of a request that the front decides about.
 func connectOf(r *http.Request) *connect { return r.Context().Value(connectKey{}).(*connect) }
 
-// readConnect reads the head of CONNECT. One that cannot be read is refused and recorded.
+// readConnect reads the head of CONNECT. An unreadable head is refused and recorded.
 func (f *Proxy) readConnect(ctx context.Context, client *peekedConn) (*connect, error) {
 	stop := context.AfterFunc(ctx, func() { client.Close() })
 	head, err := client.takeHead(f.headTimeout())
@@ -84,7 +84,7 @@ func (f *Proxy) readConnect(ctx context.Context, client *peekedConn) (*connect, 
 	return c, nil
 }
 
-// A connectWriter lets the front take over a connection whose CONNECT we have read. It writes nothing by itself.
+// A connectWriter lets the front take over a connection whose CONNECT the proxy has read. It writes nothing by itself.
 type connectWriter struct{ c *connect }
 
 func (connectWriter) Header() http.Header         { return http.Header{} }
@@ -136,8 +136,8 @@ func (c *connect) loop() {
 // tunnelAsAsked passes a connection on that the user wants left alone.
 func (c *connect) tunnelAsAsked() { c.tunnel("as --tunnel asks", false) }
 
-// intercept opens a connection: what passes in it is relayed and recorded, request by request. What cannot be opened is
-// tunnelled.
+// intercept opens a connection: its traffic is relayed and recorded, request by request. If that is impossible, the
+// connection is tunneled.
 func (c *connect) intercept() {
 	if _, err := io.WriteString(c.Conn, established); err != nil {
 		return
@@ -158,7 +158,7 @@ func (c *connect) intercept() {
 }
 
 // interceptTLS terminates the client's TLS with a known protocol: HTTP/2 if both client and agent support it (RFC
-// 7301), else HTTP/1.1.
+// 7301), otherwise HTTP/1.1.
 func (c *connect) interceptTLS() {
 	ctx, cancel := context.WithTimeout(c.ctx, c.forward.headTimeout())
 	defer cancel()
@@ -194,8 +194,8 @@ const overHTTP2 = "h2"
 
 var overHTTP1 = []string{"http/1.1", "http/1.0"}
 
-// mirror returns the protocol for a client: HTTP/2 if the client offers it, and the agent chooses it among the client's
-// offers, for which it is dialed. It returns nil if the agent chooses an unknown protocol.
+// mirror returns the protocol for a client: HTTP/2 if the client offers it, and the agent, dialed for this, chooses it
+// among the client's offers. It returns nil if the agent chooses an unknown protocol.
 func (c *connect) mirror(hello *tls.ClientHelloInfo) []string {
 	both := offersHTTP1(hello.SupportedProtos)
 	if slices.Contains(hello.SupportedProtos, overHTTP2) {
@@ -222,7 +222,7 @@ func (c *connect) closeAgent() {
 	}
 }
 
-// dial connects to the agent, or returns the connection that there is, once.
+// dial connects to the agent, or returns the existing connection, once.
 func (c *connect) dial(ctx context.Context, name string) (net.Conn, error) {
 	agent, err := c.agent, c.err
 	c.agent, c.err = nil, nil
@@ -236,11 +236,11 @@ func (c *connect) dial(ctx context.Context, name string) (net.Conn, error) {
 func (c *connect) named(sni string) string { return cmp.Or(sni, c.to.Host) }
 
 // config is the TLS configuration for impersonating the agent. The certificate is for the name in the client's hello
-// (RFC 6066 section 3), else for CONNECT's.
+// (RFC 6066 section 3), or else for CONNECT's.
 func (c *connect) config(protocols []string) *tls.Config {
 	ask := tls.NoClientCert
 	if c.forward.Recorder.AsksForCertificates() {
-		ask = tls.RequestClientCert // which names the client, and lets it in or not no more than a User-Agent does
+		ask = tls.RequestClientCert // which names the client, and authorizes it no more than a User-Agent does
 	}
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12, NextProtos: protocols, SessionTicketsDisabled: true,
@@ -275,7 +275,7 @@ func (c *connect) session(l *link, client net.Conn, sni string) relay.Session {
 	})
 }
 
-// sniff reads from the client until it is certain what it speaks.
+// sniff reads from the client until the protocol is certain.
 func (c *connect) sniff(ctx context.Context) (protocol, error) {
 	defer context.AfterFunc(ctx, func() { c.Close() })()
 	c.SetReadDeadline(time.Now().Add(c.forward.sniffTimeout()))
@@ -297,7 +297,7 @@ func (c *connect) sniff(ctx context.Context) (protocol, error) {
 	}
 }
 
-// detectProtocol judges the bytes that are there, and reports whether more could change it.
+// detectProtocol returns the protocol that the bytes so far show, and reports whether more bytes could change it.
 func (c *connect) detectProtocol() (kind protocol, certain bool) {
 	switch {
 	case c.begins(tlsHandshake):
@@ -377,7 +377,7 @@ func (c *connect) tlsFailed(err error) {
 		c.to.Authority()+"; "+err.Error(), advice))
 }
 
-// tunnel passes a connection's bytes without opening it. It is recorded as one exchange, with the number of bytes but
+// tunnel forwards a connection's bytes without opening it. It is recorded as one exchange, with the number of bytes but
 // not the bytes, so that unobserved traffic does not count as clean. The client may already have its answer to CONNECT.
 func (c *connect) tunnel(why string, answered bool) {
 	to := c.to

@@ -65,7 +65,7 @@ func (c *Credentials) match(user, password string) bool {
 	return subtle.ConstantTimeCompare(sum[:], c.sum[:]) == 1
 }
 
-// proxyCredentials reads what a client gives in Proxy-Authorization, as it does for a proxy URL with user information.
+// proxyCredentials decodes a client's Proxy-Authorization, which clients send for a proxy URL with user information.
 func proxyCredentials(head []byte) (user, password string, ok bool) {
 	scheme, text, _ := strings.Cut(string(rawhead.Value(head, "Proxy-Authorization")), " ")
 	if !strings.EqualFold(scheme, "Basic") {
@@ -87,7 +87,7 @@ func proxyUser(head []byte) string {
 	return user
 }
 
-// admits reports whether a request comes with the credentials that are asked for.
+// admits reports whether a request has the required credentials.
 func (f *Proxy) admits(head []byte) bool {
 	if f.Auth == nil {
 		return true

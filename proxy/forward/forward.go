@@ -48,8 +48,8 @@ type Options struct {
 		refuse func(net.Conn) error, protocols ...string) (net.Conn, error)
 	Advise func(err error, address string) string
 
-	Tapped func(at hostname.Origin) bool                          // reports whether a tap, which records its traffic, listens there
-	Agent  func(at hostname.Origin) (agent capture.Peer, ok bool) // that is tapped there
+	Tapped func(at hostname.Origin) bool                          // reports whether a tap, which records its own traffic, listens there
+	Agent  func(at hostname.Origin) (agent capture.Peer, ok bool) // tapped agents
 
 	// HandOver connects to a tap by dial, for a client.
 	HandOver func(client net.Conn, dial func() (net.Conn, error)) (net.Conn, error)
@@ -84,7 +84,7 @@ func (f *Proxy) Addr() string { return f.listener.Addr() }
 // Origin returns the listening address in the form in which origins are compared.
 func (f *Proxy) Origin() hostname.Origin { return f.listener.Origin() }
 
-// URL returns what clients are to take as their HTTP and HTTPS proxy. A proxy that listens on all addresses names the
+// URL returns the URL for clients to use as their HTTP and HTTPS proxy. A proxy that listens on all addresses names the
 // loopback one.
 func (f *Proxy) URL() string { return "http://" + f.listener.At(nil) }
 
@@ -94,7 +94,7 @@ func (f *Proxy) Close() error { return f.listener.Close() }
 // Reaches reports whether a connection from local to remote reaches this forward proxy.
 func (f *Proxy) Reaches(local, remote net.Addr) bool { return f.listener.Reaches(local, remote) }
 
-// tunnels reports whether the user wants the TLS of a target left alone.
+// tunnels reports whether the user excluded a target's TLS from interception.
 func (f *Proxy) tunnels(to relay.Target) bool {
 	host := hostname.Normal(to.Host)
 	return slices.ContainsFunc(f.Tunnel, func(p hostname.Pattern) bool { return p.Matches(host, to.Port) })
@@ -136,7 +136,7 @@ func (f *Proxy) dial(ctx context.Context, to relay.Target, name string, protocol
 	}, protocols...)
 }
 
-// peer returns the agent at a target as the record names it: the name of the tap in front of it, if there is one.
+// peer returns the agent at a target under its recorded name: the name of the tap in front of it, if there is one.
 func (f *Proxy) peer(to relay.Target) capture.Peer {
 	if agent, ok := f.Agent(hostname.NewOrigin(to.Host, to.Port)); ok {
 		return agent
@@ -147,8 +147,8 @@ func (f *Proxy) peer(to relay.Target) capture.Peer {
 	return capture.Peer{Name: to.Authority(), Addr: to.Authority(), URL: to.String(), How: capture.ByAddress}
 }
 
-// maxSniffTimeout is how long a client that got its CONNECT may be silent, at most, before we take it that the agent is
-// to speak first.
+// maxSniffTimeout is how long a client may be silent after its CONNECT before the proxy assumes that the agent speaks
+// first.
 const maxSniffTimeout = 5 * time.Second
 
 // firstBytes reads from a client until it is certain whether the client sends CONNECT. A silent client gets the timeout
@@ -164,7 +164,7 @@ func (f *Proxy) firstBytes(ctx context.Context, conn net.Conn) (*peekedConn, err
 		}
 		if err := client.more(); err != nil {
 			if err == io.EOF && len(client.peeked) > 0 {
-				break // the relay records what there is
+				break // the relay records the partial data
 			}
 			return nil, err
 		}

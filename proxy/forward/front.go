@@ -40,7 +40,7 @@ func (f *Proxy) Serve(ctx context.Context, group *sync.WaitGroup) {
 	f.listener.Accept(ctx, group, f.Notice, f.serve)
 }
 
-// newFront decides about CONNECT: the first condition that holds counts. Passed traffic uses our own connections, since
+// newFront decides about CONNECT: the first matching condition counts. Passed traffic uses our own connections, since
 // goproxy's hold back heads, hide broken streams and do not notice clients that leave.
 func (f *Proxy) newFront() *goproxy.ProxyHttpServer {
 	front := goproxy.NewProxyHttpServer()
@@ -60,7 +60,7 @@ func when(holds func(*connect) bool) goproxy.ReqConditionFunc {
 	return func(r *http.Request, _ *goproxy.ProxyCtx) bool { return holds(connectOf(r)) }
 }
 
-// then is what the front does with one.
+// then is what the front does with a CONNECT.
 func then(do func(*connect)) func(*http.Request, net.Conn, *goproxy.ProxyCtx) {
 	return func(r *http.Request, _ net.Conn, _ *goproxy.ProxyCtx) { do(connectOf(r)) }
 }

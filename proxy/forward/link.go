@@ -13,14 +13,14 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// A link records one client connection through the forward proxy, or what passes inside its CONNECT.
+// A link records one client connection through the forward proxy, or the traffic inside its CONNECT.
 type link struct {
 	*recording.Conn
 	forward  *Proxy
 	agent    capture.Peer  // the default agent
 	pinned   *relay.Target // of CONNECT: where all exchanges go; nil if each names its own target
 	user     string        // that the client has given with CONNECT
-	sni      string        // the name that TLS is for, where CONNECT has another
+	sni      string        // the name that TLS uses, if CONNECT has another
 	isTunnel bool          // a tunnel may last forever, so nothing waits for its end
 
 	mu    sync.Mutex
@@ -68,7 +68,7 @@ func (l *link) Request(x int, head []byte) {
 	}
 }
 
-// target returns where an exchange goes, if that is known.
+// target returns the destination of an exchange, if known.
 func (l *link) target(h *capture.Head) (to relay.Target, known bool) {
 	if l.pinned != nil {
 		return *l.pinned, true

@@ -51,10 +51,10 @@ func (r *peekedConn) more() error {
 	return err
 }
 
-// begins reports whether the bytes that are there begin so.
+// begins reports whether the bytes so far begin with the prefix.
 func (r *peekedConn) begins(prefix string) bool { return bytes.HasPrefix(r.peeked, []byte(prefix)) }
 
-// mayBegin reports whether they do so as far as they are there.
+// mayBegin reports whether the bytes so far are consistent with the prefix.
 func (r *peekedConn) mayBegin(prefix string) bool {
 	n := min(len(r.peeked), len(prefix))
 	return string(r.peeked[:n]) == prefix[:n]
@@ -62,8 +62,8 @@ func (r *peekedConn) mayBegin(prefix string) bool {
 
 var errHeadTooLong = errors.New("the CONNECT head is too long")
 
-// takeHead reads a head to its blank line, and takes it off what is given again. With an error it returns what there
-// is.
+// takeHead reads a head up to its blank line, and removes it from the data to be read again. With an error it returns
+// the data so far.
 func (r *peekedConn) takeHead(timeout time.Duration) ([]byte, error) {
 	r.SetReadDeadline(time.Now().Add(timeout))
 	for {
@@ -81,7 +81,7 @@ func (r *peekedConn) takeHead(timeout time.Duration) ([]byte, error) {
 	}
 }
 
-// headEnd returns the length of the head that b begins with, 0 if its end is not there.
+// headEnd returns the length of the head at the beginning of b, or 0 if it is incomplete.
 func headEnd(b []byte) int {
 	end := len(b) + 1
 	for _, blank := range []string{"\n\r\n", "\n\n"} {
@@ -92,7 +92,7 @@ func headEnd(b []byte) int {
 	return end % (len(b) + 1)
 }
 
-// A protocol is what a client speaks inside CONNECT.
+// A protocol is the protocol of a client inside CONNECT.
 type protocol int
 
 const (
@@ -112,7 +112,7 @@ var methods = []string{"GET ", "HEAD ", "POST ", "PUT ", "DELETE ", "PATCH ", "O
 // preface begins HTTP/2: RFC 9113 section 3.4.
 const preface = "PRI * HTTP/2.0\r\n"
 
-// A helloConn keeps what is read from it, and discards what is written.
+// A helloConn records the data read from it, and discards writes.
 type helloConn struct {
 	*peekedConn
 	read []byte
@@ -125,7 +125,7 @@ func (l *helloConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write implements net.Conn. What is written is an alert, which must not be sent.
+// Write implements net.Conn. Only alerts are written, and they must not be sent.
 func (l *helloConn) Write(p []byte) (int, error) { return len(p), nil }
 
 // offersHTTP1 reports whether one of the protocols that a client offers is HTTP/1 (RFC 7301).

@@ -8,7 +8,7 @@ import (
 )
 
 // A rejection is a client, as far as CONNECT distinguishes it, and an agent for which it rejects our certificate.
-// Clients that accept it stay observed at the same agent.
+// Clients that accept the certificate stay observed at the same agent.
 type rejection struct {
 	agent  string // host:port
 	client string // its name, and the address of its machine
@@ -55,7 +55,7 @@ var certificateAlerts = map[uint64]bool{
 	44: true, // certificate_revoked
 	45: true, // certificate_expired
 	46: true, // certificate_unknown: what Java and Chrome say
-	48: true, // unknown_ca: what OpenSSL says, and with it Python, Node.js and curl
+	48: true, // unknown_ca: sent by OpenSSL, and so by Python, Node.js and curl
 }
 
 // rejectsCertificate reports whether a handshake failed because the client rejected the proxy's certificate. Only an

@@ -14,8 +14,8 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// A splice passes bytes between a client and an agent until both have ended their sending, or one breaks off, or both
-// are silent for too long.
+// A splice forwards bytes between a client and an agent until both have stopped sending, one breaks off, or both are
+// silent for too long.
 type splice struct {
 	client, agent net.Conn
 	idle          time.Duration // that both may be silent; 0 or less is forever
@@ -28,7 +28,7 @@ type splice struct {
 	fault  *relay.TransportError // what broke it off
 }
 
-// run returns what broke it off, nil if both have ended.
+// run returns the error that broke off the splice, or nil if both sides have ended.
 func (s *splice) run(ctx context.Context) *relay.TransportError {
 	stop := context.AfterFunc(ctx, func() { s.broken(relay.KindShutdown, relay.SideProxy, "the proxy was stopped") })
 	defer stop()
@@ -67,8 +67,8 @@ func (s *splice) broken(kind, side, detail string) {
 	relay.Reset(s.client)
 }
 
-// watch breaks the splice off when it has been silent for too long, until the function that it returns is called. The
-// timer is looked at when it fires, not moved with each piece.
+// watch breaks off the splice when it has been silent for too long, until the returned function is called. The timer is
+// checked when it fires, not moved with each piece.
 func (s *splice) watch() (stop func()) {
 	s.begun = time.Now()
 	done := make(chan struct{})
@@ -101,7 +101,7 @@ func (s *splice) touch() {
 	}
 }
 
-// copyBytes passes what comes from one connection to another until it ends. With an error it says whose it was.
+// copyBytes copies from one connection to another until the end. With an error it returns whose it was.
 func copyBytes(from, to net.Conn, observe func([]byte)) (net.Conn, error) {
 	var piece [16 << 10]byte
 	for {

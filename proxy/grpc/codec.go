@@ -36,7 +36,7 @@ type Reading struct {
 	Overwritten bool
 }
 
-// The reasons why there is no message to be read.
+// The reasons why there is no readable message.
 var (
 	ErrNoMessage = errors.New("there is no message")
 	ErrNoType    = errors.New("the messages of this method are unknown")
@@ -44,8 +44,8 @@ var (
 	ErrBusy      = errors.New("too many long messages were read at once")
 )
 
-// Read reads the first message of a body, as far as budget.Read goes. A long one waits for its turn with all other long
-// texts (background.Large), so callers must not have that turn, nor be in the path of the traffic.
+// Read reads the first message of a body, up to budget.Read. A long message waits for its turn among all long texts
+// (background.Large), so callers must not have that turn, nor be in the path of the traffic.
 func (c *Codec) Read(body []byte) *Reading {
 	turn := turn{of: background.Large}
 	defer turn.end()
@@ -65,9 +65,9 @@ func (c *Codec) ReadShort(body []byte) *Reading {
 	return r
 }
 
-// ReadHeld is Read in the path of the traffic: as far as budget.Held goes, and without a wait that the traffic notices. The
-// error is ErrBusy if too many long messages are read at once. It also returns the message without its compression. A
-// message that wanted, which may be nil, does not report to be is not read: then the Reading is nil.
+// ReadHeld is Read in the path of the traffic: up to budget.Held, and without a noticeable wait. The error is ErrBusy
+// if too many long messages are being read. It also returns the uncompressed message. If wanted is not nil and does not
+// accept the message, it is not read, and the Reading is nil.
 func (c *Codec) ReadHeld(body []byte, wanted func(message []byte) bool) (message []byte, r *Reading) {
 	turn := heldTurn()
 	defer turn.end()
@@ -154,7 +154,7 @@ func (t *Type) isOlder(root jsondoc.Value, within budget.Budget) bool {
 // A newerType is how a message of 0.3 reads if it was written with the fields of 1.0.
 type newerType struct {
 	of1_0      *Type
-	has, needs string // pointers to what a message of 0.3 and one of 1.0 cannot lack
+	has, needs string // pointers to members that a message of 0.3 and one of 1.0 cannot lack
 }
 
 // newer lists such requests. A message or name was in the first field in 0.3, and is in the second one since.
@@ -165,10 +165,10 @@ var newer = map[*Type]newerType{
 	package0_3["TaskSubscriptionRequest"]: {package1_0["SubscribeToTaskRequest"], "/name", "/id"},
 }
 
-// fits reports whether a message that was read as one of 0.3 has what such a message cannot lack.
+// fits reports whether a message that was decoded as 0.3 has the required members of 0.3.
 func (n *newerType) fits(root jsondoc.Value) bool { return root.At(n.has).Exists() }
 
-// isRight reports whether a message is one of 1.0, and has what such a message cannot lack.
+// isRight reports whether a message is of 1.0 and has the required members.
 func (n *newerType) isRight(message []byte, within budget.Budget) bool {
 	d := newDecoder(message, within)
 	return d.message(n.of1_0, message, 0) == nil && len(d.unknown) == 0 &&

@@ -21,8 +21,8 @@ const (
 	maxUnknown = 64     // fields that are listed
 )
 
-// An Unknown is a field of a message that its type does not have, or not so: it is written otherwise, or a Timestamp that
-// names no instant.
+// An Unknown is a field of a message that its type does not define, or defines with another encoding, or a Timestamp
+// that is not a valid time.
 type Unknown struct {
 	Pointer string // in the JSON, of the message that has it
 	Number  int
@@ -31,12 +31,12 @@ type Unknown struct {
 	Reason  string // why its value is invalid for the field; empty if it is encoded differently
 }
 
-// An Error is the reason why a message is invalid for its type. It has nothing of the message's content, so that it may
-// be shown where the content must not be: no values, no map keys, no numbers of fields that the type does not have.
+// An Error is the reason why a message is invalid for its type. It has none of the message's content, so that it may be
+// shown even where the content must not be: no values, no map keys, no numbers of unknown fields.
 type Error struct {
 	Pointer string // of the invalid message or field in the JSON; of the map, if it is in a map
 	Reason  string // lower case, no final period
-	Limit   bool   // it was not read to its end, since it is too large or too deep: it may be a message
+	Limit   bool   // decoding stopped, since it is too large or too deep: the message may be valid
 }
 
 // Error returns the reason and the place.
@@ -48,8 +48,8 @@ func (e *Error) Error() string {
 }
 
 // ToJSON returns a message of the type as JSON: with names in lowerCamelCase, enumerations as words, bytes in base64,
-// and without fields that have their default value. Unknown fields are listed, at most the first few, and then ignored,
-// as by every reader of protocol buffers. The error is an *Error.
+// and without fields that have their default value. Unknown fields are listed, at most the first few, and otherwise
+// ignored, as by every reader of protocol buffers. The error is an *Error.
 //
 // If a message field occurs twice, the two are merged; for other fields, the last one counts.
 //
@@ -92,7 +92,7 @@ func newDecoder(message []byte, within budget.Budget) *decoder {
 	}
 }
 
-// A step is a token of a JSON Pointer: an index if that is not negative, else a name.
+// A step is a token of a JSON Pointer: an index if that is not negative, otherwise a name.
 type step struct {
 	name  string
 	index int
@@ -144,7 +144,7 @@ func (d *decoder) message(t *Type, b []byte, depth int) error {
 	if err != nil {
 		return err
 	}
-	if d.text == nil { // not before it is known that there are not too many
+	if d.text == nil { // only after checking that there are not too many
 		d.text = make([]byte, 0, len(b)+len(b)/4+2)
 	}
 	strange := d.strange
@@ -238,8 +238,8 @@ func (d *decoder) values(t *Type, b []byte, depth int) ([]value, error) {
 
 const tooManyFields = "the message has too many fields"
 
-// countedRoom is how long a message is whose fields are counted before there is room for them. To make room as they come
-// would take several times as much memory.
+// countedRoom is the length from which the fields of a message are counted before memory is allocated for them. Growing
+// memory on demand would take several times as much.
 const countedRoom = 64 << 10
 
 // valueRoom returns empty room for the values of a message.
@@ -261,7 +261,7 @@ func (d *decoder) valueRoom(b []byte) ([]value, error) {
 	return make([]value, 0, fields), nil
 }
 
-// instants returns values without those that are a Timestamp and name no instant, with all their pieces; these it lists.
+// instants returns values without invalid Timestamps and all their pieces; it lists these.
 func (d *decoder) instants(t *Type, all []value) []value {
 	for i := range t.fields {
 		f := &t.fields[i]
@@ -287,7 +287,7 @@ func (d *decoder) instants(t *Type, all []value) []value {
 	return all
 }
 
-// group moves the values of each of so many fields to the first of it.
+// group moves the values of each field next to its first one.
 func group(values []value, fields int) {
 	first := make([]int, fields)
 	for i := len(values) - 1; i >= 0; i-- {
@@ -296,7 +296,7 @@ func group(values []value, fields int) {
 	slices.SortStableFunc(values, func(a, b value) int { return first[a.field] - first[b.field] })
 }
 
-// overwritten looks whether a value is well-formed that another one has taken the place of.
+// overwritten checks whether a value that was replaced by a later one is well-formed.
 func (d *decoder) overwritten(f *field, v *value, depth int) error {
 	d.hidden = true
 	begin := len(d.text)

@@ -30,7 +30,7 @@ type encoder struct {
 	all bool // fields that a type does not have are named by their numbers
 }
 
-// wrong returns the error that a value is not what belongs there.
+// wrong returns the error for a value of the wrong kind.
 func wrong(v jsondoc.Value, format string, args ...any) error {
 	return &Error{Pointer: v.Pointer(), Reason: fmt.Sprintf(format, args...)}
 }

@@ -58,9 +58,9 @@ var (
 	ErrTooLong  = errors.New("the message is too long")
 )
 
-// Plain returns the message without its compression, which is the grpc-encoding of its head. Without one no message may
-// be compressed, and receivers refuse one that has the flag. The error is ErrTooLong if the message unpacks to more than
-// budget.ReadBytes, which are not kept then.
+// Plain returns the uncompressed message, given the grpc-encoding of its head. Without an encoding no message may be
+// compressed, and receivers refuse one with the flag. The error is ErrTooLong if the message unpacks to more than
+// budget.ReadBytes, which are then not kept.
 //
 // Source: gRPC over HTTP2, "Compressed-Flag" and "Message-Encoding".
 func (f *Frame) Plain(encoding string) ([]byte, error) {
@@ -74,7 +74,7 @@ func (f *Frame) PlainHeld(encoding string) ([]byte, error) {
 	return f.plain(encoding, budget.HeldReadBytes, turn.begin)
 }
 
-// plain is Plain with another limit. It calls long before it makes room for a message that is long.
+// plain is Plain with another limit. It calls long before it allocates memory for a long message.
 func (f *Frame) plain(encoding string, limit int64, long func() error) ([]byte, error) {
 	switch {
 	case !f.Whole():
@@ -106,8 +106,8 @@ func plainLong(message []byte, long func() error) ([]byte, error) {
 	return message, nil
 }
 
-// longMessage is how many bytes a message may have that is read at once. One that unpacks to more is unpacked first to
-// learn its length: a buffer that grows would take several times as much memory.
+// longMessage is the length up to which a message is decompressed directly. A longer one is first decompressed to learn
+// its length: a growing buffer would take several times as much memory.
 const longMessage = 64 << 10
 
 // unpack returns a message without its compression.

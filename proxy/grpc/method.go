@@ -85,8 +85,8 @@ func methodsOf(service string, types map[string]*Type, lines string) map[string]
 	return all
 }
 
-// MethodOf returns the method that a request asks for by its path, "/SERVICE/METHOD". It reports false for the services
-// of others; of a method that the service of A2A does not have only the names are known.
+// MethodOf returns the method that a request calls by its path, "/SERVICE/METHOD". It returns false for other services.
+// For an unknown method of the A2A service, only the names are known.
 //
 // Source: gRPC over HTTP2, "Requests".
 func MethodOf(path string) (m Method, ok bool) {

@@ -17,9 +17,9 @@ func (t *Type) Replace(message []byte, with func(pointer, text string) (string, 
 	return out
 }
 
-// Mentions reports whether a message of the type has a field whose name is wanted, in so many messages in each other. Is
-// reports whether a name is, and whether to look into the message of that name. It builds nothing, and passes what it does
-// not look into.
+// Mentions reports whether a message of the type has a field whose name is wanted, up to a number of nested messages.
+// is reports whether a name is wanted, and whether to look into the message with that name. It allocates nothing, and
+// skips messages that it does not look into.
 func (t *Type) Mentions(message []byte, depth int, is func(name string) (wanted, within bool)) bool {
 	for rest := message; len(rest) > 0; {
 		number, wire, tag := protowire.ConsumeTag(rest)

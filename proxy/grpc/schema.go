@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Type is the type of a message: of A2A in one of its generations, or one that those are made of.
+// A Type is the type of a message: of A2A in one of its generations, or of a message that those contain.
 type Type struct {
 	name   string
 	fields []field // in the order of their numbers
@@ -23,7 +23,7 @@ type field struct {
 	repeated bool
 	keyed    bool  // a map from strings to values of the kind
 	present  bool  // explicit presence: it may be set to its default value
-	oneof    bool  // of the fields of a type that are so, one is set at most
+	oneof    bool  // of a type's fields in a oneof, at most one is set
 	of       *Type // messageKind
 	entry    *Type // of a keyed field: a key and a value of the kind
 	words    *enum // enumKind
@@ -55,7 +55,7 @@ var scalars = map[string]kind{
 // An enum is the words for the numbers of an enumeration.
 type enum struct{ words []string }
 
-// numberOf returns the number of a word, and whether there is one.
+// numberOf returns the number of an enumeration's word, and whether it exists.
 func (e *enum) numberOf(word string) (int32, bool) {
 	for n, w := range e.words {
 		if w == word {

@@ -50,7 +50,7 @@ func (c Code) String() string {
 	return strconv.Itoa(int(c))
 }
 
-// ParseCode returns the code of a name, and whether there is one.
+// ParseCode returns the code with a name, and whether it exists.
 func ParseCode(name string) (Code, bool) {
 	i := slices.Index(codeNames[:], name)
 	return Code(i), i >= 0

@@ -15,17 +15,17 @@ type answers struct {
 	until time.Time // before anything is read
 	out   []byte
 	later []delayed
-	hangs time.Time // then nothing comes until this time; zero if it is not so
+	hangs time.Time // nothing is delivered until this time; zero for no delay
 	err   error     // that follows
 
 	in      []byte // from the agent, not yet scanned
 	scanner relay.AnswerScanner
-	raw     bool      // what comes is not followed any more, and passes as it is
-	made    *exchange // in whose answer a fault is made at present; nil for none
-	events  *events   // of a stream that is changed; nil for none
+	raw     bool      // data is not followed any more, and passes unmodified
+	made    *exchange // the exchange whose answer currently gets a fault, or nil
+	events  *events   // of a stream that is changed, or nil
 }
 
-// ready reports whether there is something for Read to do without the agent.
+// ready reports whether Read has something to do without the agent.
 func (a *answers) ready() bool {
 	return !a.until.IsZero() || len(a.out) > 0 || len(a.later) > 0 || !a.hangs.IsZero() || a.err != nil
 }
@@ -60,7 +60,7 @@ func (c *conn) scan() {
 	}
 }
 
-// overtaken notes that an exchange is answered before its request is complete. It gets no fault.
+// overtaken records that an exchange is answered before its request is complete. It gets no fault.
 func (i *Injector) overtaken(e *exchange) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -69,7 +69,7 @@ func (i *Injector) overtaken(e *exchange) {
 	}
 }
 
-// pass has the first n bytes read as they came.
+// pass delivers the first n bytes unmodified.
 func (c *conn) pass(n int) {
 	c.out = append(c.out, c.in[:n]...)
 	c.drop(n)
@@ -100,7 +100,7 @@ func (c *conn) stretch(e *exchange, n int, what relay.Stretch) {
 	}
 }
 
-// head begins an answer in which a fault is to be made, if it can be made in this one. The head has n bytes.
+// head begins an answer that should get a fault, if the fault applies to it. The head has n bytes.
 func (c *conn) head(e *exchange, n int) {
 	raw := bytes.Clone(c.in[:n])
 	h := capture.ParseResponseHead(raw)
@@ -132,8 +132,8 @@ func (c *conn) head(e *exchange, n int) {
 	c.out = append(c.out, raw...)
 }
 
-// stream begins an answer whose events are changed, and returns its head. One that is not an event stream, or a coded
-// one, is not touched.
+// stream begins an answer whose events are changed, and returns its head. It does not touch answers that are not event
+// streams, or are encoded.
 func (c *conn) stream(e *exchange, raw []byte, h *capture.Head) []byte {
 	framed := c.scanner.Chunked() || c.scanner.UntilClose()
 	if h.Status != 200 || h.Fields.MediaType() != "text/event-stream" || len(h.Fields.Codings()) > 0 || !framed {
@@ -147,7 +147,7 @@ func (c *conn) stream(e *exchange, raw []byte, h *capture.Head) []byte {
 	return raw
 }
 
-// changed has read what became of a piece of a stream, and does what follows it.
+// changed delivers the changed piece of a stream, and applies any following fault.
 func (c *conn) changed(pieces []delayed, then action) {
 	for _, p := range pieces {
 		if p.wait == 0 && len(c.later) == 0 {
@@ -201,7 +201,7 @@ func (c *conn) fail(err error, isFault bool) {
 	c.Conn.Close()
 }
 
-// withField gives a field of a raw head a value, in its place or else at the end, and returns what it was before.
+// withField sets a field of a raw head, in place or else at the end, and returns the previous value.
 func withField(head []byte, name, value string) (edited []byte, was string) {
 	line := []byte(name + ": " + value + "\r\n")
 	done := false

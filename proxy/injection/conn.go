@@ -102,7 +102,7 @@ func (c *conn) SetDeadline(t time.Time) error {
 	return errors.Join(c.SetReadDeadline(t), c.Conn.SetWriteDeadline(t))
 }
 
-// CloseWrite is called when the client sends no more, which ends faults that make it wait.
+// CloseWrite is called when the client stops sending, which ends faults that make it wait.
 func (c *conn) CloseWrite() error {
 	c.leave.Do(func() { close(c.left) })
 	c.i.mu.Lock()
@@ -132,7 +132,7 @@ func (c *conn) NetConn() net.Conn {
 	})
 }
 
-// wait waits until the time, and reports false if the client has left before. The error is for the read.
+// wait waits until a time, and returns false if the client has left before. The error is for the read.
 func (c *conn) wait(until time.Time) (waited bool, err error) {
 	c.mu.Lock()
 	deadline := c.deadline
@@ -253,7 +253,7 @@ func (c *conn) front() (e *exchange, known bool) {
 	return e, e.known
 }
 
-// start returns the exchange whose bytes are being written, which joins the queue of answers if it is new there.
+// start returns the exchange whose bytes are being written. A new exchange joins the queue of answers.
 func (c *conn) start() *exchange {
 	i := c.i
 	i.mu.Lock()

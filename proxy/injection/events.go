@@ -15,7 +15,7 @@ const (
 	goOn     action = iota
 	breakOff        // the connection breaks
 	endHere         // the stream ends in good form
-	hang            // nothing comes any more
+	hang            // nothing more is delivered
 )
 
 // delayed is data that comes some time after the data before it.

@@ -36,13 +36,13 @@ const (
 // A Description describes a kind of fault to users.
 type Description struct {
 	Kind  Kind
-	Value string // the name of its value, such as "D"; empty if it has none
+	Value string // the name of its value, such as "D", or empty
 	Does  string
 
 	Optional bool // it may do without the value
 }
 
-// Kinds describes all kinds of faults, in the order in which people are to read them.
+// Kinds describes all kinds of faults, in reading order.
 func Kinds() []Description { return append([]Description(nil), kinds...) }
 
 var kinds = []Description{
@@ -115,7 +115,7 @@ type Fault struct {
 	When       When
 }
 
-// A Spec is a fault and the agent in whose answers it is made.
+// A Spec is a fault and the agent whose answers get it.
 type Spec struct {
 	Agent string // its name, or "*" for all
 	Fault Fault

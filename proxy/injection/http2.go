@@ -18,8 +18,8 @@ import (
 	"a2atap/proxy/relay/h2"
 )
 
-// WrapHTTP2 is Wrap for an HTTP/2 connection. A second relay in between makes the faults, so the first one sees what an
-// agent with these faults would send. Closing the returned connection closes the other one.
+// WrapHTTP2 is Wrap for an HTTP/2 connection. A second relay in between injects the faults, so the first one sees what
+// an agent with these faults would send. Closing the returned connection closes the other one.
 func (i *Injector) WrapHTTP2(ctx context.Context, agent net.Conn) net.Conn {
 	near, far := join()
 	ctx, stop := context.WithCancel(ctx)
@@ -75,7 +75,7 @@ func (*breaker) Answer(int, []byte, []byte, []byte) []byte { return nil }
 // TooLarge implements relay.Editor.
 func (*breaker) TooLarge(int) {}
 
-// keep returns the exchange on a stream whose request is to be kept from the agent; nil if it is to go there.
+// keep returns the exchange on a stream whose request must not reach the agent, or nil to forward it.
 func (b *breaker) keep(stream uint32) *exchange {
 	b.i.mu.Lock()
 	defer b.i.mu.Unlock()
@@ -108,7 +108,7 @@ func (b *breaker) Instead(stream uint32) *h2.Instead {
 	return nil
 }
 
-// ownStatus returns the answer with the status of a fault, as one that is a trailer, too.
+// ownStatus returns a trailers-only answer with the status of a fault.
 func ownStatus(f *Fault) []byte {
 	head := []byte("HTTP/2 200\r\nServer: a2atap\r\nX-A2atap: fault\r\nContent-Type: application/grpc\r\n")
 	status := grpc.Status{Code: f.GRPC, Message: "a fault made by the tap: " + f.String()}

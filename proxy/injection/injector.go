@@ -23,11 +23,11 @@ const (
 // A Note reports a fault: its exchange, the change, and the replaced part of the agent's answer.
 type Note func(x int, fact capture.Fact)
 
-// A Notice tells the user that a fault is not made in calls over some transport, and why. It may be called often.
+// A Notice tells the user that a fault does not apply to calls over some transport, and why. It may be called often.
 type Notice func(text string)
 
-// An Injector makes the faults of a plan in the exchanges of one client connection. Like a relay.Observer, it learns of
-// the traffic before the relay forwards it. It wraps the connection to the agent.
+// An Injector injects the faults of a plan into the exchanges of one client connection. Like a relay.Observer, it
+// learns of the traffic before the relay forwards it. It wraps the connection to the agent.
 type Injector struct {
 	plan   *Plan
 	note   Note
@@ -39,7 +39,7 @@ type Injector struct {
 	streams map[uint32]*exchange // of asked, over HTTP/2
 	current *exchange
 	asked   map[int]*exchange // that have not ended
-	broken  *exchange         // in which the connection was broken off; nil if it was not
+	broken  *exchange         // the exchange in which the connection was broken off, or nil
 	left    *exchange         // in which GOAWAY was sent to the client; may be nil
 	last    uint32            // the last stream that the connection accepted then
 }
@@ -52,7 +52,7 @@ type exchange struct {
 	body   []byte       // of the request, up to maxHeld
 	long   bool         // there was more
 	fault  *Fault       // nil for none
-	known  bool         // whether there is a fault
+	known  bool         // whether it gets a fault
 	whole  bool         // the request is complete
 	passes bool         // a part of the request went to the agent, or must not be held
 	queued bool         // it is in the queue of a connection
@@ -170,7 +170,7 @@ func (i *Injector) Ended(x int) {
 	delete(i.asked, x)
 }
 
-// Fault returns the error to record for a broken exchange, which tells whether an injected fault was the cause.
+// Fault returns the error to record for a broken exchange, which shows whether an injected fault was the cause.
 func (i *Injector) Fault(x int, f relay.TransportError) relay.TransportError {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -208,7 +208,7 @@ func (i *Injector) mark(e *exchange, detail string, rewrites []capture.Rewrite) 
 	i.note(e.x, capture.Fact{Note: text, Rewrites: rewrites})
 }
 
-// breakOff notes that the connection breaks in an exchange. All others on it break, too.
+// breakOff records that the connection breaks in an exchange. All other exchanges on it break, too.
 func (i *Injector) breakOff(e *exchange) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -22,7 +22,7 @@ type counted struct {
 	calls int
 }
 
-// PlanFor returns the plan for the agent of that name, nil if no fault is for it.
+// PlanFor returns the plan for the agent with that name, or nil if it gets no faults.
 func PlanFor(agent string, specs []Spec) *Plan {
 	p := &Plan{}
 	for _, s := range specs {
@@ -37,8 +37,8 @@ func PlanFor(agent string, specs []Spec) *Plan {
 	return p
 }
 
-// choose counts a call, and returns the fault for its answer; nil for none. If several faults apply, the first counts.
-// unfit has the faults that would apply over another transport.
+// choose counts a call, and returns the fault for its answer, or nil. If several faults apply, the first counts. unfit
+// has the faults that would apply over another transport.
 func (p *Plan) choose(o a2a.Operation, over wire) (chosen *Fault, unfit []*Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

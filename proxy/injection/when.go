@@ -13,9 +13,9 @@ import (
 // by their number. The zero When selects all calls, or for stream faults all calls that stream; it excludes fetches of
 // the public agent card, which are selected only by name.
 //
-// As text it is OPERATION, #N, #N..M, #N.. or #..M, or both: SendStreamingMessage#2. An operation may be written as
-// any dialect calls it (message/stream); N alone is #N. Numbers count, from 1, the calls of the operation to the agent,
-// for each fault on its own.
+// As text it is OPERATION, #N, #N..M, #N.. or #..M, or both: SendStreamingMessage#2. An operation may have its name in
+// any dialect (message/stream); N alone is #N. Numbers count the calls of the operation to the agent from 1, separately
+// for each fault.
 type When struct {
 	Operation a2a.Operation // NoOperation is for all
 	First     int           // 0 is 1

@@ -13,7 +13,7 @@ import (
 	"a2atap/proxy/spelling"
 )
 
-// A ClientPattern gives a name to the clients that it fits. Make one with ParseClient.
+// A ClientPattern names the clients that match it. Create one with ParseClient.
 type ClientPattern struct {
 	Name string // of the client
 
@@ -133,8 +133,8 @@ func (p *ClientPattern) how() string {
 	return "--client " + p.kind
 }
 
-// fits reports whether a request with this head is by such a client, which has an address and shows a certificate with
-// this common name, if any.
+// fits reports whether a request with this head is by a matching client, given the client's address and the common name
+// of its certificate, if any.
 func (p *ClientPattern) fits(head []byte, address, certificate string) bool {
 	switch p.kind {
 	case kindUserAgent:
@@ -229,5 +229,5 @@ func ClientName(head []byte) (name, how string) {
 	return string(product), byUserAgent
 }
 
-// byWebhook means that a client was recognized by its use of an address that it was given for a webhook.
+// byWebhook means that a client was recognized because it used the address that it was given for a webhook.
 const byWebhook = "webhook"

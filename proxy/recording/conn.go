@@ -24,9 +24,9 @@ type Conn struct {
 	agent  capture.Peer
 	number uint64    // 0 until the first exchange; guarded by the queue's lock, like all below
 	stream uint32    // that the next exchange is on, of HTTP/2
-	passed time.Time // of what is reported next; zero if it has passed just now
+	passed time.Time // when the next reported traffic passed; zero for now
 	open   map[int]*exchange
-	recent [2]endedExchange // exchanges that have ended last; each side of a connection may still report one
+	recent [2]endedExchange // the newest ended exchanges; each side of a connection may still report one
 	first  []*exchange      // the first that have ended, at most maxFirst, while the client is looked for
 }
 
@@ -184,9 +184,9 @@ func (c *Conn) Upgraded(x int) {
 	}
 }
 
-// Passed sets when the traffic passed that is reported next, by another process. Without it, traffic passes when it is
-// reported. The record uses the nearest time that does not change the order of what was reported, and is not later than
-// the report.
+// Passed sets when the next reported traffic passed, for reports by another process. Without it, traffic passes when it
+// is reported. The recording uses the nearest time that keeps the order of the reports and is not later than the
+// report.
 func (c *Conn) Passed(at time.Time) {
 	c.lock()
 	defer c.unlock()
@@ -224,8 +224,8 @@ func (c *Conn) Fact(x int, f capture.Fact) {
 	}
 }
 
-// Recognised notes the result of a search for the client, which is over. Exchanges that were opened before get the right
-// name, also the first ones that have ended.
+// Recognised records the result of a finished search for the client. Earlier exchanges get the right name, too,
+// including the first ones that have ended.
 func (c *Conn) Recognised(found *Caller) {
 	peer := &capture.Peer{Name: found.Name, Addr: c.client, URL: found.Home.String(), How: found.How}
 	c.lock()
@@ -301,7 +301,7 @@ func (c *Conn) Ended(x int) {
 	}
 }
 
-// Abandon ends the exchanges that are open still, and returns how many there were.
+// Abandon ends the exchanges that are still open, and returns their number.
 func (c *Conn) Abandon() int {
 	c.lock()
 	defer c.unlock()
@@ -349,7 +349,7 @@ func newProtocol(answer []byte) string {
 	return name
 }
 
-// Protocol returns the protocol to which an exchange was upgraded, "" if it was not, and the agent's name.
+// Protocol returns the protocol to which an exchange was upgraded, or "", and the agent's name.
 func (c *Conn) Protocol(x int) (protocol, agent string) {
 	c.lock()
 	defer c.unlock()
@@ -366,13 +366,13 @@ type Caller struct {
 
 	Done      chan struct{} // closed when the search is over
 	Name, How string        // set before that; empty if it is not a known agent
-	Unseen    bool          // set before that: it may be an agent, but was gone when its process was looked for
-	Home      capture.Home  // its ports are set before that too
+	Unseen    bool          // set before that: it may be an agent, but was gone when its process was looked up
+	Home      capture.Home  // its ports are also set before that
 	Process   int           // set before that: its process id, which is never recorded; 0 if unknown
 }
 
-// name returns the client's name if it is an agent's. It is unseen if it may be one's, so that its User-Agent, which all
-// programs with the same library have, would be a second name. A nil Caller has neither.
+// name returns the client's name if it is an agent's. It is unseen if it may be an agent: then its User-Agent, which
+// all programs with the same library share, would be a second name. A nil Caller has neither.
 func (c *Caller) name(agent string) (name, how string, unseen bool) {
 	if c == nil {
 		return "", "", false
@@ -388,7 +388,7 @@ func (c *Caller) name(agent string) (name, how string, unseen bool) {
 	}
 }
 
-// unnamed reports whether the client is looked for, and was not found to be an agent.
+// unnamed reports whether the client was looked up and not found to be an agent.
 func (c *Caller) unnamed() bool {
 	if c == nil {
 		return false
@@ -415,7 +415,7 @@ func (c *Conn) home() string {
 	}
 }
 
-// NameNow returns the name of the client of a request as far as it is known; empty if it has none.
+// NameNow returns the currently known name of a request's client, or "".
 func (c *Conn) NameNow(head []byte) string {
 	for i := range c.r.opts.Clients {
 		if p := &c.r.opts.Clients[i]; p.fits(head, c.client, c.Certificate) {

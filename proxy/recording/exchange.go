@@ -12,16 +12,16 @@ type exchange struct {
 	conn     *Conn
 	agent    capture.Peer // the agent that receives it
 	on       uint32       // its stream of HTTP/2; 0 of others
-	client   string       // its client's name, "" if it is to be taken from its head
+	client   string       // its client's name, or "" to take it from the head
 	request  flow
 	answer   flow
 	upgraded bool   // what passes now is counted, and not recorded
 	protocol string // that the answer's head has changed to; "" if it has not
 	skipped  bool   // its beginning did not fit into the queue: it is not recorded
 	lost     int64  // bytes that did not fit
-	delivers bool   // it is a notification, and its client the agent that was given the webhook's address
+	delivers bool   // it is a notification, and its client is the agent that was given the webhook's address
 
-	late atomic.Pointer[capture.TransportFault] // that came after its end; for both
+	late atomic.Pointer[capture.TransportFault] // that came after its end; for both sides
 
 	progress
 }
@@ -30,9 +30,9 @@ type exchange struct {
 type flow struct {
 	size     int64       // bytes that passed
 	dropped  int64       // of those, not in the queue
-	cut      bool        // some did not fit, so the rest is left out too: a body with a gap is worse than one that ends
+	cut      bool        // some did not fit, so the rest is omitted, too: a truncated body is better than one with a gap
 	headless bool        // its head did not fit
-	endless  bool        // it is an event stream, as it seems, so that the limit of bodies is not for it
+	endless  bool        // it looks like an event stream, to which the limit of bodies does not apply
 	full     atomic.Bool // set by the recording goroutine: the limit is reached, send no more
 }
 

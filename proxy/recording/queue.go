@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// A piece is one thing that passed, on its way from the relay to the goroutine that records it.
+// A piece is one report about traffic, on its way from the relay to the recording goroutine.
 type piece struct {
 	kind    pieceKind
 	x       *exchange
 	at      time.Duration // since the queue's base
 	data    []byte        // in the segment's buffer
 	size    int64         // of an end: the bytes of the body that passed
-	dropped int64         // of an end: the part of size that is not in the pieces before it
+	dropped int64         // of an end: the part of size that is not in earlier pieces
 	lost    int64         // of pieceEnded: bytes that the queue had no room for
 	note    any           // *capture.Fact, *capture.SideEnd, *capture.TransportFault, or *capture.Peer
 }
@@ -55,9 +55,9 @@ var segments = sync.Pool{New: func() any {
 	return &segment{pieces: make([]piece, 0, 64), buf: make([]byte, 0, segmentSize)}
 }}
 
-// A queue holds pieces in order of arrival, up to a number of bytes. Adding allocates nothing in the usual case.
+// A queue holds pieces in order of arrival, up to a number of bytes. Adding usually allocates nothing.
 //
-// Its lock guards the producers' side of exchanges too, since both change together.
+// Its lock also guards the producers' side of exchanges, since both change together.
 type queue struct {
 	mu       sync.Mutex
 	ready    sync.Cond // there is something to take
@@ -66,7 +66,7 @@ type queue struct {
 	limit    int64
 	used     int64 // bytes in segments, those being recorded included
 	wait     bool  // a full queue makes the producer wait
-	stuck    bool  // then, if it waits: so does one that is not full
+	stuck    bool  // then, if it waits, even if it is not full
 	refuse   bool  // nothing but ends is taken any more
 	closed   bool
 	flushNow chan struct{} // take should not wait for more; capacity 1
@@ -76,7 +76,7 @@ type queue struct {
 
 	first, last *segment
 	busy        *segment  // what take handed out and was not released
-	lost        lossCount // exchanges of which nothing is in the queue, not yet reported
+	lost        lossCount // exchanges with no piece in the queue, not yet reported
 }
 
 // A lossCount counts the traffic that passed unrecorded.
@@ -90,10 +90,10 @@ func newQueue(limit int64, wait bool) *queue {
 	return q
 }
 
-// add copies data into the queue and stamps the time. It returns false if there is no room. A piece that must go in (it
-// is small, and there are at most a few for each exchange in the queue) may exceed the limit; so may any piece while
-// the queue is empty, so that a small limit cannot refuse a large head forever. The caller holds the lock, which a
-// waiting add gives up in between.
+// add copies data into the queue and stamps the time. It returns false if there is no room. A piece that must be added
+// (it is small, and there are at most a few for each exchange in the queue) may exceed the limit; so may any piece
+// while the queue is empty, so that a small limit cannot refuse a large head forever. The caller holds the lock, which
+// a waiting add releases in between.
 func (q *queue) add(p piece, data []byte, must bool) bool {
 	weight := int64(pieceWeight + len(data))
 	for !must && (q.stuck && q.wait || q.used > 0 && q.used+weight > q.limit) {
@@ -141,7 +141,7 @@ func signal(c chan<- struct{}) {
 	}
 }
 
-// hold waits until done is closed, but not after a time, nor when there is little room left or the queue is closed.
+// hold waits until done is closed, up to a deadline, but not if little room is left or the queue is closed.
 func (q *queue) hold(done <-chan struct{}, until time.Time) {
 	q.mu.Lock()
 	over := q.closed || q.used > q.limit/urgentPart
@@ -186,18 +186,18 @@ func (q *queue) segment(n int) *segment {
 	return s
 }
 
-// countLoss counts an exchange of which nothing is in the queue. The caller holds the lock.
+// countLoss counts an exchange with no piece in the queue. The caller holds the lock.
 func (q *queue) countLoss(bytes int64) {
 	q.lost.exchanges++
 	q.lost.bytes += bytes
 	q.ready.Signal()
 }
 
-// take waits for pieces and returns the first segment, which may be nil, and the losses until now. It returns false
-// when the queue is closed and empty. The segment stays counted until it is released.
+// take waits for pieces and returns the first segment, which may be nil, and the losses so far. It returns false when
+// the queue is closed and empty. The segment stays counted until it is released.
 //
-// When it had to wait it waits a moment longer for more: to wake this goroutine for each piece would cost those who add
-// them, which are in the path of the traffic, more than all the rest.
+// If take had to wait, it waits a moment longer for more pieces. Waking this goroutine for each piece would cost the
+// producers, which are in the path of the traffic, more than all other work.
 func (q *queue) take() (*segment, lossCount, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -242,7 +242,7 @@ func (q *queue) release(s *segment) {
 	segments.Put(s)
 }
 
-// stopWaiting makes a full queue refuse pieces from now on, those that wait for room included.
+// stopWaiting makes a full queue refuse pieces from now on, including those that wait for room.
 func (q *queue) stopWaiting() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -283,8 +283,8 @@ const (
 	urgentAfter = 10 * time.Millisecond // for so long
 )
 
-// urgent reports whether what waits has come to so much, or has waited for so long, that recording cannot give way to
-// the traffic any more. Waiting for the name of a client is not work that is late.
+// urgent reports whether so much is waiting, or for so long, that recording cannot yield to the traffic any more.
+// Waiting for the name of a client does not count.
 func (q *queue) urgent() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -26,7 +26,7 @@ const (
 	DefaultMaxEvent   = capture.DefaultBlockLimit
 )
 
-// A Policy is what happens to traffic that the capture cannot store in time.
+// A Policy decides about traffic that the capture cannot store in time.
 type Policy uint8
 
 // The policies.
@@ -47,18 +47,18 @@ type Options struct {
 	Seq, Conn uint64
 
 	QueueBytes int64 // bytes that may wait to be recorded; 0 is DefaultQueueBytes
-	MaxBody    int64 // bytes recorded of one body that is not an event stream; 0 is DefaultMaxBody
+	MaxBody    int64 // maximum recorded bytes of a body that is not an event stream; 0 is DefaultMaxBody
 	MaxEvent   int   // bytes recorded of one event; 0 is DefaultMaxEvent
 
 	IfFull Policy
 
 	Clients []ClientPattern // names that the user gives to clients; the first that fits counts
 
-	// OutOfTime reports whether there is no time left for streams that are compressed, or have very many events: the
-	// recording ends. It may be nil.
+	// OutOfTime reports whether there is no time left for streams that are compressed, or have very many events,
+	// because the recording ends. It may be nil.
 	OutOfTime func() bool
 
-	// Urgency is set while so much waits to be recorded that it cannot give way to traffic any more. It may be nil.
+	// Urgency is set while so much waits to be recorded that recording cannot yield to traffic any more. It may be nil.
 	Urgency *background.Urgency
 
 	// OnLoss is called once for each cause of a loss: ErrBehind, or the Sink's first error. OnStop is called once, with
@@ -103,7 +103,7 @@ type Stats struct {
 	Exchanges     uint64 // opened in the capture
 	Open          int    // of those, not yet closed
 	Bytes         int64  // of heads, bodies and events that were recorded
-	Unrelated     uint64 // of those, without a sign of A2A, so that their bodies were not recorded
+	Unrelated     uint64 // of those, exchanges without a sign of A2A, whose bodies were not recorded
 	LostExchanges int64  // exchanges of which nothing was recorded
 	LostBytes     int64  // bytes that passed unrecorded since the capture failed or was behind; limits are not counted
 
@@ -161,7 +161,7 @@ func (r *Recorder) Close(ctx context.Context) error {
 	return r.err
 }
 
-// Of small pieces so many take a few microseconds, and asking the clock after each would take as much as they do.
+// This many small pieces take a few microseconds. Reading the clock after each would double that.
 const few, smallPiece = 8, 512
 
 // manySteps bounds the steps of a batch: if there are more, they are appended before more pieces are recorded. A few
@@ -227,8 +227,7 @@ func (r *Recorder) StopWaiting() { r.q.stopWaiting() }
 // waits at once instead of waiting until the queue is full.
 func (r *Recorder) Hinder(stuck bool) { r.q.hinder(stuck) }
 
-// AsksForCertificates reports whether a client's name may depend on its certificate, which it shows only if it is
-// asked.
+// AsksForCertificates reports whether a client's name may depend on its certificate, which it shows only on request.
 func (r *Recorder) AsksForCertificates() bool {
 	return slices.ContainsFunc(r.opts.Clients, func(p ClientPattern) bool { return p.kind == kindCert })
 }
@@ -274,8 +273,8 @@ func (r *Recorder) Waiting() (bytes, limit int64) {
 	return r.q.used, r.q.limit
 }
 
-// Behind returns how long the oldest piece in the queue has waited. Everything that passed before that is with the
-// sink. Behind may be called at any time, by several goroutines.
+// Behind returns how long the oldest piece in the queue has waited. The sink has all earlier traffic. Behind may be
+// called at any time, by several goroutines.
 func (r *Recorder) Behind() time.Duration {
 	r.q.mu.Lock()
 	defer r.q.mu.Unlock()
@@ -354,7 +353,7 @@ func (r *Recorder) steps(steps []capture.Step, p *piece) []capture.Step {
 		if to.How == byUserAgent {
 			to.Name = r.programs.name(to.Name, x.conn.caller.Load())
 		}
-		if !x.peer.Anonymous() || to.Name == "" || to.Name == x.agent.Name { // it was given a name that comes first
+		if !x.peer.Anonymous() || to.Name == "" || to.Name == x.agent.Name { // it was given a name that takes precedence
 			to.Name, to.How = x.peer.Name, x.peer.How
 		}
 		if to != x.peer {
@@ -370,7 +369,7 @@ func (r *Recorder) steps(steps []capture.Step, p *piece) []capture.Step {
 			x.fault = p.note.(*capture.TransportFault)
 		}
 	case pieceLateFault:
-		if f := p.note.(*capture.TransportFault); x.fault != f { // else its end has taken it up
+		if f := p.note.(*capture.TransportFault); x.fault != f { // otherwise its end has removed it
 			add(capture.Fact{Note: "after the exchange was complete: " + f.Detail})
 		}
 	case pieceEnded:
@@ -379,7 +378,7 @@ func (r *Recorder) steps(steps []capture.Step, p *piece) []capture.Step {
 	return steps
 }
 
-// begin opens an exchange: it gets its number, its id and its client's name.
+// begin opens an exchange: it assigns its number, its id and its client's name.
 func (r *Recorder) begin(x *exchange, p *piece) capture.Step {
 	r.seq++
 	x.seq, x.started = r.seq, p.at

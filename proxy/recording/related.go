@@ -20,12 +20,12 @@ const (
 	OnlyA2A
 )
 
-// relation tells whether an exchange is recorded with its bodies.
+// A relation is whether an exchange is recorded with its bodies.
 type relation uint8
 
 const (
 	related   relation = iota // A2A: it is recorded completely, like all traffic of a tap
-	adjacent                  // a call in scope that is not A2A: it is recorded completely, too
+	adjacent                  // a call in scope that is not A2A; also recorded completely
 	undecided                 // no sign yet: its steps are held back
 	unrelated                 // of its bodies the sizes are recorded
 )
@@ -33,8 +33,8 @@ const (
 // maxSought bounds how much of an exchange is searched for a sign, in bytes of its bodies.
 const maxSought = 64 << 10
 
-// signs are names of members and values that are in the messages of every dialect, and hardly elsewhere. One is enough:
-// recording an exchange outside A2A does less harm than missing an A2A exchange.
+// signs are names of members and values that messages of every dialect contain, and other messages hardly ever. One is
+// enough: recording an exchange outside A2A does less harm than missing an A2A exchange.
 var signs = [][]byte{
 	[]byte(`"messageId"`), []byte(`"message_id"`), []byte(`"contextId"`), []byte(`"context_id"`),
 	[]byte(`"taskId"`), []byte(`"task_id"`), []byte(`"statusUpdate"`), []byte(`"status-update"`),
@@ -43,7 +43,7 @@ var signs = [][]byte{
 	envelope,
 }
 
-// envelope is the sign of JSON-RPC, which MCP and others have, too.
+// envelope is the sign of JSON-RPC, which MCP and other protocols also use.
 var envelope = []byte(`"jsonrpc"`)
 
 // headSigns are beginnings of header fields that only A2A has.
@@ -57,7 +57,7 @@ type seeker struct {
 	coded   []byte   // the body, if it is coded
 	sought  int      // bytes of bodies
 	tail    []byte   // of the last searched piece: a sign may be split
-	rpc     bool     // it is JSON-RPC, and the end of its request tells of which protocol
+	rpc     bool     // it is JSON-RPC, and the end of its request shows the protocol
 	noted   bool     // the record has a note that bodies are missing
 }
 
@@ -118,7 +118,7 @@ func (s *seeker) answers(head []byte) relation {
 	return undecided
 }
 
-// reads returns the relation that a piece of a body shows. What is coded is searched when enough of it has come.
+// reads returns the relation that a piece of a body shows. An encoded body is searched once enough of it has arrived.
 func (s *seeker) reads(p []byte, in Scope) relation {
 	s.sought += len(p)
 	if len(s.codings) > 0 {
@@ -130,7 +130,7 @@ func (s *seeker) reads(p []byte, in Scope) relation {
 	return s.search(p, in)
 }
 
-// decoded returns the relation that the coded body shows, as far as it has come.
+// decoded returns the relation that the encoded body shows so far.
 func (s *seeker) decoded(in Scope) relation {
 	if len(s.coded) == 0 {
 		return undecided
@@ -152,7 +152,7 @@ func (s *seeker) search(p []byte, in Scope) relation {
 			return related
 		}
 		if s.rpc = true; in == Recognized {
-			return adjacent // or A2A; the next exchange with the agent has to show a sign, too
+			return adjacent // or A2A; the next exchange with the agent must show a sign, too
 		}
 	}
 	switch {
@@ -213,8 +213,7 @@ func (x *exchange) decide(p *piece) relation {
 	return undecided
 }
 
-// withoutBodies appends the steps of an exchange outside A2A that were held back: its heads, and the sizes of its
-// bodies.
+// withoutBodies appends the held-back steps of an exchange outside A2A: its heads, and the sizes of its bodies.
 func (r *Recorder) withoutBodies(steps []capture.Step, x *exchange) []capture.Step {
 	for _, s := range x.held {
 		withheld := true

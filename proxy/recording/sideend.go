@@ -8,15 +8,15 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// A taken is how much of an answer a client has read after it half-closed its connection.
+// A taken is how much of an answer a client has received after it half-closed its connection.
 type taken struct {
 	size  int64         // bytes of the body
-	since time.Duration // when more came, which it is not known to have taken; 0 if none did
+	since time.Duration // when more was sent, which it is not known to have received; 0 if nothing was
 }
 
-// sideEnded notes that a side has ended its part, and returns the step to record, if the end is new. Later information
-// about the same end does not change its time and position. A client that half-closed leaves by another end: after the
-// data that it read, and before the rest.
+// sideEnded records that a side has ended its part, and returns the step to record, if the end is new. Later
+// information about the same end does not change its time and position. A client that half-closed ends a second time
+// when it leaves: after the data that it read, and before the rest.
 func (x *progress) sideEnded(e capture.SideEnd, at time.Duration) (end capture.SideEnd, isNew bool) {
 	e.At = at
 	i := len(x.ends) - 1

@@ -7,8 +7,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A stepLoss is the loss of one step if the sink refuses its batch. It is noted beforehand, since steps belong to the
-// sink once they are appended.
+// A stepLoss is the loss of one step if the sink refuses its batch. It is computed beforehand, since steps belong to
+// the sink once they are appended.
 type stepLoss struct {
 	seq    uint64
 	bytes  int64
@@ -18,7 +18,7 @@ type stepLoss struct {
 	at     time.Duration // of the Closed
 }
 
-// append hands steps to the sink, behind those ends that it refused before. Steps that it refuses are counted as lost.
+// append passes steps to the sink, after any ends that it refused before. Refused steps are counted as lost.
 func (r *Recorder) append(steps []capture.Step) {
 	if len(r.retry) > 0 {
 		steps = append(r.retry, steps...)

@@ -10,8 +10,7 @@ import (
 	"a2atap/proxy/internal/rawhead"
 )
 
-// A stream cuts an event stream into events, its content coding taken off first if it has one, or an answer of gRPC
-// into messages.
+// A stream splits an event stream into events, after removing any content coding, or a gRPC answer into messages.
 type stream struct {
 	split     splitter
 	decoder   *capture.StreamDecoder // nil without a content coding
@@ -47,7 +46,7 @@ func (s *expansion) excessive() bool {
 
 const streamType = "text/event-stream"
 
-// mayStream tells quickly whether openStream could return a stream.
+// mayStream quickly decides whether openStream could return a stream.
 func mayStream(head []byte) bool {
 	for rest := head; ; {
 		slash := bytes.IndexByte(rest, '/')
@@ -68,8 +67,8 @@ func around(text []byte, at int, before, after string) bool {
 		bytes.EqualFold(text[at:to], []byte(after))
 }
 
-// openStream returns a stream if the answer with this head is one, else nil. A stream with an unknown content coding is
-// recorded like any other body.
+// openStream returns a stream if the answer with this head is a stream, otherwise nil. A stream with an unknown content
+// coding is recorded like any other body.
 func openStream(head []byte, limit int) *stream {
 	switch kind := capture.MediaType(string(rawhead.Value(head, "Content-Type"))); {
 	case capture.IsGRPC(kind):
@@ -89,8 +88,8 @@ func openStream(head []byte, limit int) *stream {
 	return s
 }
 
-// write adds the next bytes and returns the blocks that they complete. The error is returned once; the bytes in which
-// it happened, and what comes after them, are counted.
+// write adds the next bytes and returns the blocks that they complete. The error is returned once; the bytes that
+// caused it, and all later bytes, are counted.
 func (s *stream) write(p []byte) (events []event, err error) {
 	switch {
 	case s.failed:
@@ -124,7 +123,7 @@ func (s *stream) flush() (events []event) {
 	return s.read(events, s.split.Flush())
 }
 
-// An event is a block of a stream, and what its lines say.
+// An event is a block of a stream, with its parsed lines.
 type event struct {
 	capture.Event
 	fields *capture.EventFields

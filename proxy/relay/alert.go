@@ -1,9 +1,9 @@
 package relay
 
 // endRefusedSession answers with 502 if the agent ends the TLS session before it has sent anything. In TLS 1.3, an
-// agent that requires another certificate of the client reports it only after the handshake, since the handshake is
-// over earlier for the client (RFC 8446 section 4.4.2.4). The exchange lasts until the request is complete, so that the
-// record has the whole request. endRefusedSession reports false if a part of an answer has passed.
+// agent that requires another client certificate reports this only after the client has completed the handshake (RFC
+// 8446 section 4.4.2.4). The exchange stays open until the request is complete, so that the whole request is recorded.
+// endRefusedSession returns false if a part of an answer has passed.
 func (a *answers) endRefusedSession(err error) bool {
 	x := a.front()
 	if x == nil || a.x != nil || len(a.in.Unread()) > 0 || !a.takeTurn(x, false) {
@@ -18,7 +18,8 @@ func (a *answers) endRefusedSession(err error) bool {
 	return true
 }
 
-// sessionRefused notes that an exchange will have no answer but our own, and reports its end if its request is complete.
+// sessionRefused marks an exchange whose only answer is the relay's own, and reports its end if its request is
+// complete.
 func (p *pair) sessionRefused(x *exchange) {
 	p.mu.Lock()
 	x.refused = true

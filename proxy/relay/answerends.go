@@ -34,8 +34,8 @@ func (a *answers) refuseTLS(x *exchange) {
 	a.writeFinal(OwnAnswer(a.cfg.Mark, f))
 }
 
-// unsolicited forwards bytes that answer no request. Blank lines between answers do no harm; after anything else, no
-// one can tell which answer belongs to which request. It reports whether an answer may follow.
+// unsolicited forwards bytes that answer no request, and reports whether an answer may follow. Blank lines between
+// answers do no harm. After any other bytes, answers can no longer be assigned to requests.
 func (a *answers) unsolicited() bool {
 	b := a.in.Unread()
 	blank := len(bytes.Trim(b, "\r\n")) == 0
@@ -114,7 +114,7 @@ func (a *answers) readFailed(err error) {
 	}
 }
 
-// where says what the agent broke off. The lock is held.
+// where names the part that the agent broke off. The lock is held.
 func (a *answers) where() string {
 	switch {
 	case a.x != nil:
@@ -149,7 +149,7 @@ func (a *answers) endByClose() {
 	a.written(a.x)
 }
 
-// passPartial passes on what there is of an answer that broke off.
+// passPartial forwards the part of a broken answer that has arrived.
 func (a *answers) passPartial() {
 	a.send(a.releaseHeld())
 	if a.by != nil {

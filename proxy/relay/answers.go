@@ -14,7 +14,7 @@ import (
 type answers struct {
 	*pair
 	agent     net.Conn // its own: the pair's may be the next one already
-	authority string   // that names it in messages; "" if its name is not known
+	authority string   // the name for messages; "" if unknown
 	in        inflow.Buffer
 	find      headFinder
 	x         *exchange // the one being answered, nil between answers
@@ -25,7 +25,7 @@ type answers struct {
 	by        Change      // the content is changed while it passes; nil if it is not
 	unproven  []*exchange // whose answer was complete after the client had ended its sending
 	taking    Taking      // Refused or TakenThenReset once the client accepts no more, else TakingUnknown
-	sentWhole bool        // the client has received what was written to it after it had ended its sending
+	sentWhole bool        // the client has received data that was written after it stopped sending
 	sentAt    time.Time   // when that was
 	mark      Mark        // of that
 	alerted   bool        // a closing alert followed before the result was known
@@ -53,7 +53,7 @@ func (a *answers) run() {
 	a.proveAll(true)
 }
 
-// answer relays one answer, interim or final, whose head has n bytes, and reports whether another may follow.
+// answer relays one answer, interim or final, with a head of n bytes, and reports whether another answer may follow.
 func (a *answers) answer(x *exchange, n int) bool {
 	raw := a.in.Unread()[:n]
 	status, b, err := scanAnswer(raw, x.method, a.cfg.HeadLimit)
@@ -103,7 +103,7 @@ func (a *answers) rest() bool {
 	return true
 }
 
-// awaitHead waits for a complete head and returns its exchange and length; nil if there will be none.
+// awaitHead waits for a complete head and returns its exchange and length, or nil if no head will arrive.
 func (a *answers) awaitHead() (x *exchange, n int) {
 	a.find = headFinder{}
 	for {
@@ -136,7 +136,7 @@ func (a *answers) awaitHead() (x *exchange, n int) {
 	}
 }
 
-// fill reads once, and reports whether there is something new.
+// fill reads once, and reports whether new bytes arrived.
 func (a *answers) fill() bool {
 	for {
 		limited := a.limitHold()
@@ -158,8 +158,8 @@ func (a *answers) fill() bool {
 	}
 }
 
-// pass describes the bytes of the answer read so far, of which the first head bytes are its head, and forwards them. It
-// reports whether the answer may continue.
+// pass describes and forwards the bytes of the answer read so far; the first head bytes are its head. It reports
+// whether the answer may continue.
 func (a *answers) pass(head int) bool {
 	a.lookAtClient()
 	unread := a.in.Unread()
@@ -206,7 +206,7 @@ func (a *answers) complete() {
 	}
 }
 
-// endAnswer notes that the answer is complete and written, and reports whether another may follow.
+// endAnswer records that the answer is complete and written, and reports whether another answer may follow.
 func (a *answers) endAnswer() bool {
 	x := a.x
 	a.x = nil
@@ -276,8 +276,8 @@ func (a *answers) decide(x *exchange, taken bool) {
 	a.decided.Broadcast()
 }
 
-// upgrade relays the agent's data after it has accepted an upgrade. It reports the upgrade before it forwards it, so
-// that no later data of the client can be reported first.
+// upgrade relays the agent's data after an accepted upgrade. It reports the upgrade before it forwards it, so that
+// later data from the client is reported later.
 func (a *answers) upgrade(x *exchange, head int) bool {
 	raw := a.in.Unread()[:head]
 	a.obs.Answer(x.n, raw)
@@ -294,7 +294,7 @@ func (a *answers) upgrade(x *exchange, head int) bool {
 }
 
 // hold holds back bytes of the body; before is the state of the body before them. It returns the bytes to send now: the
-// whole answer, edited, when it is complete, or as it came when it has grown too large.
+// edited answer when it is complete, or the unmodified answer when it has grown too large.
 func (a *answers) hold(before body, b []byte) []byte {
 	if !a.held.add(before, b) {
 		a.edit.TooLarge(a.x.n)
@@ -309,7 +309,8 @@ func (a *answers) hold(before body, b []byte) []byte {
 	return nil
 }
 
-// limitHold limits the next read of the agent to the time in which an answer may be held, and reports whether it does.
+// limitHold limits the agent's next read to the time for which an answer may be held, and reports whether such a limit
+// applies.
 func (a *answers) limitHold() bool {
 	if !a.held.limited() {
 		return false
@@ -324,7 +325,7 @@ func (a *answers) endHold() []byte {
 	return a.unlimited()
 }
 
-// unlimited ends the holding of an answer and returns it as it came.
+// unlimited removes the time limit, stops holding the answer, and returns it unmodified.
 func (a *answers) unlimited() []byte {
 	a.liftLimit()
 	return a.releaseHeld()
@@ -350,7 +351,7 @@ func (a *answers) edited() []byte {
 	return a.releaseHeld()
 }
 
-// releaseHeld ends the holding of an answer and returns it as it came.
+// releaseHeld stops holding an answer and returns it unmodified.
 func (a *answers) releaseHeld() []byte {
 	h := a.held
 	if a.held = nil; h == nil {
@@ -360,7 +361,7 @@ func (a *answers) releaseHeld() []byte {
 	return h.wire
 }
 
-// changed returns the bytes to send of an answer whose content is changed while it passes: its head, if it has just
+// changed returns the bytes to send for an answer whose content is changed in transit: its head, if that has just
 // arrived, and the Change's result for the bytes b of its body. before is the state of the body before b.
 func (a *answers) changed(head []byte, before body, b []byte) []byte {
 	out := append([]byte(nil), head...)

@@ -1,8 +1,7 @@
 package relay
 
-// refuseRest ends a request whose body is malformed when the agent already has a part of it. If the agent has not begun
-// to answer, the client gets the relay's own answer, after the answers due before it. Otherwise both connections are
-// reset.
+// refuseRest ends a request with a malformed body of which the agent already has a part. If the agent has not begun to
+// answer, the client gets the relay's own answer, after all earlier answers. Otherwise both connections are reset.
 func (r *requests) refuseRest(err error) {
 	if r.agent == nil { // the client has the error already, or gets it here
 		if r.refusal != nil {

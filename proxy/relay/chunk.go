@@ -2,7 +2,7 @@ package relay
 
 import "math"
 
-// A pieceKind says what a stretch of body bytes is.
+// A pieceKind tells what a run of body bytes is.
 type pieceKind uint8
 
 const (
@@ -11,8 +11,8 @@ const (
 	pieceTrailer                  // field lines after the last chunk, without the closing blank line
 )
 
-// maxChunkLine is how many bytes the line of a chunk size may have, its extensions included: RFC 9112 section 7.1.1
-// asks for a limit.
+// maxChunkLine is the maximum length in bytes of a chunk size line, including extensions: RFC 9112 section 7.1.1
+// requires a limit.
 const maxChunkLine = 16 << 10
 
 // chunkState is what a chunked body expects next. RFC 9112 section 7.1.
@@ -34,8 +34,8 @@ const (
 	chunkEnd                           // nothing: the body is complete
 )
 
-// chunks is the state of a chunked body. With only its trailer limit set it begins one. It is a plain value: a copy
-// looks ahead without disturbing the original.
+// chunks is the state of a chunked body. A value with only the trailer limit set is the initial state. Copies are
+// independent, so a copy can look ahead.
 type chunks struct {
 	state   chunkState
 	left    int64 // data bytes left in the current chunk, while its size is read the size so far

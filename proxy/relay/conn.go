@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// LingerTime is how long a connection that we or the agent have ended may still be read from, so that the client gets
-// to see the last bytes: closing with bytes unread would reset it (RFC 9112 section 9.6).
+// LingerTime is how long the relay keeps reading from a connection that it or the agent has ended, so that the client
+// receives the last bytes. Closing with unread bytes would reset the connection (RFC 9112 section 9.6).
 const LingerTime = 500 * time.Millisecond
 
 // base returns the connection at the bottom of c.
@@ -44,7 +44,7 @@ func CloseWrite(c net.Conn) {
 	}
 }
 
-// Reset closes c so that the other end sees a reset, at once and without a closing alert.
+// Reset closes c at once, without a closing alert, so that the other end sees a reset.
 func Reset(c net.Conn) {
 	below := base(c)
 	if tcp, ok := below.(interface{ SetLinger(int) error }); ok {
@@ -53,13 +53,13 @@ func Reset(c net.Conn) {
 	below.Close()
 }
 
-// WriteFinal writes one of the relay's own answers and closes the connection in such a way that the client can read the
-// answer: RFC 9112 section 9.6.
+// WriteFinal writes one of the relay's own answers, and closes the connection so that the client can still read it: RFC
+// 9112 section 9.6.
 func WriteFinal(client net.Conn, answer []byte) {
 	client.SetDeadline(time.Now().Add(LingerTime))
 	if _, err := client.Write(answer); err == nil {
 		CloseWrite(client)
-		io.Copy(io.Discard, client) //nolint:errcheck // whatever it is, it is over
+		io.Copy(io.Discard, client) //nolint:errcheck // the connection is finished in any case
 	}
 	client.Close()
 }

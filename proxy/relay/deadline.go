@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// setReadDeadline sets how long the next read of the client may take, and reports whether there is any time left.
-// Deadlines are looked at when they pass, not moved with each exchange: if one is in flight then, nothing happens.
+// setReadDeadline sets the time limit for the client's next read, and reports whether any time is left. A deadline is
+// not moved with each exchange: it is checked when it passes, and ignored if an exchange is in flight.
 func (r *requests) setReadDeadline() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -37,8 +37,8 @@ func (r *requests) setReadDeadline() bool {
 	return true
 }
 
-// setReadDeadline sets how long the next read of the agent may take, and reports whether there is any time left for the
-// answer that is due. Like the client's, the deadline is looked at when it passes, not moved with each exchange.
+// setReadDeadline sets the time limit for the agent's next read, and reports whether any time is left for the pending
+// answer. Like the client's, the deadline is checked when it passes, not moved with each exchange.
 func (a *answers) setReadDeadline() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -2,13 +2,13 @@ package relay
 
 import "time"
 
-// Edited calls an Editor under Guard. Without one, and after a panic, everything passes as it came.
+// Edited calls an Editor under Guard. Without an Editor, and after a panic, everything passes unmodified.
 type Edited struct {
 	Guard
 	By Editor // nil without one
 }
 
-// On reports whether there is an Editor to be asked.
+// On reports whether an Editor is active.
 func (e *Edited) On() bool { return e.By != nil && !e.Broken() }
 
 // Request returns the head to send instead of head.
@@ -21,8 +21,8 @@ func (e *Edited) Request(x int, head []byte) (edited []byte) {
 	return edited
 }
 
-// HoldRequest returns how many bytes of a request's body may be held, and until when, from now on: the zero time is
-// forever.
+// HoldRequest returns how many bytes of a request's body may be held, and the deadline; the zero time means no
+// deadline.
 func (e *Edited) HoldRequest(x int, head, begun []byte, whole bool) (limit int, until time.Time) {
 	by, ok := e.By.(RequestEditor)
 	if !ok || !e.On() {
@@ -36,7 +36,7 @@ func (e *Edited) HoldRequest(x int, head, begun []byte, whole bool) (limit int, 
 	return limit, until
 }
 
-// KeepRequest reports whether a held request is to be held on, given what there is of its body.
+// KeepRequest reports whether to keep holding a request, given the body so far.
 func (e *Edited) KeepRequest(x int, body []byte) (on bool) {
 	if e.On() {
 		defer e.Recover("editor")
@@ -45,7 +45,7 @@ func (e *Edited) KeepRequest(x int, body []byte) (on bool) {
 	return on
 }
 
-// RequestTooSlow says that a held request was not complete in time, or that there was no room for it.
+// RequestTooSlow reports that a held request was not complete in time, or that there was no room for it.
 func (e *Edited) RequestTooSlow(x int) {
 	if e.On() {
 		defer e.Recover("editor")
@@ -53,7 +53,7 @@ func (e *Edited) RequestTooSlow(x int) {
 	}
 }
 
-// HeldRequest returns all bytes to send instead of a held request; nil means the request as it came.
+// HeldRequest returns the complete replacement for a held request, or nil to send it unmodified.
 func (e *Edited) HeldRequest(x int, head, body, trailer []byte) (edited []byte) {
 	if e.On() {
 		defer e.Recover("editor")
@@ -71,7 +71,7 @@ func (e *Edited) Hold(x int, head []byte) (limit int) {
 	return limit
 }
 
-// Answer returns all bytes to send instead of a held answer; nil means the answer as it came.
+// Answer returns the complete replacement for a held answer, or nil to send it unmodified.
 func (e *Edited) Answer(x int, head, body, trailer []byte) (edited []byte) {
 	if e.On() {
 		defer e.Recover("editor")
@@ -99,7 +99,7 @@ func (e *Edited) Next(by Change, p []byte, last bool) (out []byte) {
 	return out
 }
 
-// TooLarge says that an answer outgrew what Hold allowed, or that there was no room for it.
+// TooLarge reports that an answer outgrew the limit from Hold, or that there was no room for it.
 func (e *Edited) TooLarge(x int) {
 	if e.On() {
 		defer e.Recover("editor")
@@ -107,7 +107,7 @@ func (e *Edited) TooLarge(x int) {
 	}
 }
 
-// Until says until when an answer may be held, from now on; the zero time is forever.
+// Until returns the deadline for holding an answer; the zero time means no deadline.
 func (e *Edited) Until(x int) (until time.Time) {
 	by, ok := e.By.(DoubtfulEditor)
 	if !ok || !e.On() {
@@ -120,7 +120,7 @@ func (e *Edited) Until(x int) (until time.Time) {
 	return until
 }
 
-// Keep reports whether a held answer is to be held on, given what there is of its body.
+// Keep reports whether to keep holding an answer, given the body so far.
 func (e *Edited) Keep(x int, body []byte) (on bool) {
 	by, ok := e.By.(DoubtfulEditor)
 	if !ok || !e.On() {
@@ -130,7 +130,7 @@ func (e *Edited) Keep(x int, body []byte) (on bool) {
 	return by.Keep(x, body)
 }
 
-// TooSlow says that a held answer was not complete in time, and what there was of its body.
+// TooSlow reports that a held answer was not complete in time, with the body so far.
 func (e *Edited) TooSlow(x int, body []byte) {
 	if by, ok := e.By.(DoubtfulEditor); ok && e.On() {
 		defer e.Recover("editor")

@@ -2,5 +2,5 @@
 
 package relay
 
-// openFileLimit returns how many descriptors this process may have, 0 if that is not known.
+// openFileLimit returns how many descriptors this process may have, or 0 if unknown.
 func openFileLimit() uint64 { return 0 }

@@ -4,7 +4,7 @@ package relay
 
 import "syscall"
 
-// openFileLimit returns how many descriptors this process may have, 0 if that is not known.
+// openFileLimit returns how many descriptors this process may have, or 0 if unknown.
 func openFileLimit() uint64 {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

@@ -19,14 +19,14 @@ import (
 // The kinds of TransportError.
 const (
 	KindRefused     = "refused"     // HTTP whose framing is wrong or ambiguous; Detail cites the RFC
-	KindNotHTTP     = "not-http"    // bytes that are not HTTP/1 at all
+	KindNotHTTP     = "not-http"    // bytes that are not HTTP/1
 	KindUnreachable = "unreachable" // no connection to the agent
 	KindTLS         = "tls"         // a connection to the agent, but no TLS session on it, or TLS where none was asked for
-	KindTimeout     = "timeout"     // an end was too slow: to accept, with a head, or in a tunnel with anything at all
+	KindTimeout     = "timeout"     // an end was too slow to accept, to send a head, or to send anything in a tunnel
 	KindReset       = "reset"       // one end reset its connection
-	KindTruncated   = "truncated"   // one end closed its connection inside a message, or before one that was due
+	KindTruncated   = "truncated"   // one end closed its connection in the middle of a message, or before a message that was due
 	KindClientLeft  = "client-left" // the client closed its connection before the answer was complete
-	KindUnsolicited = "unsolicited" // bytes that belong to no request; passed on as they came
+	KindUnsolicited = "unsolicited" // bytes that belong to no request; forwarded unmodified
 	KindShutdown    = "shutdown"    // the proxy was stopped
 )
 
@@ -42,10 +42,10 @@ const (
 type TransportError struct {
 	Kind   string // one of the Kind constants
 	Side   string // one of the Side constants: who did it
-	Detail string // for people: what was seen, with RFC and section where one was violated
+	Detail string // a description for people, with the RFC section that was violated, if any
 	Status int    // status of the relay's own answer to the client, 0 without one
-	// with exchange -1, the bytes that arrived; after a refused head, the bytes that followed it: the first 64 KiB at
-	// most
+	// with exchange -1, the bytes that arrived; after a refused head, the bytes that followed it; at most the first 64
+	// KiB
 	Bytes []byte
 
 	advice string // for the relay's own answer: what to do, if it does not follow from the rest
@@ -143,14 +143,15 @@ func Reason(err error) string {
 	}
 }
 
-// isAlert reports whether the other end of TLS has sent an alert (RFC 8446 section 6), which package tls marks in no
-// other way.
+// isAlert reports whether the TLS peer has sent an alert (RFC 8446 section 6). Package tls offers no other way to
+// detect one.
 func isAlert(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "remote error"
 }
 
-// Exhausted returns the message for the user if an error means that this machine has no more file descriptors; else "".
+// Exhausted returns a message for the user if the error means that this machine is out of file descriptors, otherwise
+// "".
 func Exhausted(err error) string {
 	switch {
 	case isErrno(err, syscall.EMFILE):
@@ -166,7 +167,7 @@ func Exhausted(err error) string {
 	return ""
 }
 
-// isErrno reports whether an error comes from one of the system. Those of a resolver keep only its text.
+// isErrno reports whether an error comes from a system error. Errors of a resolver contain only the text.
 func isErrno(err error, number syscall.Errno) bool {
 	var dns *net.DNSError
 	return errors.Is(err, number) || errors.As(err, &dns) && strings.Contains(dns.Err, number.Error())

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// fields collects what the field lines of a head say about its framing.
+// fields collects what the fields of a head declare about its framing.
 type fields struct {
 	hosts             int
 	hostStart, hostTo int
@@ -47,7 +47,7 @@ func blanks(b []byte) (n int) {
 	return n
 }
 
-// take notes what one field says about framing.
+// take records what one field declares about framing.
 func (f *fields) take(name, value []byte) error {
 	switch len(name) {
 	case len("expect"):
@@ -124,7 +124,7 @@ func (f *fields) takeCoding(value []byte) error {
 
 var semicolon = []byte{';'}
 
-// isToken reports whether b holds only characters of a token: RFC 9110 section 5.6.2.
+// isToken reports whether b consists only of token characters: RFC 9110 section 5.6.2.
 func isToken(b []byte) bool {
 	for _, c := range b {
 		if !tokenChar[c] {

@@ -6,7 +6,7 @@ import (
 	"a2atap/proxy/hostname"
 )
 
-// A destination is where the request that is being read goes.
+// A destination is the target of the request being read.
 type destination struct {
 	Target
 	authority string // as it is written in the request
@@ -37,8 +37,8 @@ func (r *requests) route(head []byte) (err error) {
 	return nil
 }
 
-// closeAgent closes the connection to an agent that the next request does not go to, after the answers that are due. It
-// is called before that request is begun, so that nothing the agent may still send can be taken for its answer.
+// closeAgent closes the connection to an agent, after all pending answers, when the next request goes to another agent.
+// It is called before that request begins, so that late data from the old agent cannot be taken for its answer.
 func (r *requests) closeAgent() {
 	r.mu.Lock()
 	agent := r.agent
@@ -50,7 +50,7 @@ func (r *requests) closeAgent() {
 	for (len(r.unfinished) > 0 || r.agentEnds) && !r.answersEnd {
 		r.decided.Wait()
 	}
-	if r.answersEnd { // then this request gets none either
+	if r.answersEnd { // then this request gets no answer either
 		r.mu.Unlock()
 		return
 	}
@@ -60,7 +60,7 @@ func (r *requests) closeAgent() {
 	r.reader.Wait()
 }
 
-// replaced reports whether the client has gone on to another agent. The lock is held.
+// replaced reports whether the client has switched to another agent. The lock is held.
 func (a *answers) replaced() bool { return a.pair.agent != a.agent }
 
 // appendForwarded appends a head to out as the agent is to see it.

@@ -12,8 +12,8 @@ const (
 	framedClose                  // until the agent closes
 )
 
-// A body finds the end of one message body in bytes that arrive piece by piece. It is a plain value: a copy looks
-// ahead without disturbing the original.
+// A body finds the end of one message body in bytes that arrive piece by piece. Copies are independent, so a copy can
+// look ahead.
 type body struct {
 	framing framing
 	left    int64 // bytes left where the length is known
@@ -25,7 +25,7 @@ func newBody(f framing, length int64, limit int) body {
 	return body{framing: f, left: length, chunks: chunks{trailer: limit}}
 }
 
-// done reports whether the body is complete. A body that lasts until close never is.
+// done reports whether the body is complete. A body that lasts until close is never complete.
 func (b *body) done() bool {
 	switch b.framing {
 	case framedNone:
@@ -55,8 +55,8 @@ func (b *body) next(p []byte) (n int, kind pieceKind, err error) {
 	}
 }
 
-// begun returns the part of a body of known length in p, the bytes that follow the head, and whether it is the whole
-// body. For a body of another framing it returns nothing.
+// begun returns the beginning of a body of known length, given the bytes p after the head, and whether it is the whole
+// body. For other framings it returns nothing.
 func (b *body) begun(p []byte) (begun []byte, whole bool) {
 	if b.framing != framedLength {
 		return nil, b.framing == framedNone
@@ -65,8 +65,8 @@ func (b *body) begun(p []byte) (begun []byte, whole bool) {
 	return p[:n], n == b.left
 }
 
-// skip consumes the bytes of the body at the beginning of p and returns their number. With an error, it is the number
-// of bytes before the wrong one.
+// skip consumes the bytes of the body at the beginning of p and returns their number. With an error, it returns the
+// number of valid bytes before it.
 func (b *body) skip(p []byte) (n int, err error) {
 	for n < len(p) && !b.done() {
 		k, _, err := b.next(p[n:])
@@ -152,7 +152,8 @@ func scanRequest(head []byte, limit int) (h requestHead, err error) {
 	return h, nil
 }
 
-// scanAnswer reads a complete answer head in place and returns its body's framing, given the method that it answers.
+// scanAnswer reads a complete answer head in place and returns the framing of its body, given the method of the
+// request.
 func scanAnswer(head []byte, m method, limit int) (status int, b body, err error) {
 	line, at := firstLine(head)
 	status, minor, err := statusLine(line)

@@ -24,7 +24,7 @@ func (g *Guard) Recover(who string) {
 // Broken reports whether a call has panicked.
 func (g *Guard) Broken() bool { return g.broken.Load() }
 
-// Failure returns the panic as an error, nil if there was none.
+// Failure returns the panic as an error, or nil.
 func (g *Guard) Failure() error {
 	if err := g.err.Load(); err != nil {
 		return *err
@@ -32,7 +32,7 @@ func (g *Guard) Failure() error {
 	return nil
 }
 
-// Observed is an Observer that calls another one under Guard.
+// Observed is an Observer that calls another Observer under Guard.
 type Observed struct {
 	Guard
 	To Observer

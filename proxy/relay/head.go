@@ -2,7 +2,7 @@ package relay
 
 import "bytes"
 
-// cutLine returns the first line without its CRLF or LF, and what follows it.
+// cutLine returns the first line without its CRLF or LF, and the rest.
 func cutLine(b []byte) (line, rest []byte) {
 	i := bytes.IndexByte(b, '\n')
 	if i < 0 {

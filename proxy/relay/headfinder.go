@@ -2,16 +2,16 @@ package relay
 
 import "bytes"
 
-// A headFinder finds the blank line that ends a head, in bytes that arrive piece by piece, looking at each byte once.
-// Blank lines before the start line belong to the head (RFC 9112 section 2.2). Its zero value begins a head.
+// A headFinder finds the blank line that ends a head, in bytes that arrive piece by piece, and examines each byte once.
+// Blank lines before the start line belong to the head (RFC 9112 section 2.2). The zero value is ready to use.
 type headFinder struct {
 	line int // where the current line begins
 	seen int // bytes looked at
 	lead int // length of the blank lines before the start line
 }
 
-// find returns the length of the head at the beginning of b, or 0 if its end is not there. Each call is given the
-// bytes of the last one and more.
+// find returns the length of the head at the beginning of b, or 0 if it is incomplete. Each call receives the bytes of
+// the previous call and more.
 func (f *headFinder) find(b []byte) int {
 	for {
 		i := bytes.IndexByte(b[f.seen:], '\n')
@@ -40,7 +40,7 @@ func (f *headFinder) within(b []byte, limit int) (n int, err error) {
 	return n, nil
 }
 
-// startLine returns the start line at the beginning of b as far as it is there, and whether its end is.
+// startLine returns the start line at the beginning of b, as far as it has arrived, and whether it is complete.
 func (f *headFinder) startLine(b []byte) (line []byte, whole bool) {
 	b = b[f.lead:]
 	i := bytes.IndexByte(b, '\n')

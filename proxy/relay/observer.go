@@ -70,7 +70,7 @@ type EndObserver interface {
 	SideEnded(x int, side, how string)
 }
 
-// Discard is an Observer that does nothing. It may be embedded by observers that want only some of the calls.
+// Discard is an Observer that does nothing. Embed it in observers that need only some of the calls.
 type Discard struct{}
 
 // Request does nothing.
@@ -103,24 +103,24 @@ func (Discard) Fault(int, TransportError) {}
 // Ended does nothing.
 func (Discard) Ended(int) {}
 
-// An Editor changes the few messages that must not pass as they came: a request head, and an answer that contains
+// An Editor changes the few messages that must not pass unmodified: a request head, and an answer that contains
 // addresses, such as an agent card. It is called from the goroutine of the side that it edits. The Observer always gets
 // the original, never the Editor's result.
 //
 // Slices belong to the relay and are valid during the call. The result of an Editor must be framed as HTTP/1.1
-// requires, and must frame the same body unless it is the whole message. The Editor must not change it before the next
-// call on that side. After an Editor has panicked, it is not called again on this connection; messages then pass as
-// they came.
+// requires, and must frame the same body unless it is the whole message. The Editor must not change the result before
+// the next call on that side. After a panic, the Editor is not called again on this connection; messages then pass
+// unmodified.
 type Editor interface {
 	// Request returns the head to send instead of head, whose Host is already replaced; or head itself.
 	Request(x int, head []byte) []byte
-	// Hold is called when the head of a final answer has arrived. It returns how many body bytes may be held back to
-	// give the complete answer to Answer; 0 passes the answer on as it comes.
+	// Hold is called when the head of a final answer has arrived. It returns how many body bytes may be held until
+	// Answer gets the complete answer; 0 forwards the answer at once.
 	Hold(x int, head []byte) int
-	// Answer receives a held, complete answer, its body without chunk framing. It returns all bytes to send instead,
-	// head and body; nil sends the answer as it came.
+	// Answer receives a held, complete answer, its body without chunk framing. It returns the complete replacement,
+	// head and body, or nil to send the answer unmodified.
 	Answer(x int, head, body, trailer []byte) []byte
-	// TooLarge reports that an answer had more bytes than Hold allowed, and passes as it came.
+	// TooLarge reports that an answer exceeded the limit from Hold, and passes unmodified.
 	TooLarge(x int)
 }
 
@@ -128,42 +128,42 @@ type Editor interface {
 type RequestEditor interface {
 	Editor
 	// HoldRequest is called when the head of a request with a body has arrived; head is the result of Request. If the
-	// body declares its length, begun is the part that came along with the head, and whole reports that begun is the
-	// whole body. HoldRequest returns how many body bytes may be held back to give the complete request to HeldRequest;
-	// 0 passes the request on as it comes. A request with more bytes than limit passes as it came. So does, whatever
-	// HoldRequest returns, a request with Upgrade, or one with Expect, whose client may wait for an answer from the
-	// agent. A request that is not complete when patience is over passes as it came, too; a patience of 0 has no limit.
+	// body declares its length, begun is the part that arrived together with the head, and whole reports that begun is
+	// the whole body. HoldRequest returns how many body bytes may be held until HeldRequest gets the complete request;
+	// 0 forwards the request at once. A request passes unmodified if it has more bytes than limit, or is incomplete
+	// after patience; a patience of 0 means no limit. Whatever HoldRequest returns, a request also passes unmodified if
+	// it has Upgrade, or Expect, since its client may wait for an answer from the agent.
 	HoldRequest(x int, head, begun []byte, whole bool) (limit int, patience time.Duration)
-	// KeepRequest receives the body of a held request so far, without chunk framing, each time more has arrived and it
-	// is not complete. If KeepRequest returns false, the request passes as it came, and the agent can answer it.
+	// KeepRequest receives the body of a held, incomplete request so far, without chunk framing, each time more has
+	// arrived. If KeepRequest returns false, the request passes unmodified, and the agent can answer it.
 	KeepRequest(x int, body []byte) bool
-	// RequestTooSlow reports that a held request was not complete in time, or that there was no room for it, and that
-	// it passes as it came.
+	// RequestTooSlow reports that a held request passes unmodified, because it was not complete in time or there was no
+	// room for it.
 	RequestTooSlow(x int)
-	// HeldRequest receives a held, complete request, its head as Request returned it and its body without chunk
-	// framing. It returns all bytes to send instead; nil sends the request as it came.
+	// HeldRequest receives a held, complete request: its head as Request returned it, and its body without chunk
+	// framing. It returns the complete replacement, or nil to send the request unmodified.
 	HeldRequest(x int, head, body, trailer []byte) []byte
 }
 
-// A DoubtfulEditor is an Editor that also holds answers that it may turn out not to edit, which only their body shows.
-// Such an answer is forwarded as it came as soon as the Editor is sure that it will not edit it, or after its patience.
+// A DoubtfulEditor is an Editor that also holds answers whose body decides whether to edit them. Such an answer is
+// forwarded unmodified as soon as the Editor is sure that it will not edit it, or after its patience.
 type DoubtfulEditor interface {
 	Editor
-	// Patience is called when Hold has let an answer be held. It returns how long the answer may be held, from its head
-	// on; 0 means no limit.
+	// Patience is called if Hold has returned a limit. It returns how long the answer may be held after its head; 0
+	// means no limit.
 	Patience(x int) time.Duration
-	// Keep receives the body of a held answer so far, without chunk framing, each time more has arrived and it is not
-	// complete. If Keep returns false, the answer passes as it came.
+	// Keep receives the body of a held, incomplete answer so far, without chunk framing, each time more has arrived. If
+	// Keep returns false, the answer passes unmodified.
 	Keep(x int, body []byte) bool
-	// TooSlow reports that an answer was not complete in time and passes as it came. body is the part that had arrived.
+	// TooSlow reports that an answer was not complete in time and passes unmodified. body is the part that had arrived.
 	TooSlow(x int, body []byte)
 }
 
-// A ContentEditor is an Editor that also changes answers while they pass, such as event streams.
+// A ContentEditor is an Editor that also changes answers in transit, such as event streams.
 type ContentEditor interface {
 	Editor
 	// Change is called when the head of a final answer has arrived that declares no length and is not held. It returns
-	// the Change for the content of the answer; nil passes the answer as it came.
+	// the Change for the content of the answer, or nil to forward it unmodified.
 	Change(x int, head []byte) Change
 }
 
@@ -171,6 +171,6 @@ type ContentEditor interface {
 // each piece that is sent.
 type Change interface {
 	// Next receives the next piece of the content and returns the bytes to send now, which are valid until the next
-	// call and may be empty. With last, it returns all bytes that it has kept back; no call follows.
+	// call and may be empty. If last is set, it returns all remaining bytes, and is not called again.
 	Next(p []byte, last bool) []byte
 }

@@ -12,10 +12,11 @@ import (
 	"time"
 )
 
-// A pair is one client connection and the connection to the agent that belongs to it.
+// A pair is one client connection and its connection to the agent.
 //
-// The goroutine of serve reads the client. A second goroutine, begun when the agent has been dialed, reads the agent.
-// Each writes to the other's connection, with one exception: if no answer is due, the first writes the relay's own.
+// The goroutine of serve reads the client. A second goroutine, started when the agent has been dialed, reads the agent.
+// Each writes to the other's connection, with one exception: if no answer is pending, the first one writes the relay's
+// own answers.
 type pair struct {
 	cfg  Config
 	obs  Observed
@@ -23,12 +24,12 @@ type pair struct {
 
 	client net.Conn
 	reader sync.WaitGroup // the goroutine that reads the agent
-	begun  []byte         // what was read of a connection that is HTTP/2; nil for any other
+	begun  []byte         // the data read so far from an HTTP/2 connection; otherwise nil
 
 	mu         sync.Mutex
 	decided    sync.Cond       // an upgrade was decided, an exchange or answers have ended
 	agent      net.Conn        // nil until dialled
-	unfinished []*exchange     // in order, until both directions of each have ended
+	unfinished []*exchange     // in order; removed when both directions have ended
 	reusable   *exchange       // one to use again
 	next       int             // number of the next exchange
 	idleSince  time.Time       // when the last exchange ended
@@ -45,17 +46,17 @@ type pair struct {
 	agentUnsolicited bool      // the agent sends bytes that answer no request
 	tunnel           *exchange // the one whose upgrade the agent took
 	answersWritten   bool      // and all is written
-	refusing         bool      // a request was refused whose end is reported, and its answer is not yet due
+	refusing         bool      // the end of a refused request is reported, and its answer is not yet due
 	drained          int64     // bytes that came after all was written
 	shutDown         bool      // the connections are being closed by shutdown
 	over             bool      // both connections are closed
 
 	clientEOF    atomic.Bool // the client has ended its sending
 	sentAfterEnd atomic.Bool // and bytes of an answer were written to it afterwards
-	halfClosed   atomic.Bool // and it took them, so that it has not left
+	halfClosed   atomic.Bool // and the client received them, so it has not left
 }
 
-// An exchange is a request that was begun, and its place in the order of answers. Its fields are guarded by pair.mu
+// An exchange is a request that has begun, with its place in the order of answers. Its fields are guarded by pair.mu
 // except n and method, which do not change.
 type exchange struct {
 	n              int
@@ -66,7 +67,7 @@ type exchange struct {
 	decided        bool      // the head of the final answer was there
 	requestDone    bool      // the request is complete
 	answerWhole    bool      // the answer is complete; its last bytes may still have to be written
-	answerReported bool      // and its end may be reported as that of the exchange
+	answerReported bool      // and its end may be reported as the end of the exchange
 	answerDone     bool      // the answer is complete and written
 	ended          bool      // Ended was called
 	faulted        bool      // its fault was reported
@@ -74,7 +75,7 @@ type exchange struct {
 	ownAnswer      []byte    // the relay's own answer instead of the agent's, due after the answers before it
 	clientEnded    bool      // the client had ended its part before the answer was complete
 	openEnded      bool      // the answer declares no length
-	unproven       bool      // its answer is complete, and it is not known yet whether the client had left
+	unproven       bool      // its answer is complete, and whether the client had left is not yet known
 }
 
 // A turn is the source of an exchange's answer.
@@ -133,9 +134,8 @@ func (p *pair) end() error {
 	return errors.Join(p.firstFault, p.obs.Failure(), p.edit.Failure())
 }
 
-// endUnfinished reports the fault and the end of exchanges that will not be finished, since no answers follow. Those
-// are the exchanges whose request is complete. With all, when no more of a request follows either, those are all
-// exchanges.
+// endUnfinished reports the fault and the end of exchanges that will remain unfinished because no answers follow: those
+// whose request is complete, or with all, every exchange, because no request data follows either.
 func (p *pair) endUnfinished(all bool) {
 	p.mu.Lock()
 	var broken []*exchange
@@ -176,7 +176,7 @@ func (p *pair) endUnfinished(all bool) {
 }
 
 // shutdown breaks off exchanges in flight, so that no client takes them for complete, and closes idle connections. If
-// the Observer already knows that an exchange has ended, the client still gets its last bytes.
+// the end of an exchange was already reported to the Observer, the client still gets its last bytes.
 func (p *pair) shutdown() {
 	p.mu.Lock()
 	p.shutDown = true // no request is accepted any more
@@ -203,7 +203,8 @@ func (p *pair) shutdown() {
 // inAnswer reports whether an answer has begun that will not be finished.
 func (x *exchange) inAnswer() bool { return !x.ended && !x.unproven && x.turn != turnOpen }
 
-// owesBytes reports whether the client still has to get a part of an exchange whose end was reported. The lock is held.
+// owesBytes reports whether the client has yet to receive a part of an exchange whose end was reported. The lock is
+// held.
 func (p *pair) owesBytes() bool {
 	if p.answersWritten || p.over {
 		return false
@@ -213,7 +214,7 @@ func (p *pair) owesBytes() bool {
 	})
 }
 
-// lingers reports whether the client was sent everything, and may still have to read it. The lock is held.
+// lingers reports whether the client was sent everything, but may not have read it yet. The lock is held.
 func (p *pair) lingers() bool { return p.answersWritten && !p.over }
 
 // waitWhile returns when a condition is over, or after a time. The lock is held, except while it waits.
@@ -231,8 +232,8 @@ func (p *pair) waitWhile(condition func() bool, most time.Duration) {
 	}
 }
 
-// noteCause notes why the connection will break, unless a reason is known already. Call it before the close that makes
-// the other goroutine fail. x is -1 if the reason is about all exchanges.
+// noteCause records why the connection will break, unless a cause is already known. Call it before the close that makes
+// the other goroutine fail. x is -1 if the cause concerns all exchanges.
 func (p *pair) noteCause(x int, f TransportError) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -289,7 +290,7 @@ func (p *pair) due() *exchange {
 	return nil
 }
 
-// requestComplete notes that a request is complete. It is called before the last bytes of it are written.
+// requestComplete records that a request is complete. It is called before the last bytes of the request are written.
 func (p *pair) requestComplete(x *exchange) {
 	p.mu.Lock()
 	p.inRequest = false
@@ -312,8 +313,8 @@ func (p *pair) tunnelled(x *exchange) {
 	p.finish(x)
 }
 
-// answerReported notes that the Observer knows the whole answer. It is called before the last bytes of the answer are
-// written, so a client that has read them finds the exchange ended.
+// answerReported records that the whole answer was reported to the Observer. It is called before the last bytes of the
+// answer are written, so that a client that has read them finds the exchange ended.
 func (p *pair) answerReported(x *exchange) {
 	p.mu.Lock()
 	x.answerReported = true
@@ -340,7 +341,7 @@ func (p *pair) answerWritten(x *exchange) {
 	p.finish(x)
 }
 
-// finish ends an exchange both of whose directions have. It releases the lock.
+// finish ends an exchange whose two directions have both ended. It releases the lock.
 func (p *pair) finish(x *exchange) {
 	n, over := x.n, x.endOnce()
 	if x.requestDone && x.answerDone {
@@ -350,7 +351,7 @@ func (p *pair) finish(x *exchange) {
 		if p.cfg.IdleTimeout > 0 || p.cfg.HeadTimeout > 0 || p.cfg.AnswerTimeout > 0 {
 			p.idleSince = time.Now()
 		}
-		if !x.upgrade { // else the reader of the client may still look at it
+		if !x.upgrade { // otherwise the client's reader may still use it
 			p.reusable = x
 		}
 	}
@@ -370,8 +371,8 @@ func (p *pair) endAnswers() {
 	p.limitLinger()
 }
 
-// limitLinger bounds the time in which the client may still send, once neither an answer nor a request is under way.
-// The lock is held.
+// limitLinger limits how long the client may keep sending once no answer and no request is in progress. The lock is
+// held.
 func (p *pair) limitLinger() bool {
 	if !p.answersEnd || p.inRequest && !p.sendBlocked || p.tunnel != nil {
 		return false
@@ -380,5 +381,5 @@ func (p *pair) limitLinger() bool {
 	return true
 }
 
-// isTimeout reports whether an error comes from a deadline that the relay set.
+// isTimeout reports whether an error comes from a deadline of the relay.
 func isTimeout(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }

@@ -71,8 +71,8 @@ func (r *requests) authority() string {
 	return r.cfg.Authority
 }
 
-// refuse answers a request that the agent must not see with the relay's own answer, and records what follows it. The
-// first n unread bytes are its head, or the part that has arrived.
+// refuse answers a request that the agent must not receive with the relay's own answer, and records the data that
+// follows. The first n unread bytes are the request's head, or the part that has arrived.
 func (r *requests) refuse(n int, err error) {
 	why := err.(*malformed)
 	f := TransportError{Kind: KindRefused, Side: SideClient, Detail: why.detail, Status: why.status}
@@ -156,8 +156,8 @@ func (p *pair) unanswered(x *exchange) {
 	}
 }
 
-// reply sends the client the relay's own answer, at once if no other answer is due, else after those. It returns false
-// if the client cannot get it.
+// reply sends the client the relay's own answer, after any pending answers. It returns false if the client cannot
+// receive it.
 func (r *requests) reply(f TransportError) bool {
 	own := OwnAnswer(r.cfg.Mark, f)
 	r.mu.Lock()
@@ -188,7 +188,7 @@ func (p *pair) writeFinal(own []byte) {
 	p.endAnswers()
 }
 
-// drain reads what the client still sends, until it ends or the linger time is over, and returns the beginning of it.
+// drain reads the client's remaining data until its end or the linger time, and returns the beginning of it.
 func (r *requests) drain() (first []byte) {
 	r.find, r.since = headFinder{}, time.Time{}
 	for {
@@ -204,8 +204,8 @@ func (r *requests) drain() (first []byte) {
 	}
 }
 
-// OwnAnswer returns a complete answer of the relay's own, with the status of the fault. It names its sender, what
-// happened and what to do next. An empty mark means "a2atap".
+// OwnAnswer returns a complete answer of the relay's own, with the status of the fault. It names its sender, the
+// problem and the next step. An empty mark means "a2atap".
 func OwnAnswer(mark string, f TransportError) []byte {
 	mark = cmp.Or(mark, "a2atap")
 	type problem struct {

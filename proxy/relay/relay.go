@@ -8,18 +8,18 @@ import (
 	"a2atap/proxy/budget"
 )
 
-// DefaultHeadLimit is the maximum size of one head in bytes if Config sets none. It is net/http's limit, since a tap
-// should not refuse a head that the agent would accept.
+// DefaultHeadLimit is the maximum size of a head in bytes if Config sets none. It equals net/http's limit, since a tap
+// should accept every head that the agent accepts.
 const DefaultHeadLimit = budget.HeaderBytes
 
 // Config configures how one client connection is served. It requires only Dial, or Forward instead.
 type Config struct {
-	// Dial connects to the agent, TLS included. It is called once, when the first request head has arrived, complete
-	// and valid. It bounds its own time, and its context ends with the context of Serve.
+	// Dial connects to the agent, including TLS. It is called once, when the first request head has arrived and is
+	// valid. It must return in bounded time, and its context ends with the context of Serve.
 	Dial func(ctx context.Context) (net.Conn, error)
 
-	// Forward takes requests to the agents that they name; nil takes all to the one that Dial connects to. With
-	// Forward, Authority has no meaning.
+	// Forward sends each request to the agent that the request names; nil sends all requests to the agent of Dial. With
+	// Forward, Authority is ignored.
 	Forward *Forward
 
 	// Route takes certain requests elsewhere than to the agent that Dial connects to; nil takes none. With Forward,
@@ -27,17 +27,17 @@ type Config struct {
 	Route *Route
 
 	// HTTP2 serves a client that speaks HTTP/2 with prior knowledge (RFC 9113 section 3.3), instead of the Session, and
-	// owns the connection from then on. begun is the part read so far, which starts with the preface; HTTP2 owns it,
-	// too. Nil refuses such clients.
+	// takes over the connection. begun is the data read so far, which starts with the preface; HTTP2 owns it. If HTTP2
+	// is nil, such clients are refused.
 	HTTP2 func(ctx context.Context, client net.Conn, begun []byte) error
 
 	// Authority is the new value of Host, such as "127.0.0.1:9000". If it is empty, Host stays unmodified.
 	Authority string
 
-	// Accept checks each host that a request names: the value of Host, with its port if any, and the authority of a
-	// target in absolute form. If it returns an error, the request gets 421 with the error's text (RFC 9110 section
-	// 15.5.20) and is not forwarded. With Forward, Accept checks requests in origin form, which no forward proxy
-	// accepts: those get 400 if Accept admits them. Nil accepts all. The slice is valid during the call.
+	// Accept checks each host in a request: the value of Host, including any port, and the authority of a target in
+	// absolute form. If Accept returns an error, the request gets 421 with the error's text (RFC 9110 section 15.5.20)
+	// and is not forwarded. With Forward, Accept checks requests in origin form, which no forward proxy accepts; if
+	// Accept admits them, they get 400. Nil admits all. The slice is valid during the call.
 	Accept func(authority []byte) error
 
 	// Observer observes the traffic; nil is Discard.
@@ -49,9 +49,9 @@ type Config struct {
 	// HeadLimit is the maximum size of one head or trailer section in bytes; 0 is DefaultHeadLimit.
 	HeadLimit int
 
-	// HeadTimeout is how long a client may take from the first byte of a head to its last. IdleTimeout is how long it
-	// may be silent between exchanges. 0 means no limit. Neither runs while an exchange is in flight, so they never end
-	// a quiet stream.
+	// HeadTimeout limits the time from the first to the last byte of a client's head. IdleTimeout limits a client's
+	// silence between exchanges. 0 means no limit. Neither runs while an exchange is in flight, so they never end a
+	// quiet stream.
 	HeadTimeout, IdleTimeout time.Duration
 
 	// AnswerTimeout is how long an agent may take from the end of a request, or of the answer before, to the end of the
@@ -70,36 +70,36 @@ type Config struct {
 	linger time.Duration // replaces LingerTime in tests
 }
 
-// A Session is a client's connection that is to be relayed. The zero Session must not be used.
+// A Session is a client's connection to be relayed. The zero Session must not be used.
 type Session struct{ pair *pair }
 
-// New returns the session of a client's connection, which it owns.
+// New returns a session for a client's connection, and takes ownership of the connection.
 //
 // A connection that is not a *net.TCPConn or *tls.Conn should have CloseWrite() error, and NetConn() net.Conn for the
 // connection below, so that half-closes and resets can be passed on.
 func New(client net.Conn, cfg Config) Session { return Session{newPair(client, cfg)} }
 
-// Serve relays between client and the agent until both directions have ended, and closes both connections. When ctx
-// ends, Serve returns in bounded time, and exchanges in flight are reported as a TransportError of KindShutdown. It
-// must be called once, by a function with a small stack: while a stream is silent, the stack is most of its memory.
+// Serve relays between client and agent until both directions have ended, and closes both connections. When ctx ends,
+// Serve returns in bounded time, and exchanges in flight are reported as a TransportError of KindShutdown. Call it
+// once, from a function with a small stack: while a stream is silent, the stack is most of its memory.
 //
 // The error is nil if every exchange ended as HTTP requires. Otherwise it wraps the TransportError of the connection,
-// or reports that Observer or Editor panicked. It repeats what the Observer received and needs no handling.
+// or reports a panic of Observer or Editor. It repeats what the Observer received and needs no handling.
 func (s Session) Serve(ctx context.Context) error { return s.pair.serve(ctx) }
 
-// Forward makes a relay serve the clients of a forward proxy. Their requests have targets in absolute form, and each
-// may go to another agent.
+// Forward makes a relay serve clients of a forward proxy. Their requests have targets in absolute form, and each may go
+// to another agent.
 //
-// A request is forwarded with its target in origin form (RFC 9112 section 3.2.1) and without the fields whose names
-// begin with "Proxy-", since these are meant for the proxy. Host stays unmodified if it names the target, and otherwise
-// becomes the target's authority (RFC 9112 section 3.2.2). The Observer gets the head as it came.
+// A request is forwarded with its target in origin form (RFC 9112 section 3.2.1) and without fields whose names begin
+// with "Proxy-", since these are meant for the proxy. Host stays unmodified if it names the target, and otherwise
+// becomes the target's authority (RFC 9112 section 3.2.2). The Observer gets the original head.
 //
-// One agent is connected at a time. A request for another agent waits until those before it have been answered; then
-// that connection is closed and the next one opened. The fields that Connection names pass: each connection of the
-// client belongs to one connection of an agent, even if several agents follow one another.
+// One agent is connected at a time. A request for another agent waits until all earlier requests have been answered;
+// then the old connection is closed and the new one opened. Fields listed in Connection pass: each client connection
+// has its own agent connection, even if several agents follow one another.
 type Forward struct {
-	// Dial connects to a target, including TLS if its scheme requires it. It bounds its own time, and its context ends
-	// with the context of Serve.
+	// Dial connects to a target, including TLS if its scheme requires it. It must return in bounded time, and its
+	// context ends with the context of Serve.
 	Dial func(ctx context.Context, to Target) (net.Conn, error)
 
 	// Admit checks the head of each request. If it returns false, the client gets 407 and the connection ends. Nil
@@ -107,13 +107,12 @@ type Forward struct {
 	Admit func(head []byte) bool
 }
 
-// A Route takes certain requests to another receiver than the agent that Config.Dial connects to: those whose target,
-// in origin form, begins with Prefix. The target alone decides where they go, so Config.Accept is not called for the
-// host that they name.
+// A Route sends certain requests to another receiver than the agent of Config.Dial: those whose target, in origin form,
+// begins with Prefix. Only the target decides, so Config.Accept is not called for the hosts in such requests.
 //
 // Such a request is forwarded with another target and the receiver's authority in Host; everything else passes
 // unmodified. As with a forward proxy (see [Forward]), one connection is open at a time: a request to another receiver
-// waits until those before it have been answered.
+// waits until all earlier requests have been answered.
 type Route struct {
 	Prefix string
 
@@ -124,10 +123,10 @@ type Route struct {
 	// target in origin form. If it fails, the request gets 403 with the error's text and is not forwarded.
 	Resolve func(target string) (to Target, authority, rest string, err error)
 
-	// Dial connects to a receiver, including TLS if its scheme requires it. It bounds its own time, and its context
-	// ends with the context of Serve.
+	// Dial connects to a receiver, including TLS if its scheme requires it. It must return in bounded time, and its
+	// context ends with the context of Serve.
 	Dial func(ctx context.Context, to Target) (net.Conn, error)
 
-	// Receiver names the receiver in messages, such as "the webhook". It has to begin with "the".
+	// Receiver names the receiver in messages, such as "the webhook". It must begin with "the".
 	Receiver string
 }

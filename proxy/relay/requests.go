@@ -44,14 +44,14 @@ func newRequests(p *pair) *requests {
 func (r *requests) run(ctx context.Context) {
 	defer r.in.Release()
 	defer func() { r.held.end() }()
-	if r.setReadDeadline() { // else it has waited too long for the relay
+	if r.setReadDeadline() { // otherwise the relay itself took too long
 		for n, ok := r.awaitHead(); ok && !r.stopping() && r.request(ctx, n); n, ok = r.awaitHead() {
 		}
 	}
 	r.endRequests()
 }
 
-// stopping reports whether the relay was stopped, so that it accepts no more requests.
+// stopping reports whether the relay was stopped and accepts no more requests.
 func (r *requests) stopping() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -71,8 +71,8 @@ func (r *requests) endRequests() {
 	}
 }
 
-// request relays one request, whose head has n bytes, and reports whether another may follow. It does not wait for the
-// next one: a connection must wait with a small stack.
+// request relays one request with a head of n bytes, and reports whether another request may follow. It does not wait
+// for the next request, so that an idle connection has a small stack.
 func (r *requests) request(ctx context.Context, n int) bool {
 	raw := r.in.Unread()[:n]
 	h, err := scanRequest(raw, r.cfg.HeadLimit)
@@ -101,7 +101,7 @@ func (r *requests) request(ctx context.Context, n int) bool {
 		r.closeAgent()
 	}
 	n = r.number()
-	r.obs.Request(n, raw) // before an agent that answers too early is taken to answer it
+	r.obs.Request(n, raw) // so that an early answer counts as the answer to this request
 	r.x, r.body, r.trailer = r.begin(n, h), h.body, nil
 	if !r.connect(ctx) {
 		return false
@@ -166,7 +166,7 @@ func (r *requests) upgraded() bool {
 	return r.tunnel != nil
 }
 
-// fill reads once, and reports whether there is something new.
+// fill reads once, and reports whether new bytes arrived.
 func (r *requests) fill() bool {
 	for {
 		err := r.in.Fill(r.client)
@@ -242,7 +242,8 @@ func (r *requests) brokenHead() {
 	r.refused(b, TransportError{Kind: KindTruncated, Side: SideClient, Detail: "connection closed inside the head of a request"})
 }
 
-// endUpgrade notes that the client has ended its side of an upgraded connection without a byte of the other protocol.
+// endUpgrade records that the client ended its side of an upgraded connection without sending any data of the other
+// protocol.
 func (r *requests) endUpgrade() {
 	r.mu.Lock()
 	x := r.tunnel
@@ -300,7 +301,7 @@ func (r *requests) sendHead(raw []byte, h *requestHead) bool {
 	return r.pass(head, len(raw))
 }
 
-// holdRequest begins to hold a request, if required, given its edited head and the bytes that have arrived after it.
+// holdRequest starts holding a request, if required, given its edited head and the body bytes that have arrived.
 func (r *requests) holdRequest(head, rest []byte, h *requestHead) {
 	if h.body.framing == framedNone {
 		return
@@ -353,7 +354,7 @@ func (r *requests) pass(head []byte, skip int) bool {
 func (r *requests) complete() {
 	r.obs.RequestEnd(r.x.n, r.trailer)
 	switch {
-	case !r.sendBlocked || r.lacksSession(r.x): // else it is not sent whole, so its exchange stays unfinished
+	case !r.sendBlocked || r.lacksSession(r.x): // otherwise the request is not sent completely, so its exchange stays unfinished
 		r.requestComplete(r.x)
 	case r.refusal != nil: // it is complete before the relay's own answer can be read
 		r.unanswered(r.x)
@@ -361,7 +362,7 @@ func (r *requests) complete() {
 }
 
 // hold holds back bytes of the body; before is the state of the body before them. It returns the bytes to send now: the
-// whole request when it is complete, edited, or as it came when it has grown too large or is not to be edited.
+// edited request when it is complete, or the unmodified request when it has grown too large or is not to be edited.
 func (r *requests) hold(before body, b []byte) (out []byte) {
 	within, done := r.held.add(before, b), r.body.done()
 	if !within && len(r.held.body) <= r.held.limit {
@@ -383,7 +384,7 @@ func (r *requests) hold(before body, b []byte) (out []byte) {
 	return out
 }
 
-// endHold forwards the held part of a request that takes too long, as it came.
+// endHold forwards the held part of a slow request unmodified.
 func (r *requests) endHold() {
 	if h := r.held; h.limited() && !time.Now().Before(h.until) {
 		r.held = nil
@@ -413,7 +414,7 @@ func (r *requests) send(b []byte) {
 	}
 }
 
-// endRequest reports whether another request may follow one that is complete.
+// endRequest reports whether another request may follow a complete one.
 func (r *requests) endRequest() bool {
 	if r.sendBlocked {
 		r.drain()
@@ -422,8 +423,8 @@ func (r *requests) endRequest() bool {
 	return true
 }
 
-// accept checks the hosts that a request names with by, and returns the error that refuses the request; nil lets it
-// pass. A nil by lets all requests pass. A request of HTTP/1.0 need not name a host.
+// accept checks the hosts in a request with the function by, and returns the error that refuses the request, or nil. A
+// nil by accepts all requests. A request of HTTP/1.0 need not name a host.
 func accept(by func([]byte) error, head []byte, h *requestHead) error {
 	if by == nil {
 		return nil
@@ -442,8 +443,8 @@ func accept(by func([]byte) error, head []byte, h *requestHead) error {
 	return nil
 }
 
-// targetAuthority returns the authority of a request target in absolute form, which an origin server prefers to Host
-// (RFC 9112 section 3.2.2), whatever its scheme. It omits user information. It returns false for other forms.
+// targetAuthority returns the authority of a request target in absolute form, without user information, whatever its
+// scheme. An origin server prefers it to Host (RFC 9112 section 3.2.2). It returns false for other forms.
 func targetAuthority(head []byte) (authority []byte, ok bool) {
 	line, _ := firstLine(head)
 	_, target, _ := bytes.Cut(line, space)

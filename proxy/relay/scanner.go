@@ -5,7 +5,7 @@ type Stretch uint8
 
 // The stretches of an answer.
 const (
-	StretchNone    Stretch = iota // too little is there to say
+	StretchNone    Stretch = iota // not enough bytes to decide
 	StretchInterim                // the head of an interim answer, blank line included
 	StretchHead                   // the head of the final answer, blank line included
 	StretchUpgrade                // the head of an answer 101: what follows is another protocol
@@ -15,7 +15,7 @@ const (
 )
 
 // An AnswerScanner follows the framing of one answer in bytes that arrive piece by piece. It applies the relay's rules
-// and changes no bytes. Its zero value begins an answer; it is for one goroutine.
+// and changes no bytes. The zero value is ready to use, by one goroutine.
 type AnswerScanner struct {
 	ToHead bool // the request was HEAD, whose answer never has a body
 
@@ -24,9 +24,9 @@ type AnswerScanner struct {
 	inBody bool
 }
 
-// Next says what b begins with, and how many bytes of it that are; 0 if more are needed to tell. Bytes that were told
-// must not be there at the next call, those that were not must be there again. The error is about a head that cannot be
-// framed or a broken chunk (RFC 9112 sections 6.3 and 7.1).
+// Next classifies the beginning of b, and returns the number of bytes of that kind, or 0 if it needs more bytes. The
+// caller passes the remaining bytes again with the next call. The error reports a head that cannot be framed or a
+// broken chunk (RFC 9112 sections 6.3 and 7.1).
 func (s *AnswerScanner) Next(b []byte) (n int, what Stretch, err error) {
 	if s.inBody {
 		return s.next(b)
@@ -68,10 +68,10 @@ func (s *AnswerScanner) next(b []byte) (n int, what Stretch, err error) {
 	return n, what, err
 }
 
-// Done reports whether the answer is complete. One that lasts until the agent closes never is.
+// Done reports whether the answer is complete. An answer that lasts until the agent closes is never complete.
 func (s *AnswerScanner) Done() bool { return s.inBody && s.body.done() }
 
-// Chunked reports whether the body comes in chunks.
+// Chunked reports whether the body is chunked.
 func (s *AnswerScanner) Chunked() bool { return s.inBody && s.body.framing == framedChunked }
 
 // UntilClose reports whether the answer lasts until the agent closes.

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// The ways in which a side ends its part in an exchange: see [EndObserver].
+// How a side ends its part in an exchange: see [EndObserver].
 const (
-	EndFIN       = "fin"        // it ended its sending; whether it still reads is not known
-	EndHalfClose = "half-close" // it ended its sending, and took what was sent to it afterwards
+	EndFIN       = "fin"        // stopped sending; whether it still reads is unknown
+	EndHalfClose = "half-close" // stopped sending, and received data that was sent to it afterwards
 	EndClose     = "close"      // it closed its connection and takes nothing more
-	EndReset     = "reset"      // it reset its connection, or its stream of HTTP/2
+	EndReset     = "reset"      // reset its connection, or its stream of HTTP/2
 )
 
 // A Taking is the fate of bytes that were written to an end.
@@ -24,27 +24,28 @@ const (
 	Taken                        // the other end has acknowledged all bytes
 	Refused                      // the other end has reset the connection, and did not acknowledge all bytes
 	TakenThenReset               // it has acknowledged all bytes, and reset the connection afterwards
-	MaybeTaken                   // it has reset the connection, which it may have done after it took all bytes
+	MaybeTaken                   // reset the connection, possibly after it received all bytes
 )
 
-// TakingOf returns the fate of the bytes that were written to c. It does not block. It knows only TCP on Linux. A
+// TakingOf returns the fate of the bytes that were written to c. It does not block, and works only for TCP on Linux. A
 // reset is reported once: callers remember it.
 //
-// It tells a client that closed its connection from one that only ended its sending. Both send a FIN. If more bytes
-// arrive afterwards, the system of the first resets the connection, and the system of the second acknowledges them.
+// TakingOf distinguishes a client that closed its connection from one that only stopped sending. Both send a FIN. If
+// more bytes arrive afterwards, the system of the former resets the connection, and the system of the latter
+// acknowledges them.
 func TakingOf(c net.Conn) Taking { return takingOf(base(c), Mark{}) }
 
 // A Mark is an end's position when bytes had been written to it. The zero Mark is unknown.
 type Mark struct {
 	written uint64 // bytes since the connection began
-	open    bool   // the end had not ended its sending, for TCP: on TLS it may have sent a closing alert
+	open    bool   // the other end was still sending, as seen by TCP; on TLS it may have sent a closing alert
 }
 
 // MarkOf returns the mark of the bytes that were written to c.
 func MarkOf(c net.Conn) Mark { return markOf(base(c)) }
 
-// takingOf is TakingOf for the bytes before the mark: a closing alert that comes after them is refused by a client that
-// took them and closed.
+// takingOf is TakingOf for the bytes before the mark. A client that received these bytes and closed refuses a closing
+// alert that comes after the mark.
 func (m Mark) takingOf(c net.Conn) Taking { return takingOf(base(c), m) }
 
 // Pauses between two calls of poll's function.
@@ -60,11 +61,12 @@ func (o *Observed) SideEnded(x int, side, how string) {
 	}
 }
 
-// resetTime is the time within which bytes that the other end does not take reset a connection on one machine.
+// resetTime is the maximum delay, on one machine, between unaccepted bytes and the reset that they cause.
 const resetTime = 20 * time.Millisecond
 
-// lookAtClient checks whether a client took the bytes that were written to it after it ended its sending. A client that
-// took them has only half-closed its connection. It is reported, and if it leaves later, it left after those bytes.
+// lookAtClient checks whether a client received the bytes that were written to it after it stopped sending. If so, the
+// client has only half-closed its connection. That is reported, and if the client leaves later, it left after those
+// bytes.
 func (a *answers) lookAtClient() {
 	if !a.sentAfterEnd.Load() || a.taking != TakingUnknown {
 		return
@@ -95,15 +97,15 @@ func takingNow(a *answers) Taking {
 	switch {
 	case t == Refused && a.sentWhole:
 		return TakenThenReset
-	case t == Refused && a.alerted: // it may have refused the alert alone
+	case t == Refused && a.alerted: // it may have refused only the alert
 		return MaybeTaken
 	}
 	return t
 }
 
-// endSending ends our sending to the client, on TLS with a closing alert. A client that closed after it had received all
-// bytes refuses only the alert; a client that left early refuses the bytes. To distinguish the two, endSending waits up
-// to resetTime before it sends the alert.
+// endSending ends the relay's sending to the client, on TLS with a closing alert. A client that closed after receiving
+// all bytes refuses only the alert; a client that left early refuses the bytes. To distinguish the two, endSending
+// waits up to resetTime before it sends the alert.
 func endSending(a *answers) {
 	if _, alerts := a.client.(*tls.Conn); alerts && a.sentAfterEnd.Load() && !a.sentWhole {
 		poll(resetTime, func() bool {
@@ -115,8 +117,8 @@ func endSending(a *answers) {
 	CloseWrite(a.client)
 }
 
-// awaitTaking ends our sending to the client and returns takingNow as soon as it is known, or after LingerTime. If both
-// ends are on one machine, the first look is enough.
+// awaitTaking ends the relay's sending to the client and returns takingNow as soon as the fate of the bytes is known,
+// or after LingerTime. If both ends are on one machine, the first look is enough.
 func awaitTaking(a *answers) (t Taking) {
 	known := func() bool {
 		if t = takingNow(a); t <= Sent && a.sentWhole {
@@ -134,7 +136,8 @@ func awaitTaking(a *answers) (t Taking) {
 	return t
 }
 
-// poll calls known, with growing pauses, until it returns true or patience has passed. The last call comes after that.
+// poll calls known, with growing pauses, until it returns true or patience has passed. It always calls known once more
+// at the end.
 func poll(patience time.Duration, known func() bool) {
 	end := time.Now().Add(patience)
 	for pause := firstPause; !known(); pause = min(2*pause, longestPause) {
@@ -153,10 +156,10 @@ func isLocal(c net.Conn) bool {
 	return from != nil && to != nil && (from.IP.IsLoopback() || from.IP.Equal(to.IP))
 }
 
-// clientGone reports whether the client has ended its sending, unless it is known to read on.
+// clientGone reports whether the client has stopped sending, unless it is known to be still reading.
 func (p *pair) clientGone() bool { return p.clientEOF.Load() && !p.halfClosed.Load() }
 
-// sideEnded reports that a side has ended its part in all exchanges whose answer is not complete.
+// sideEnded reports that a side has ended its part in all exchanges with an incomplete answer.
 func (p *pair) sideEnded(side, how string) {
 	p.mu.Lock()
 	var open []int
@@ -172,7 +175,7 @@ func (p *pair) sideEnded(side, how string) {
 	}
 }
 
-// endOfAgent names the way in which the agent has ended its part, given the error of a read or a write.
+// endOfAgent returns how the agent ended its part, given the error of a read or a write.
 func endOfAgent(reset bool) string {
 	if reset {
 		return EndReset
@@ -180,8 +183,8 @@ func endOfAgent(reset bool) string {
 	return EndFIN
 }
 
-// endedBefore notes that the answer to x is complete, and reports whether the client had ended its sending before. Then
-// x waits in a.unproven for what shows whether the client had left.
+// endedBefore records that the answer to x is complete, and reports whether the client had stopped sending before that.
+// If so, x waits in a.unproven until it is known whether the client had left.
 func (a *answers) endedBefore(x *exchange) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -193,8 +196,8 @@ func (a *answers) endedBefore(x *exchange) bool {
 	return x.unproven
 }
 
-// written notes that the answer to x is complete and written. It ends x, or keeps it until it is known whether the client
-// had left.
+// written records that the answer to x is complete and written. It ends x, or keeps it until it is known whether the
+// client had left.
 func (a *answers) written(x *exchange) {
 	if !x.unproven {
 		a.answerWritten(x)
@@ -216,8 +219,8 @@ func (a *answers) written(x *exchange) {
 	}
 }
 
-// proveAll ends the exchanges that wait to know whether the client had left. If wait is set, it waits for that a bounded
-// time: nothing may be left to be written to the client then.
+// proveAll ends the exchanges that wait to learn whether the client had left. If wait is set, it waits a bounded time
+// for that; all data must then have been written to the client.
 func (a *answers) proveAll(wait bool) {
 	switch {
 	case len(a.unproven) == 0:
@@ -233,7 +236,7 @@ func (a *answers) proveAll(wait bool) {
 	}
 }
 
-// prove ends the exchanges that wait, given what became of the bytes that were written to the client.
+// prove ends the waiting exchanges, given the fate of the bytes that were written to the client.
 func (a *answers) prove(t Taking) {
 	for _, x := range a.unproven {
 		switch {
@@ -258,11 +261,11 @@ func (a *answers) prove(t Taking) {
 	a.unproven = a.unproven[:0]
 }
 
-// leftEarly is what is seen of a client that leaves.
+// leftEarly describes a client that leaves, for messages.
 const leftEarly = "connection closed before the answer was complete"
 
-// stopCause returns why exchanges are not finished that are open when the context of Serve ends. A client that had ended
-// its sending, and took nothing that was sent to it afterwards, had left.
+// stopCause returns why exchanges are unfinished when the context of Serve ends. A client that had stopped sending, and
+// received nothing that was sent to it afterwards, had left.
 func (p *pair) stopCause() TransportError {
 	if !p.clientGone() || p.sentAfterEnd.Load() && TakingOf(p.client) == Taken {
 		return stopped

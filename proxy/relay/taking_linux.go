@@ -29,7 +29,7 @@ type tcpInfo struct {
 	_       [4]uint64
 	_       [2]uint32
 	sent    uint64 // bytes, repeated ones included; 0 from kernels that do not tell
-	again   uint64 // of them, those that were repeated
+	again   uint64 // of these, the repeated ones
 }
 
 // tellsTaking reports whether takingOf can tell anything of a connection.
@@ -38,7 +38,7 @@ func tellsTaking(c net.Conn) bool {
 	return ok
 }
 
-// look calls see with what the system tells of a connection without another one below it, if it tells anything.
+// look calls see with the system's TCP information on a connection that wraps no other, if there is any.
 func look(c net.Conn, see func(fd uintptr, info *tcpInfo)) {
 	over, ok := c.(syscall.Conn)
 	if !ok {
@@ -59,7 +59,7 @@ func look(c net.Conn, see func(fd uintptr, info *tcpInfo)) {
 	})
 }
 
-// markOf implements MarkOf for a connection without another one below it.
+// markOf implements MarkOf for a connection that wraps no other.
 func markOf(c net.Conn) (m Mark) {
 	look(c, func(_ uintptr, info *tcpInfo) {
 		m = Mark{written: info.sent - info.again + uint64(info.notSent), open: info.state == tcpEstablished}
@@ -67,7 +67,7 @@ func markOf(c net.Conn) (m Mark) {
 	return m
 }
 
-// takingOf implements TakingOf for a connection without another one below it.
+// takingOf implements TakingOf for a connection that wraps no other.
 func takingOf(c net.Conn, m Mark) (t Taking) {
 	look(c, func(fd uintptr, info *tcpInfo) { t = takingAt(fd, info, m) })
 	return t
@@ -80,14 +80,14 @@ func takingAt(fd uintptr, info *tcpInfo, m Mark) Taking {
 	}
 	acked := written > 0 && info.acked >= written
 	switch {
-	case info.state == tcpClose: // both sides have ended in order, or one has reset it
+	case info.state == tcpClose: // both sides have ended normally, or one has reset the connection
 		code, err := syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_ERROR)
 		switch {
 		case err == nil && code == 0:
 			return Taken
 		case acked:
 			return TakenThenReset
-		case m.open: // it need not have acknowledged what it took, and may refuse what came later
+		case m.open: // it need not have acknowledged the bytes it received, and may refuse later ones
 			return MaybeTaken
 		}
 		return Refused

@@ -32,7 +32,7 @@ var defaultPorts = map[string]string{"http": "80", "https": "443"}
 // ParseTarget reads a request target in absolute form (RFC 9112 section 3.2.2). It returns its origin, its authority as
 // written, and the rest, which is the target in origin form but may lack the first slash.
 //
-// Its errors cite the section that the target breaks. User information is an error, as RFC 9110 section 4.2.4 advises.
+// Its errors cite the violated section. User information is an error, as RFC 9110 section 4.2.4 advises.
 func ParseTarget(s string) (t Target, authority, rest string, err error) {
 	scheme, rest, found := strings.Cut(s, "://")
 	t.Scheme = strings.ToLower(scheme)
@@ -98,8 +98,8 @@ func splitAuthority(s string) (host, port string, err error) {
 	return strings.ToLower(host), port, nil
 }
 
-// validName reports whether s can be the name of a host, or an IPv4 address. Other names that URLs allow (RFC 3986
-// section 3.2.2) are not accepted by resolvers.
+// validName reports whether s can be a host name or an IPv4 address. Other names that URLs allow (RFC 3986 section
+// 3.2.2) are not accepted by resolvers.
 func validName(s string) bool {
 	for _, c := range []byte(s) {
 		if !nameChar[c] {

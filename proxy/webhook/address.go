@@ -16,7 +16,7 @@ import (
 // hookPrefix begins the path of the addresses that agents receive instead of webhooks.
 const hookPrefix = "/.a2atap/webhook/"
 
-// maxHookURL is the maximum length of a webhook's URL in bytes; longer ones pass as they came.
+// maxHookURL is the maximum length of a webhook's URL in bytes; longer ones pass unmodified.
 const maxHookURL = 2048
 
 // A hook is a webhook that an agent was given through a tap.
@@ -34,7 +34,7 @@ type sealer struct {
 	mac  []byte
 }
 
-// newSealer derives what it needs from a key that serves other purposes too.
+// newSealer derives its keys from a key that also serves other purposes.
 func newSealer(key []byte) (*sealer, error) {
 	block, err := aes.NewCipher(derive(key, "a2atap webhook: encryption"))
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *sealer) seal(h hook) string {
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nonce, nonce, plain, []byte(hookPrefix)))
 }
 
-// open reads the result of seal. It returns false for anything else.
+// open decrypts the result of seal. It returns false for anything else.
 func (s *sealer) open(token string) (h hook, ok bool) {
 	sealed, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil || len(sealed) < s.aead.NonceSize() {

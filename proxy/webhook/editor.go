@@ -23,11 +23,11 @@ import (
 )
 
 const (
-	maxHookBody    = 1 << 20 // bytes of a request, or of an answer, that is held for the URL of a webhook
+	maxHookBody    = 1 << 20 // maximum held bytes of a request or an answer
 	maxDecodedHook = 4 << 20 // bytes of an answer that came compressed
 
-	maxWatched        = 64 << 10  // bytes of a request that is not held that are examined
-	maxDecodedWatched = 256 << 10 // of them, if they came compressed
+	maxWatched        = 64 << 10  // examined bytes of a request that is not held
+	maxDecodedWatched = 256 << 10 // of them, if they are compressed
 )
 
 // An exchangeHooks has a link's facts about an exchange with push notification configs, or whose answer may have one of
@@ -39,11 +39,11 @@ type exchangeHooks struct {
 	// Of the request's side.
 	head     capture.Head
 	start    []byte       // its first line
-	method   *grpc.Method // that it calls, if it is one of gRPC
-	unseen   string       // why the URLs in the request pass as they came; empty if they need not
-	watched  bool         // the beginning of its body is kept until it can be said whether it has any
-	body     []byte       // what has come of it, if so
-	overflow bool         // there was more of it
+	method   *grpc.Method // the called gRPC method, if any
+	unseen   string       // why the URLs in the request pass unmodified; empty if they need not
+	watched  bool         // the beginning of its body is kept until it is known whether it has any
+	body     []byte       // the part that has arrived, if so
+	overflow bool         // the body was longer
 	size     int          // of what has come
 	request  *restorer
 	room     *budget.Share // for body, and for what is kept of the answer's messages
@@ -72,9 +72,8 @@ var (
 	_ relay.ContentEditor = (*Editor)(nil)
 )
 
-// ObserveRequest begins the record of a notification that came to the tap, and reports whether the request is one. The
-// record says that the agent sent it to the webhook, as if no tap were between them. ObserveRequest records nothing of
-// any other request.
+// ObserveRequest begins the recording of a notification to the tap, and reports whether the request is one. It is
+// recorded as sent by the agent to the webhook, as if no tap were between them. Other requests are not recorded here.
 func (l *Editor) ObserveRequest(x int, head []byte) bool {
 	hooks := l.site.hooks
 	if l.site.Leaves() {
@@ -100,7 +99,7 @@ func (l *Editor) ObserveRequest(x int, head []byte) bool {
 	return true
 }
 
-// watch keeps the beginning of a request that may configure a webhook, whose URL stays as it is.
+// watch keeps the beginning of a request that may configure a webhook and whose URL stays unmodified.
 func (l *Editor) watch(x int, head []byte) {
 	if !bytes.HasPrefix(head, postMethod) {
 		return
@@ -120,8 +119,8 @@ func (l *Editor) isDelivery(x int) bool {
 	return l.deliveries[x]
 }
 
-// hookBase returns the scheme and authority that replace a webhook's; otherwise why the URL passes unchanged, or "" if
-// notifications are seen anyway.
+// hookBase returns the scheme and authority that replace a webhook's. Otherwise it returns why the URL passes
+// unmodified, or "" if notifications are seen anyway.
 func (s *Site) hookBase(u *url.URL) (base, why string) {
 	at := hostname.OriginOf(u)
 	switch to := s.hooks.URL; {
@@ -189,8 +188,8 @@ func (l *Editor) readably(x int, head []byte) []byte {
 	return edit.Bytes()
 }
 
-// HoldRequest implements relay.RequestEditor. Requests that are not about configs pass as they come: most bodies come
-// along with their head and show it, and of most others their first bytes do.
+// HoldRequest implements relay.RequestEditor. Requests that are not about configs pass at once: most bodies arrive
+// together with their head, or show it in their first bytes.
 func (l *Editor) HoldRequest(x int, head, begun []byte, whole bool) (limit int, patience time.Duration) {
 	if !bytes.HasPrefix(head, postMethod) || l.isDelivery(x) {
 		return 0, 0
@@ -308,7 +307,7 @@ func (l *Editor) replacements(x int, client string, urls []card.URL) []card.Repl
 	return replacements
 }
 
-// holdMessage is HoldRequest for a call of gRPC, of which only the whole message tells whether it carries a config.
+// holdMessage is HoldRequest for a gRPC call, where only the complete message shows whether it has a config.
 func (l *Editor) holdMessage(x int, head []byte, method *grpc.Method) (limit int, patience time.Duration) {
 	operation := a2a.OperationOf(method.Name)
 	if !operation.Sends() && operation != a2a.CreatePushConfig {
@@ -337,7 +336,7 @@ func (h *exchangeHooks) keepsMessage(body []byte) bool {
 	return false
 }
 
-// maxMentions is how deep a request of gRPC is searched for configs before it is read: they lie in its configuration.
+// maxMentions is how deep a gRPC request is searched for configs before it is decoded: they are in its configuration.
 const maxMentions = 2
 
 // stopWatching forgets the beginning of the request's body.
@@ -346,8 +345,8 @@ func (h *exchangeHooks) stopWatching() {
 	h.watched, h.body = false, nil
 }
 
-// message returns the message of a request of gRPC, and the URLs of the configs that it carries. If the message takes too
-// much to be read, that is why its webhooks are not observed.
+// message returns the message of a gRPC request, and the URLs of its configs. If the message is too expensive to
+// decode, it returns that as the reason why its webhooks are not observed.
 func (h *exchangeHooks) message(body []byte) (message []byte, urls []card.URL) {
 	if _, rest, ok := grpc.Cut(body); !ok || len(rest) > 0 {
 		return nil, nil

@@ -84,8 +84,8 @@ func methodIn(object []byte) jsontext.Value {
 // maxConfigDepth is how deeply a config may be nested in configs that only wrap it.
 const maxConfigDepth = 4
 
-// configURLs finds the URLs of the push notification configs that a request carries, in a send or on their own, in
-// their order in the body. It finds none in a body that is not JSON.
+// configURLs finds the URLs of the push notification configs in a request, inside a send or separate, in their order in
+// the body. It finds none in a body that is not JSON.
 func configURLs(head *capture.Head, body []byte) []card.URL {
 	doc := a2a.Parse(body)
 	if doc.Err != nil {

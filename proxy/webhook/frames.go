@@ -15,7 +15,7 @@ type frameRestorer struct {
 	encoding string                    // grpc-encoding
 	found    func(ours string, h hook) // called for each address; may be nil
 	kept     []byte                    // the message at hand
-	passes   bool                      // one is too large: the rest passes as it came
+	passes   bool                      // one is too large: the rest passes unmodified
 	room     *budget.Share             // for what is kept
 }
 

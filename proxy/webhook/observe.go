@@ -62,7 +62,7 @@ func (l *Editor) noted(x int, place string) func(ours string, h hook) {
 // maxNotedAddresses bounds how many addresses that were put back are noted of one message.
 const maxNotedAddresses = 64
 
-// ObserveRequestBody takes a piece of a request's body, and returns it as it is to be recorded.
+// ObserveRequestBody observes a piece of a request's body, and returns the piece to record.
 func (l *Editor) ObserveRequestBody(x int, p []byte) []byte {
 	h := l.hooks(x)
 	if h == nil {
@@ -70,7 +70,7 @@ func (l *Editor) ObserveRequestBody(x int, p []byte) []byte {
 	}
 	if h.watched && !h.overflow {
 		room := maxWatched - len(h.body)
-		if h.method != nil { // of which nothing is known before its end
+		if h.method != nil { // unknown before its end
 			room = maxHookBody - len(h.body)
 		}
 		n := min(len(p), room)
@@ -90,8 +90,8 @@ func (l *Editor) ObserveRequestBody(x int, p []byte) []byte {
 	return h.request.Next(p, false)
 }
 
-// ObserveRequestEnd ends a request's body. If it was not held, it is noted that its webhooks are not observed. It
-// returns the part that is still to be recorded.
+// ObserveRequestEnd ends a request's body. If the body was not held, it records that its webhooks are not observed. It
+// returns the remaining part to record.
 func (l *Editor) ObserveRequestEnd(x int) []byte {
 	h := l.hooks(x)
 	if h == nil {
@@ -107,7 +107,7 @@ func (l *Editor) ObserveRequestEnd(x int) []byte {
 	return h.request.Next(nil, true)
 }
 
-// passedUnseen notes for a request that passed unchanged that its webhooks, if any, are not observed.
+// passedUnseen records for an unmodified request that its webhooks, if any, are not observed.
 func (l *Editor) passedUnseen(x int, h *exchangeHooks) {
 	if h.method != nil {
 		var urls []card.URL
@@ -159,7 +159,7 @@ func (l *Editor) ObserveAnswer(x int, head []byte) {
 	}
 }
 
-// ObserveAnswerBody takes a piece of an answer's body, and returns it as it is to be recorded: nil with last is the end.
+// ObserveAnswerBody observes a piece of an answer's body, and returns the piece to record; nil with last is the end.
 func (l *Editor) ObserveAnswerBody(x int, p []byte, last bool) []byte {
 	h := l.hooks(x)
 	if h == nil || h.answer == nil {
@@ -188,7 +188,7 @@ func (l *Editor) Hold(x int, head []byte) int {
 	return maxHookBody
 }
 
-// answerHooks returns the facts about an exchange whose answer may have the tap's addresses; nil for others.
+// answerHooks returns the facts about an exchange whose answer may have the tap's addresses, otherwise nil.
 func (l *Editor) answerHooks(x int, head []byte) *exchangeHooks {
 	if l.isDelivery(x) {
 		return nil

@@ -19,7 +19,7 @@ const maxAddress = 2 * maxHookURL
 type restorer struct {
 	seals *sealer
 	found func(ours string, h hook) // called for each address; may be nil
-	kept  []byte                    // the end of what came, that may belong to an address
+	kept  []byte                    // the end of the received data, which may belong to an address
 	out   []byte
 }
 
@@ -101,7 +101,7 @@ func unescapeSlashes(text []byte) string { return strings.ReplaceAll(string(text
 
 func isAddress(text []byte) bool { return bytes.Contains(text, hookMark) }
 
-// hookMark is what no other URL has, and no JSON escapes.
+// hookMark occurs in no other URL, and JSON never escapes it.
 var hookMark = []byte(".a2atap")
 
 // mayBeAddress reports whether a text may be the beginning of an address.

@@ -43,21 +43,21 @@ type Spec struct {
 	Key []byte
 
 	// URL is the address under which agents reach one of the taps, such as that of a tunnel: http or https, without
-	// query. Nil leads only notifications of agents on this machine to webhooks on plain HTTP on this machine.
+	// query. Nil routes only notifications of agents on this machine to webhooks on plain HTTP on this machine.
 	URL *url.URL
 
-	// Leave is the reason for not changing any webhook's URL, such as "--no-webhooks was given". The record then names
-	// the webhooks that are not observed, and all traffic passes unchanged. Empty changes URLs.
+	// Leave is the reason for not changing any webhook's URL, such as "--no-webhooks was given". The recording then
+	// lists the webhooks that are not observed, and all traffic passes unmodified. If empty, URLs are changed.
 	Leave string
 }
 
-// Options are a Spec and what a Hooks must know of the proxy that it belongs to.
+// Options are a Spec and the facts about its proxy that a Hooks needs.
 type Options struct {
 	Spec
 
 	Dial   func(ctx context.Context, to relay.Target) (net.Conn, error) // connects to a webhook
 	Tapped func(at hostname.Origin) bool                                // a tap listens there
-	Agent  func(at hostname.Origin) (agent capture.Peer, ok bool)       // that is tapped there
+	Agent  func(at hostname.Origin) (agent capture.Peer, ok bool)       // tapped agents
 	Notice func(text string)                                            // tells the user something
 }
 
@@ -77,8 +77,8 @@ func New(o Options) (*Hooks, error) {
 	return &Hooks{Options: o, seals: seals}, nil
 }
 
-// receiver returns the webhook of a delivery as the record names it: after the agent that is tapped there, or the client
-// that has configured it.
+// receiver returns the webhook of a delivery under its recorded name: the agent tapped there, or the client that has
+// configured it.
 func (h *Hooks) receiver(d *delivery) capture.Peer {
 	if agent, ok := h.Agent(hostname.NewOrigin(d.to.Host, d.to.Port)); ok {
 		return agent
@@ -111,8 +111,8 @@ func (s *Site) NewEditor(cards *card.Editor, record *recording.Conn, reached str
 	return &Editor{Editor: cards, site: s, record: record, reached: reached}
 }
 
-// Route returns what takes the notifications that come to the tap to their webhooks. They may name the hosts that the
-// tap admits, and the one of Spec.URL.
+// Route returns the route from the tap's addresses to the webhooks. Notifications may name the hosts that the tap
+// admits, and the host of Spec.URL.
 func (s *Site) Route(admit func(authority []byte) error) *relay.Route {
 	return &relay.Route{
 		Prefix: hookPrefix,

@@ -16,7 +16,8 @@ const (
 	maxWalk  = 16 * maxDepth // after workflows were joined
 )
 
-// A call is an exchange, and what may follow from it. Fields that are read for many calls at once come first.
+// A call is an exchange, and the facts needed to find its consequences. Fields that are read for many calls at once
+// come first.
 type call struct {
 	n             uint64
 	began         uint64    // arrival number of the request's end
@@ -40,7 +41,7 @@ type call struct {
 	held          []*frames          // that it did not fit into
 	context       string             // that the request names
 	card          string             // the request's target, if it fetches a card
-	refs          []analysis.TaskKey // of the tasks to which the message refers, by their ids alone
+	refs          []analysis.TaskKey // of the tasks to which the message refers, by id alone
 }
 
 // link returns the link of a call.
@@ -54,7 +55,7 @@ func (c *call) link() Link {
 	return l
 }
 
-// madeBy reports whether the agent of a name is known to have made the call.
+// madeBy reports whether the agent with a name is known to have made the call.
 func (c *call) madeBy(agent string) bool { return !c.anonymous && c.client == agent }
 
 // sameConn reports whether two calls used the same known connection.
@@ -65,11 +66,11 @@ func (c *call) shares(o *call) bool {
 	return c.sameConn(o) || c.client == o.client && !c.anonymous && !o.anonymous
 }
 
-// mayShare reports whether two calls may have been made by the same client: one that is known once, and once has the
-// name of its User-Agent, may be.
+// mayShare reports whether two calls may have been made by the same client. It may be the same if it is known once, and
+// named by its User-Agent once.
 func (c *call) mayShare(o *call) bool { return c.client == o.client || c.anonymous != o.anonymous }
 
-// worksFor reports whether the call made or continues a task, by the calls that made some.
+// worksFor reports whether the call created or continues a task, given the calls that created the tasks.
 func (c *call) worksFor(makers []*call) bool {
 	return slices.Contains(makers, c) || c.by == ByTask && slices.Contains(makers, c.parent)
 }
@@ -111,8 +112,8 @@ func (c *call) below(o *call) bool {
 	return c == o
 }
 
-// ancestor returns the nearest call that some calls have above them, or are themselves; nil if they are of several
-// workflows.
+// ancestor returns the nearest call that is an ancestor of all given calls, or one of them; nil if they belong to
+// several workflows.
 func ancestor(calls []*call) *call {
 	if len(calls) == 0 {
 		return nil
@@ -133,14 +134,14 @@ func ancestor(calls []*call) *call {
 	return common
 }
 
-// idle reports whether nothing follows from the call any more: it was answered, and none of its tasks is at work.
+// idle reports whether the call can have no more consequences: it was answered, and none of its tasks is at work.
 func (c *call) idle() bool { return c.ended > 0 && c.tasks == 0 }
 
 // quiet is how long a task counts as worked on that was not seen.
 const quiet = 5 * time.Minute
 
-// busy reports whether the agent was at work on the call when an exchange was opened: answering it, or else on a task
-// that it made or continued.
+// busy reports whether the agent was at work on the call when an exchange was opened: answering it, or on a task that
+// it created or continued.
 func (c *call) busy(x *analysis.Exchange) (answering, working bool) {
 	if c.began >= x.Opened {
 		return false, false
@@ -164,11 +165,11 @@ type sameID struct {
 
 func (s *sameID) makers() []*call { return s.list[:s.n] }
 
-// frames are calls with something in common that are not idle, or have become so of late.
+// frames are calls with something in common that are not idle, or became idle recently.
 type frames struct {
 	list    []*call
-	first   [1]*call // room for the only one that most have
-	beyond  int      // how many more there are for which there was no room
+	first   [1]*call // room for a single call, the usual case
+	beyond  int      // number of further calls for which there was no room
 	agent   string   // that all calls in the list went to, unless several is true
 	several bool
 }
@@ -217,8 +218,8 @@ type choice struct {
 	working bool // none of them waited for its answer
 }
 
-// during returns the calls that were worked on when an exchange was opened and for which keep returns true. It returns
-// false if there may be others.
+// during returns the calls in progress when an exchange was opened for which keep returns true. It returns false if
+// there may be others.
 func (f *frames) during(x *analysis.Exchange, keep func(*call) bool) (choice, bool) {
 	if f == nil {
 		return choice{}, true
@@ -234,7 +235,7 @@ func (f *frames) during(x *analysis.Exchange, keep func(*call) bool) (choice, bo
 	return found, f.beyond == 0
 }
 
-// duringElsewhere is like during, for calls that went to another agent than one.
+// duringElsewhere is like during, for calls to other agents than the given one.
 func (f *frames) duringElsewhere(agent string, x *analysis.Exchange, keep func(*call) bool) (choice, bool) {
 	if f != nil && f.agent == agent && !f.several {
 		return choice{}, f.beyond == 0
@@ -248,7 +249,7 @@ const (
 	minContent  = 12 // bytes: who writes less may mean anything
 )
 
-// appendContents appends digests of the parts of a message that are long enough to be told from others.
+// appendContents appends digests of the parts of a message that are long enough to be distinctive.
 func appendContents(list []digest.Digest, x *analysis.Exchange) []digest.Digest {
 	for _, part := range (a2a.Message{Value: x.Call.Message}).Parts().All() {
 		if len(list) == maxContents {
@@ -283,7 +284,7 @@ func contentOf(part a2a.Part) (digest.Digest, bool) {
 // maxMakers bounds the tasks of different agents that have the same id.
 const maxMakers = 4
 
-// A traceID identifies a trace, a spanID what made a request in it.
+// A traceID identifies a trace, a spanID the source of a request in it.
 type (
 	traceID [16]byte
 	spanID  [8]byte

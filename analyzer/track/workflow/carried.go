@@ -10,8 +10,7 @@ import (
 	"a2atap/proxy/capture/credential"
 )
 
-// Bounds of the parts of a message that are searched in other ones. If a message has more, nothing is concluded from
-// it.
+// Bounds of the parts of a message that are searched in other messages. If a message has more, no conclusion is drawn.
 const (
 	maxIDs      = 32
 	maxPassages = 8
@@ -33,7 +32,7 @@ type luggage struct {
 	more  bool            // than was kept
 }
 
-// A passage is a text, as far as it is needed to find it within another one.
+// A passage is a text, as far as it is needed to find it within another text.
 type passage struct {
 	sum  uint64
 	size int
@@ -49,7 +48,7 @@ func (c *call) packed() *luggage {
 		l.pack(a2a.Message{Value: l.message})
 		l.message = a2a.Value{}
 	}
-	if l.names != nil { // else it may be leftLuggage
+	if l.names != nil { // otherwise it may be leftLuggage
 		for _, name := range l.names {
 			l.scan([]byte(name))
 		}
@@ -171,7 +170,7 @@ func (l *luggage) name(id []byte) {
 	}
 }
 
-// knownBy notes an id that an agent gave to what it does for the call.
+// knownBy records an id that an agent gave to its work for the call.
 func (c *call) knownBy(id string) {
 	switch l := c.luggage; {
 	case l == nil || l == &leftLuggage:
@@ -224,7 +223,7 @@ func carriedOf(calls []*call, c *call, message a2a.Value) (*call, Evidence) {
 	return nil, None
 }
 
-// An item is something that a call carries of another one.
+// An item is something that a call carries over from another call.
 type item struct {
 	by  Evidence
 	key uint64
@@ -250,8 +249,8 @@ func carried(o, c *call, in *search) (list []item) {
 	return list
 }
 
-// beyond returns the best evidence that is carried of call i and of no other one. It returns None if something is
-// carried of another call and not of call i, or nothing of call i alone.
+// beyond returns the best evidence that is carried from call i and from no other call. It returns None if anything is
+// carried from another call and not from call i, or if nothing comes from call i alone.
 func beyond(found [][]item, i int) Evidence {
 	by := None
 	for _, it := range found[i] {
@@ -297,7 +296,7 @@ func (s *search) has(p passage) bool { return s.known[p.size][p.sum] }
 
 // sum takes the passages of one length that do not begin or end within a word.
 func (s *search) sum(size int) {
-	top := uint64(1) // what a byte counts that leaves the window
+	top := uint64(1) // the weight of a byte that leaves the window
 	for range size - 1 {
 		top = times(top, base)
 	}

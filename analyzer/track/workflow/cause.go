@@ -8,13 +8,13 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// cause returns the call that caused an exchange and how that is known; nil if it is not.
+// cause returns the call that caused an exchange and the evidence, or nil if unknown.
 func (m *Memory) cause(x *analysis.Exchange, c *call) (*call, Evidence) {
 	if parent, by := m.byTask(x); parent != nil {
 		return parent, by
 	}
 	if x.Call.Operation == a2a.Webhook && x.Agent != "" && x.Call.TaskID != "" {
-		return nil, None // which call that is, its answer will say
+		return nil, None // its answer will show which call that is
 	}
 	for _, look := range [...]func(*analysis.Exchange, *call) (*call, Evidence){
 		m.byTrace, m.byContext, m.byReference, m.nested, m.byContent,
@@ -26,7 +26,7 @@ func (m *Memory) cause(x *analysis.Exchange, c *call) (*call, Evidence) {
 	return nil, None
 }
 
-// byTask finds the call that made the task which a request names, or which a notification is about.
+// byTask finds the call that created the task which a request names, or which a notification is about.
 func (m *Memory) byTask(x *analysis.Exchange) (*call, Evidence) {
 	by := ByTask
 	if x.Call.Operation == a2a.Webhook {
@@ -44,8 +44,8 @@ func (m *Memory) byTask(x *analysis.Exchange) (*call, Evidence) {
 	return nil, None
 }
 
-// onlyMaker returns the call that made a task, by its id alone: the only one that was seen, at any agent, or else the
-// only one at the agent of a name, if there is one.
+// onlyMaker returns the call that created a task, by its id alone: the only one that was seen at any agent, or else the
+// only one at the agent with a name, if there is one.
 func (m *Memory) onlyMaker(id, agent string) *call {
 	same := m.byID.Find(idKey(id))
 	if same == nil || same.more {
@@ -73,8 +73,8 @@ func (m *Memory) byAgent(c *call) bool {
 	return ok && !c.anonymous
 }
 
-// byTrace finds the call of the same trace that the client was answering. Where it is not known which that was, or
-// whether it was the client that answered it, the exchange belongs to the workflow of the trace all the same.
+// byTrace finds the call of the same trace that the client was answering. If it is unknown which call that was, or
+// whether the client was the one that answered it, the exchange still belongs to the workflow of the trace.
 func (m *Memory) byTrace(x *analysis.Exchange, c *call) (*call, Evidence) {
 	if c.trace == (traceID{}) {
 		return nil, None
@@ -107,7 +107,7 @@ func (m *Memory) byTrace(x *analysis.Exchange, c *call) (*call, Evidence) {
 	return root, InTrace
 }
 
-// inWorkflow finds, among the calls that the client was answering, the one that is in a certain workflow.
+// inWorkflow finds, among the calls that the client was answering, the one in a given workflow.
 func (m *Memory) inWorkflow(x *analysis.Exchange, c *call, root *call) (*call, Evidence) {
 	f, _ := m.agents.Get(c.client)
 	own, known := f.during(x, func(o *call) bool { return o.root() == root })
@@ -117,8 +117,8 @@ func (m *Memory) inWorkflow(x *analysis.Exchange, c *call, root *call) (*call, E
 	return root, InTrace
 }
 
-// byContext finds the call that the client was answering in the context which a message names. Where it is not known
-// whether it was the client that answered it, the exchange belongs to its workflow all the same.
+// byContext finds the call that the client was answering in the context that a message names. If it is unknown whether
+// the client answered it, the exchange still belongs to its workflow.
 func (m *Memory) byContext(x *analysis.Exchange, c *call) (*call, Evidence) {
 	if c.context == "" || !c.sends {
 		return nil, None
@@ -152,15 +152,15 @@ func (m *Memory) byContext(x *analysis.Exchange, c *call) (*call, Evidence) {
 	return ancestor(all.calls), InContext
 }
 
-// sameCaller reports whether all calls come from the client of another one, as far as names show: it makes them in
-// parallel.
+// sameCaller reports whether all calls come from the client of another one, as far as names show: then the client makes
+// them in parallel.
 func sameCaller(calls []*call, c *call) bool {
 	return !slices.ContainsFunc(calls, func(o *call) bool { return o.client != c.client })
 }
 
 // byReference finds the call about the task to which a message refers, among those that its client was answering. It
-// proves the cause if the client is known to be the agent that works on the task there. A client that refers to a task
-// which it asked for itself continues a conversation: its calls do not cause each other.
+// proves the cause if the client is known to be the agent that works on the task. A client that refers to a task which
+// it requested itself continues a conversation: its calls do not cause each other.
 func (m *Memory) byReference(x *analysis.Exchange, c *call) (*call, Evidence) {
 	if len(c.refs) == 0 {
 		return nil, None
@@ -185,7 +185,7 @@ func (m *Memory) byReference(x *analysis.Exchange, c *call) (*call, Evidence) {
 	return ancestor(about.calls), InReference
 }
 
-// makersOf returns the calls that made some tasks. It leaves out ids that several tasks have.
+// makersOf returns the calls that created some tasks. It omits ids that several tasks have.
 func makersOf(all *recent.Map[analysis.TaskKey, sameID], ids []analysis.TaskKey) (makers []*call) {
 	for _, id := range ids {
 		if same := all.Find(id); same != nil {
@@ -195,8 +195,8 @@ func makersOf(all *recent.Map[analysis.TaskKey, sameID], ids []analysis.TaskKey)
 	return slices.DeleteFunc(makers, func(c *call) bool { return c == nil })
 }
 
-// nested finds the call that the client was answering, by the client's name. Of several calls, it is the one whose
-// content is carried along.
+// nested finds the call that the client was answering, by the client's name. If there are several, it is the one whose
+// content is carried over.
 func (m *Memory) nested(x *analysis.Exchange, c *call) (*call, Evidence) {
 	f, ok := m.agents.Get(c.client)
 	if !ok || c.anonymous {
@@ -216,7 +216,7 @@ func (m *Memory) nested(x *analysis.Exchange, c *call) (*call, Evidence) {
 	return carriedOf(own.calls, c, x.Call.Message)
 }
 
-// only returns the call if there is exactly one, else nil.
+// only returns the call if there is exactly one, otherwise nil.
 func only(calls []*call) *call {
 	if len(calls) != 1 {
 		return nil
@@ -230,7 +230,7 @@ func (m *Memory) doubt(x *analysis.Exchange, c *call) {
 		return
 	}
 	var from choice
-	more := 0 // that are not told apart
+	more := 0 // that are not distinguished
 	if f, ok := m.agents.Get(c.client); ok && !c.anonymous {
 		from, _ = f.during(x, func(*call) bool { return true })
 		more = f.beyond
@@ -250,7 +250,7 @@ func (m *Memory) doubt(x *analysis.Exchange, c *call) {
 	}
 }
 
-// lacks reports whether something went unrecorded while one of the calls was open: there may have been another one.
+// lacks reports whether anything was unrecorded while one of the calls was open: there may have been another call.
 func (m *Memory) lacks(calls []*call) bool {
 	return slices.ContainsFunc(calls, func(c *call) bool { return c.began <= m.hole })
 }

@@ -109,8 +109,8 @@ func (ix *Index) ByAgent(n uint64) bool {
 	return false
 }
 
-// MayHaveCaused returns the exchanges that one of some others may have caused, where nothing decides whether it has, in
-// order. Among is called with the index locked.
+// MayHaveCaused returns, in order, the exchanges that one of the given ones may have caused, if it is undecided whether
+// it did. Among is called with the index locked.
 func (ix *Index) MayHaveCaused(among func(n uint64) bool) []uint64 {
 	ix.mu.RLock()
 	defer ix.mu.RUnlock()
@@ -135,7 +135,7 @@ func (ix *Index) Size(workflow uint64) int {
 		}
 	}
 	n := ix.sizes[workflow]
-	if workflow > uint64(len(ix.entries)) { // of which nothing was told itself
+	if workflow > uint64(len(ix.entries)) { // without a reported link of its own
 		n++
 	}
 	return max(n, 1)
@@ -152,7 +152,7 @@ func (ix *Index) Exchanges(workflow uint64, limit int) (list []uint64, all int) 
 			}
 		}
 	}
-	if all == 0 || workflow > uint64(len(ix.entries)) { // of which nothing was told itself
+	if all == 0 || workflow > uint64(len(ix.entries)) { // without a reported link of its own
 		if all++; len(list) < limit {
 			list = append(list, workflow)
 		}

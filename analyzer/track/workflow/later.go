@@ -8,8 +8,8 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// proved notes that a call to an agent is about a context that the agent used earlier, in a call that it made. It
-// returns true if that determines the earlier call's cause: the only possible call.
+// proved records that a call to an agent is about a context that the agent used earlier, in a call that it made. It
+// returns true if that determines the earlier call's cause, as the only possible call.
 func (m *Memory) proved(earlier, c *call, s *shared) bool {
 	if !meant(earlier, c) || slices.ContainsFunc(s.list, func(o *call) bool { return o != c && meant(earlier, o) }) {
 		return false
@@ -26,8 +26,8 @@ func (m *Memory) proved(earlier, c *call, s *shared) bool {
 	return true
 }
 
-// within notes that the agent of a call that was open created a context which an unknown client had used: no one else
-// could know it. It returns true if that determines the earlier call's workflow.
+// within records that the agent of an open call created a context which an unknown client had used: no one else could
+// know it. It returns true if that determines the earlier call's workflow.
 func (m *Memory) within(earlier, c *call, s *shared) bool {
 	if earlier.parent != nil || m.byAgent(earlier) || !made(earlier, c) || c.below(earlier) || c.depth() >= maxDepth ||
 		slices.ContainsFunc(s.list, func(o *call) bool { return o != c && made(earlier, o) }) {
@@ -38,8 +38,8 @@ func (m *Memory) within(earlier, c *call, s *shared) bool {
 	return true
 }
 
-// made reports whether the context that an earlier call names can have been made by the agent of another one, while it
-// was answering that.
+// made reports whether the agent of a call can have created the context that an earlier call names, while answering
+// that call.
 func made(earlier, c *call) bool {
 	return c.context == "" && earlier.agent != c.agent && during(earlier, c)
 }
@@ -71,7 +71,7 @@ func (m *Memory) identify(x *analysis.Exchange, c *call) {
 	m.report(c)
 }
 
-// meant reports whether an earlier call can have been made by the agent of another one, while it was answering that.
+// meant reports whether the agent of a call can have made an earlier call while answering it.
 func meant(earlier, c *call) bool {
 	return earlier.madeBy(c.agent) && earlier.agent != c.agent && during(earlier, c)
 }
@@ -98,7 +98,7 @@ func (m *Memory) prelude(x *analysis.Exchange, c *call) {
 	}
 }
 
-// fetched notes the fetch of a card for which it is not known what caused it.
+// fetched records the fetch of a card with an unknown cause.
 func (m *Memory) fetched(on fetchedOn, c *call) {
 	if c.parent != nil {
 		return
@@ -173,10 +173,10 @@ func oneSearch(fetches []*call) bool {
 	return true
 }
 
-// A notified is the notifications of a task that came before the answer of the call that made it.
+// A notified has the notifications of a task that arrived before the answer of the call that created the task.
 type notified struct {
 	by   []*call
-	over bool // the task, as one of them says
+	over bool // the task, according to one of them
 }
 
 // early notes a notification about an unknown task: agents may notify before they answer.
@@ -192,7 +192,7 @@ func (m *Memory) early(key analysis.TaskKey, c *call, state a2a.State) {
 	}
 }
 
-// claim puts the notifications of a task that came early under the call that has made it.
+// claim puts the early notifications of a task under the call that created it.
 func (m *Memory) claim(key analysis.TaskKey, t *task) {
 	n, ok := m.notified.Get(key)
 	if !ok || !t.maker.sends {
@@ -205,7 +205,7 @@ func (m *Memory) claim(key analysis.TaskKey, t *task) {
 	}
 }
 
-// delivered puts a notification under the call that made its task.
+// delivered puts a notification under the call that created its task.
 func (m *Memory) delivered(t *task, c *call) {
 	if c.parent == nil && !t.maker.below(c) && t.maker.depth() < maxDepth {
 		c.parent, c.by = t.maker, ByDelivery

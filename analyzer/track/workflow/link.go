@@ -13,27 +13,27 @@ type Evidence uint8
 // The kinds of evidence, those that prove the cause first.
 const (
 	None        Evidence = iota // unknown: the exchange begins a separate workflow
-	ByTask                      // it names a task that another call made
-	ByDelivery                  // it notifies of a task that another call made
+	ByTask                      // names a task that another call created
+	ByDelivery                  // notifies of a task that another call created
 	ByReference                 // its message refers to the task of a call that its client was answering
-	ByTrace                     // it carries the trace of a call that its client was answering
-	ByContext                   // it names the context of a call that its client was answering
+	ByTrace                     // carries the trace of a call that its client was answering
+	ByContext                   // names the context of a call that its client was answering
 	ByResult                    // a model asked for this tool call, and was then sent its result
 
 	// What follows is likely, and not proved.
 
-	Nested    // it was made while its client answered one call and no other
-	Working   // it was made while its client worked on the task of one call and of no other
-	ByContent // it hands on the content of one call that was being answered, and of no other
+	Nested    // made while its client answered exactly one call
+	Working   // made while its client worked on the task of exactly one call
+	ByContent // passes on the content of exactly one call that was being answered
 	ByText    // its text contains the text of exactly one call that was being answered
-	ByID      // it names an id that one call named which was being answered, and no other
-	InTrace   // it is in the same trace, but which exchange of that caused it is not known
+	ByID      // names an id that exactly one call that was being answered named
+	InTrace   // it is in the same trace, but which exchange of the trace caused it is unknown
 	InContext // it is in the same context, the same
-	// its message refers to a task which one call that was being answered is about, and no other
+	// its message refers to a task that exactly one call that was being answered is about
 	InReference
 	Prelude  // the card was fetched for the call that followed
 	ByModel  // a model asked for this tool with these arguments
-	OnlyOpen // it was made while one call was open and no other
+	OnlyOpen // made while exactly one call was open
 
 	// Unknown means that an exchange begins a workflow because no cause was found. Its client may have made it for an
 	// open call, but nothing shows for which, or whether for any.
@@ -129,7 +129,7 @@ func (ch Choice) String() string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// Doubt explains why the cause of an exchange that begins a workflow is unknown; empty if it may have no cause.
+// Doubt explains why the cause of an exchange that begins a workflow is unknown; "" if it may have no cause.
 func (l *Link) Doubt() string {
 	switch {
 	case l.By != Unknown || l.Parent != 0:

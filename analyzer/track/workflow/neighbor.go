@@ -12,7 +12,7 @@ import (
 	"a2atap/proxy/neighbor"
 )
 
-// maxAsked bounds the tool calls that models have asked for and that are remembered.
+// maxAsked bounds the remembered tool calls that models have asked for.
 const maxAsked = 5_000
 
 // An asked remembers the tool calls that models have asked for.
@@ -28,8 +28,8 @@ type ask struct {
 	taken *call // the call that followed; or nil
 }
 
-// Calls that are not A2A have causes like others, and cause nothing but each other: what A2A calls are caused by does
-// not depend on them.
+// Calls that are not A2A have causes like others, and cause only each other: they have no effect on the causes of A2A
+// calls.
 
 // neighborBegan finds the place of a call that is not A2A.
 func (m *Memory) neighborBegan(x *analysis.Exchange, arrival uint64) {
@@ -91,8 +91,8 @@ func (m *Memory) neighborEnded(x *analysis.Exchange, c *call, arrival uint64) {
 	m.asked.add(x, c)
 }
 
-// agentCall returns the number of the A2A call during which its agent made a call that is not A2A, directly or not; 0 if it
-// is unknown. The only open call of an unknown client is not enough: the verdict speaks of the result.
+// agentCall returns the number of the A2A call during which its agent made a call that is not A2A, directly or not; 0
+// if unknown. The only open call of an unknown client is not enough, since the verdict uses the result.
 func (c *call) agentCall() uint64 {
 	for ; c.parent != nil && c.by != OnlyOpen; c = c.parent {
 		if !c.parent.neighbor {
@@ -123,8 +123,8 @@ func (m *asked) add(x *analysis.Exchange, c *call) {
 	}
 }
 
-// confirm proves the causes of the tool calls whose results a model is sent: its answers asked for them, by ids that no
-// other answer to the same client has. It returns the tool calls for which that is new.
+// confirm proves the causes of tool calls whose results are sent to a model: the model's answers asked for them, by ids
+// that no other answer to the same client has. It returns the tool calls that are newly proved.
 func (m *asked) confirm(x *analysis.Exchange, c *call) (proved []*call) {
 	if c.anonymous {
 		return nil
@@ -157,7 +157,7 @@ func (m *asked) find(x *analysis.Exchange, c *call) (*call, Evidence) {
 	asks, _ := m.calls.Get(argumentsOf(x.Doc().Root.Get("params").Get("arguments")))
 	var found *ask
 	for _, a := range asks {
-		known := !a.by.anonymous && !c.anonymous // else it may be any program, which may have a library for each
+		known := !a.by.anonymous && !c.anonymous // otherwise it may be any program, each with its own library
 		if a.taken != nil || a.by.ended >= x.Opened || !isTool(a.tool, n.Subject) || known && a.by.client != c.client {
 			continue
 		}

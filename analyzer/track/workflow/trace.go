@@ -33,13 +33,13 @@ func traceOf(h capture.Fields) (trace traceID, span spanID, ok bool) {
 	return trace, span, trace != traceID{} && span != spanID{}
 }
 
-// traceFields are fields in which trace context travels that is not of W3C.
+// traceFields are fields with trace context of other systems than W3C's.
 var traceFields = [...]string{
 	"b3", "X-B3-TraceId", "Uber-Trace-Id", "X-Amzn-Trace-Id", "X-Cloud-Trace-Context", "Grpc-Trace-Bin",
 }
 
-// CarriesTrace reports whether a request carries trace context of any kind, in its head or in its metadata, be it
-// malformed.
+// CarriesTrace reports whether a request carries trace context of any kind, even malformed, in its head or in its
+// metadata.
 func CarriesTrace(x *analysis.Exchange) bool {
 	if x.Request.Fields.Has("traceparent") {
 		return true
@@ -52,9 +52,9 @@ func CarriesTrace(x *analysis.Exchange) bool {
 	return x.Call.Params.Get("metadata").Has("traceparent") || x.Call.Message.Get("metadata").Has("traceparent")
 }
 
-// TracedFor returns the first call that the client of an exchange was answering when it began the exchange, by its number,
-// if all calls that it was answering or working on carry a traceparent; ok is false if it was answering none, or if that
-// is not known.
+// TracedFor returns the number of the first call that the client of an exchange was answering when it began the
+// exchange, if all calls that it was answering or working on carry a traceparent. ok is false if it was answering none,
+// or if that is unknown.
 func (m *Memory) TracedFor(x *analysis.Exchange) (number uint64, ok bool) {
 	c := m.call.Of(x)
 	if c == nil || c.anonymous {

@@ -1,10 +1,10 @@
-// Package workflow tracks causes: it groups the exchanges of one request of a user, through all the agents that work on
-// it.
+// Package workflow tracks causes: it groups the exchanges that result from one request of a user, through all the
+// agents that work on it.
 //
 // An exchange has a proved cause if it names a task that the other exchange created, or carries the trace or the
 // context of a call that its client was answering. Without proof, a cause is likely if it is the only possible one; the
 // link then says that it is not proved, and gives the reason. If two causes are equally likely, the exchange begins a
-// workflow of its own: nothing is guessed.
+// separate workflow: nothing is guessed.
 //
 // Links are known when a request has been read, in one pass, and are the same live and offline. Later facts can prove a
 // likely link, and can put an exchange under its cause if several were possible. They never move an exchange from one
@@ -32,7 +32,7 @@ const (
 	maxCards    = 1_000 // traces and agents in which a card was fetched and no call has followed
 )
 
-// Tracker remembers which calls are worked on, and which call made each task.
+// Tracker remembers which calls are in progress, and which call created each task.
 var Tracker = &analysis.Tracker{
 	Name:  "workflow",
 	Doc:   "causes: the exchanges that belong to one request of a user",
@@ -83,7 +83,7 @@ type Memory struct {
 
 // A task has the facts about a task that matter for causes: its creator and its owner.
 type task struct {
-	maker *call // the call that made it, or else the first that showed it
+	maker *call // the call that created it, or else the first that showed it
 	owner *call // the last that gave it work
 	works bool  // the owner counts it as worked on
 	over  bool
@@ -264,7 +264,7 @@ func (m *Memory) traced(c *call) {
 	}
 }
 
-// named returns the task that a request names, if it is known, until another one is remembered.
+// named returns the task that a request names, if known. The result is valid until another task is remembered.
 func (m *Memory) named(x *analysis.Exchange) *task {
 	if x.Call.TaskID == "" || x.Agent == "" {
 		return nil
@@ -294,7 +294,7 @@ func (m *Memory) see(x *analysis.Exchange, c *call, seen *analysis.TaskObservati
 	case known && x.Call.Operation == a2a.Webhook:
 		m.delivered(t, c)
 	case known:
-	case x.Call.Operation == a2a.ListTasks: // which has made none of them
+	case x.Call.Operation == a2a.ListTasks: // which has created none of them
 		return
 	case x.Call.Operation == a2a.Webhook:
 		m.early(key, c, seen.State)

@@ -66,9 +66,9 @@ func BaseURLHelp() string {
 			others = append(others, b.variable)
 		}
 	}
-	return `For model calls, run opens taps, and leads SDKs there by the variables from which they read an address. So these calls
-need neither the proxy nor the authority. A tap leads to the address that the variable had, or else to the vendor's. For
-other programs, record --agent llm=https://api.openai.com opens such a tap. The variables are:
+	return `run opens taps for model calls, and sets the variables from which SDKs read a model's address. So model
+calls need neither the proxy nor the authority. Each tap forwards to the previous value of its variable, or else to the
+vendor. For other programs, record --agent llm=https://api.openai.com opens such a tap. The variables are:
 
 ` + indented(always) + `
 

@@ -128,7 +128,7 @@ func whyNothing(program string) []string {
 		local   = "like Go programs, it uses no proxy for localhost and 127.0.0.1"
 		ignores = "it ignores HTTP_PROXY and HTTPS_PROXY, or sets a proxy or NO_PROXY itself"
 		node    = "Node.js before 22.21 and 24 ignores HTTPS_PROXY, unless the program uses EnvHttpProxyAgent"
-		silent  = "it called no agent, or only by gRPC, which reads HTTPS_PROXY alone, if anything"
+		silent  = "it called no agent, or only over gRPC, which reads no proxy variable except HTTPS_PROXY"
 	)
 	if _, err := buildinfo.ReadFile(program); err == nil {
 		return []string{goes, ignores, silent}

@@ -295,16 +295,16 @@ authority, which is created on first use; clients must trust it (see a2atap ca e
 names the client in the capture: http://planner@127.0.0.1:7080. Many clients, including all Go programs, use no proxy
 for localhost and 127.0.0.1: use a tap for such an agent, or another name of this machine. Connections to --tunnel hosts
 are passed on encrypted, with a note in the capture. Calls of models and MCP servers are recorded with their prompts,
-answers and tool arguments (--only-a2a records their heads and sizes alone). Of all other traffic only heads and sizes
-are recorded, unless --all-traffic is given.`
+answers and tool arguments (with --only-a2a, only their heads and sizes). All other traffic is recorded without bodies,
+unless --all-traffic is given.`
 
 // ReachHelp is the part of the help about connecting to agents.
 const ReachHelp = `Agents on TLS are verified with the system's authorities and those of --agent-ca; --client-cert is
-presented to agents that ask for a certificate. --insecure verifies no agent; a warning at the start and the end says
-so, and so does the capture. With --upstream-proxy agents are reached through that proxy, by CONNECT or SOCKS, except
-those on this machine. The variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read only with --upstream-proxy env, since
-they may lead back to this recorder. If an agent cannot be reached, the answer to the client (502) and a message here
-name the flag that helps.`
+presented to agents that ask for a certificate. --insecure verifies no agent; a warning is printed at the start and the
+end, and the capture records it. With --upstream-proxy agents are reached through that proxy, by CONNECT or SOCKS,
+except those on this machine. The variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read only with --upstream-proxy
+env, since they may lead back to this recorder. If an agent cannot be reached, the answer to the client (502) and a
+message here name the flag that helps.`
 
 // forwardSpec turns flags into the options of a forward proxy, or nil for no proxy. It reads the secret of --proxy-auth
 // from the source that the flag names.

@@ -11,15 +11,15 @@ import (
 	"a2atap/proxy/capture/bolt/internal/layout"
 )
 
-// A batch is what one commit adds to a segment. It is built without touching the database and stored in one
-// transaction; if that fails, nothing of it has happened.
+// A batch is the content that one commit adds to a segment. It is built without touching the database and stored in one
+// transaction; if that fails, the segment is unchanged.
 type batch struct {
 	state  layout.State   // after it
 	blocks []layout.Block // in order of arrival
 	begun  int64          // exchanges of which the capture had nothing
 
 	entries []layout.KeptEntry // to be stored alongside the steps
-	hide    bool               // what is removed of them may be in earlier segments
+	hide    bool               // removed entries may also exist in earlier segments
 	young   layout.YoungRuns   // of the index, before the batch; after it, when it was stored
 	lists   layout.YoungParts  // the same of the parts
 	merge   layout.Merge       // which lists are to become entries
@@ -32,7 +32,7 @@ type batch struct {
 	*scratch
 }
 
-// A scratch is what batches use one after the other: all of it belongs to the last of them.
+// A scratch is memory that batches reuse one after another: all of it belongs to the newest batch.
 type scratch struct {
 	raw    []byte         // the encoded steps of the block under way
 	kept   []capture.Step // its steps, if they are kept
@@ -43,14 +43,13 @@ type scratch struct {
 	index  []layout.Entry
 }
 
-// A scratch that is used again has room for so many exchanges, parts and entries of the index: some more than a commit
-// under load has.
+// A reused scratch has room for this many exchanges, parts and index entries: a few more than a commit under load has.
 const (
 	scratchRows  = 4096
 	scratchIndex = 8 * scratchRows
 )
 
-// reset empties it for the next batch. What was made for an uncommonly large one is given up.
+// reset empties the scratch for the next batch, and frees unusually large memory.
 func (s *scratch) reset() {
 	if cap(s.raw) > 2*layout.BlockTarget {
 		s.raw = nil
@@ -66,7 +65,7 @@ func (s *scratch) reset() {
 	s.rows.reset()
 }
 
-// add encodes a step, in pieces where it is large, and notes what else must be written for it.
+// add encodes a step, in pieces if it is large, and records what else must be written for it.
 func (b *batch) add(s capture.Step) error {
 	var failed error
 	layout.Cut(s, func(s capture.Step) {

@@ -18,9 +18,9 @@ type Block struct {
 	Packed []byte // the steps, as docs/capture-format.md describes a block
 }
 
-// Blocks yields the committed blocks from the one on that holds arrival number from, in order, up to the last that was
-// there when it began. They belong to the caller. In the recorder's process, too, it reads the file, and takes nothing
-// away from who follows the recording there.
+// Blocks yields the committed blocks in order, from the one that contains arrival number from up to the last one when
+// it began. The caller owns them. It reads the file even in the recorder's process, so it takes no blocks away from a
+// follower there.
 func (r *Reader) Blocks(ctx context.Context, from uint64) iter.Seq2[Block, error] {
 	access := r.access
 	if own, ok := access.(followerAccess); ok {

@@ -50,16 +50,15 @@ var (
 	// ErrDamaged is wrapped by errors about damaged captures.
 	ErrDamaged = layout.ErrDamaged
 
-	// ErrHeld is wrapped by errors about a capture in use: another process records into it, or reads it while it should
-	// be written.
+	// ErrHeld is wrapped by errors about a capture in use: another process is recording into it, or is reading it while
+	// this process needs to write.
 	ErrHeld = segments.ErrLocked
 )
 
-// A Store records into a capture and reads it in the same process. It implements capture.Sink, and with the Reader in
-// it capture.Source and capture.Index.
+// A Store records into a capture and reads it in the same process. It implements capture.Sink, and with its Reader
+// capture.Source and capture.Index.
 //
-// Its readers see a step when it is committed. After Close they read the file; what that keeps open is released by the
-// Close of the Reader.
+// Its readers see a step once it is committed. After Close they read the file; Close of the Reader releases it.
 type Store struct {
 	Reader
 
@@ -93,9 +92,9 @@ type Position struct {
 	Conn    uint64 // of a connection
 }
 
-// Open opens a capture for recording, or creates it with mode 0600, which an empty file gets, too. A file that is there
-// must be a capture or empty: otherwise it is left as it is, and the error wraps capture.ErrFormat or
-// capture.ErrFuture. A capture that another process records is an error that names the process.
+// Open opens a capture for recording, or creates it with mode 0600, which an empty file gets, too. An existing file
+// must be a capture or empty: otherwise Open leaves it unchanged, and the error wraps capture.ErrFormat or
+// capture.ErrFuture. If another process records the capture, the error names that process.
 //
 // Exchanges that an earlier recorder left open are closed as interrupted.
 func Open(path string, o Options) (*Store, error) {
@@ -148,8 +147,8 @@ func open(path string, o Options) (*Store, error) {
 // Exposed returns why others than the user may open the capture's files; nil if they may not.
 func (s *Store) Exposed() error { return s.exposed }
 
-// Position returns the numbers that the capture had used when it was opened, the closing of interrupted exchanges
-// included. A recorder continues after them.
+// Position returns the numbers that the capture had used when it was opened, including the closing of interrupted
+// exchanges. A recorder continues after them.
 func (s *Store) Position() Position { return s.start }
 
 // Committed returns the last numbers in the capture, which limit the progress of followers.
@@ -162,8 +161,8 @@ func (s *Store) Committed() Position {
 // Waiting returns about how many bytes of steps were appended and are not stored yet.
 func (s *Store) Waiting() int { return s.queue.waiting() }
 
-// DropPages gives up the pages of the file that writing and reading it have left in memory, where the system can tell
-// them apart (Linux): they stay in its cache and come back when they are read again.
+// DropPages releases the memory of file pages that writing and reading have used, if the system can tell them apart
+// (Linux). The pages stay in the system's cache, and are mapped again when read.
 func (s *Store) DropPages() error {
 	_, err := s.local.read(func(set segments.Set, _ bool) error {
 		for _, segment := range set {
@@ -180,15 +179,14 @@ func (s *Store) DropPages() error {
 // by several goroutines.
 func (s *Store) Append(steps ...capture.Step) error { return s.queue.put(steps) }
 
-// Flush waits until all that was appended and all that was to be kept before has been stored, or was found impossible
-// to store.
+// Flush waits until everything passed to Append and Keep before has been stored, or could not be stored.
 func (s *Store) Flush() {
 	s.queue.flush()
 	s.keeper.flush(func() { notify(s.queue.flushNow) })
 }
 
-// Close stores what is pending and ends the recording: those who wait get capture.ErrEnded. It returns an error if
-// anything that was appended is not in the capture. It may be called again and then returns the same.
+// Close stores pending data and ends the recording: waiting readers get capture.ErrEnded. It returns an error if any
+// appended step is not in the capture. Further calls return the same result.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		defer close(s.closed)
@@ -208,15 +206,15 @@ func (s *Store) Close() error {
 	return s.err
 }
 
-// Keep stores what was worked out from the capture, in its newest segment, or removes it where the value is nil. All
-// entries of a call are stored together, with the steps that are committed next; where none come, after the flush
-// interval. Of two entries with one key the later counts. It returns when the entries are queued, and waits while 8 MiB
-// are. They do not belong to the store; the caller may change them afterwards.
+// Keep stores derived values in the capture's newest segment, or removes those with a nil value. All entries of a call
+// are stored together, with the next committed steps, or after the flush interval if no steps arrive. If two entries
+// have the same key, the later one counts. Keep returns when the entries are queued, and waits while 8 MiB are queued.
+// The caller may change the entries afterwards.
 //
 // Keep is for values that can be computed again: if a commit with entries fails, they are dropped, so that steps are
 // never lost or delayed because of them. See KeepFailed. An error means that none of the entries will be stored: a key
 // is not 1 to 64 bytes long, a value has more than 16 MiB, or the store is closed. It is safe for concurrent use, but
-// must not be called where traffic waits.
+// must not be called in the path of traffic.
 func (s *Store) Keep(entries ...capture.Entry) error {
 	sealed, size, err := layout.SealAll(entries)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
-// Check is Examine for callers that only need to know whether a capture is sound: the error tells what is wrong.
+// Check is Examine for callers that only need to know whether a capture is sound: the error describes the problem.
 func Check(ctx context.Context, path string) error {
 	c, err := Examine(ctx, path, nil)
 	if err != nil {
@@ -30,14 +30,14 @@ func Check(ctx context.Context, path string) error {
 	return nil
 }
 
-// Examine reads a whole capture and reports what is wrong with it. It checks that all blocks can be decoded and the
-// arrival numbers have no gap, that rows, parts and the list of open exchanges agree with the blocks, that the index
-// names existing exchanges, that the totals are right, and that bbolt finds its pages in order. It calls at, which may
-// be nil, now and then with the arrival number it has come to, and the last one.
+// Examine reads a whole capture and reports its problems. It checks that all blocks can be decoded and the arrival
+// numbers have no gap; that rows, parts and the list of open exchanges agree with the blocks; that the index names
+// existing exchanges; that the totals are right; and that bbolt finds its pages in order. It calls at, which may be
+// nil, from time to time with the current and the last arrival number.
 //
-// It changes nothing. The capture must not be recorded into; recorders wait while Examine reads. An error means that
-// the capture could not be examined: a recorder, which the error names, has it, it cannot be opened (see Read), or the
-// context ended.
+// It changes nothing. The capture must not be in use by a recorder; recorders wait while Examine reads. An error means
+// that the capture could not be examined: a recorder, named in the error, has it, it cannot be opened (see Read), or
+// the context ended.
 func Examine(ctx context.Context, path string, at func(arrival, last uint64)) (*check.Checkup, error) {
 	o := remote.New(path)
 	o.Lenient = true

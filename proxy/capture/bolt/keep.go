@@ -25,7 +25,7 @@ type keeper struct {
 	failed  error // the first
 }
 
-// A keptCall is what one call of Keep brought.
+// A keptCall is the entries of one call of Keep.
 type keptCall struct {
 	entries []layout.KeptEntry
 	size    int
@@ -37,7 +37,7 @@ func newKeeper() *keeper {
 	return k
 }
 
-// put adds entries, all of which are stored together. While the budget is spent it waits.
+// put adds entries, which are stored together. It waits while the budget is exhausted.
 func (k *keeper) put(entries []layout.KeptEntry, size int) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -91,7 +91,7 @@ func (k *keeper) drop(n int, err error) {
 	}
 }
 
-// flush waits until what was put before has been done. hurry is called to make the next commit come soon.
+// flush waits until the entries of earlier calls are done. hurry is called to make the next commit happen soon.
 func (k *keeper) flush(hurry func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

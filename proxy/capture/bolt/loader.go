@@ -11,11 +11,11 @@ import (
 	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
-// A loader makes exchanges of blocks. Exchanges that passed together share blocks, so it keeps the last ones.
+// A loader assembles exchanges from blocks. Concurrent exchanges share blocks, so it keeps the newest ones.
 type loader struct {
 	access remote.Access
 	blocks map[uint64]*openBlock
-	order  []uint64 // first arrival numbers of blocks, in the order in which they came
+	order  []uint64 // first arrival numbers of blocks, in the order in which they were added
 	size   int      // bytes of them
 	asked  int      // how many blocks were asked for the last time: each time it is more
 
@@ -72,7 +72,7 @@ func (b *openBlock) events(seq uint64) int {
 	return n
 }
 
-// exchange returns the first exchange of at; the others are those that will be asked for next.
+// exchange returns the first exchange of at; the caller will ask for the others next.
 func (l *loader) exchange(ctx context.Context, at []segments.Place, crashed bool) (*capture.Exchange, error) {
 	var x *capture.Exchange
 	events := 0
@@ -109,8 +109,7 @@ func (l *loader) exchange(ctx context.Context, at []segments.Place, crashed bool
 	return x, nil
 }
 
-// lastEvents returns the block of at[0], after the one numbered i, behind which its last events are, as many as are
-// wanted.
+// lastEvents returns the block of at[0], after block i, after which the requested number of last events begins.
 func (l *loader) lastEvents(ctx context.Context, at []segments.Place, i int) (int, error) {
 	one := []segments.Place{at[0]}
 	for last, events := len(at[0].Blocks)-1, 0; last > i; last-- {
@@ -163,8 +162,8 @@ func (l *loader) stepsOf(ctx context.Context, at []segments.Place, from uint64, 
 	return true
 }
 
-// block returns the block that begins at first, which is the one numbered i of at[0]. If it is not there it is fetched,
-// together with those that will be needed next.
+// block returns the block that begins at first, which is block i of at[0]. If the block is not loaded, it is fetched
+// together with those needed next.
 func (l *loader) block(ctx context.Context, first uint64, at []segments.Place, i int) (*openBlock, error) {
 	if b := l.blocks[first]; b != nil {
 		return b, nil
@@ -186,7 +185,7 @@ func (l *loader) block(ctx context.Context, first uint64, at []segments.Place, i
 	return nil, layout.ErrNoBlock(first)
 }
 
-// ahead lists blocks that are not there, in the order in which they will be needed.
+// ahead lists blocks that are not loaded, in the order in which they will be needed.
 func (l *loader) ahead(at []segments.Place, i int) []uint64 {
 	var want []uint64
 	l.asked = min(max(1, 2*l.asked), loaderAhead)
@@ -206,7 +205,7 @@ func (l *loader) ahead(at []segments.Place, i int) []uint64 {
 	return want
 }
 
-// keep adds a block and lets the oldest go when there are too many bytes. One page of blocks always fits.
+// keep adds a block and drops the oldest ones while the total is too large. One page of blocks always fits.
 func (l *loader) keep(first uint64, b *openBlock) {
 	if l.blocks == nil {
 		l.blocks = make(map[uint64]*openBlock)

@@ -53,14 +53,14 @@ func (in *localAccess) advance(st layout.State, blocks []layout.Block) {
 	in.changed = make(chan struct{})
 }
 
-// admit lets readers know what was lost and could not be recorded.
+// admit tells readers what was lost and could not be recorded.
 func (in *localAccess) admit(u layout.Unreported) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.state.Unreported = u
 }
 
-// end lets readers know that there will be no more commits.
+// end tells readers that no more commits will follow.
 func (in *localAccess) end(st layout.State) {
 	in.mu.Lock()
 	in.ended = true
@@ -200,7 +200,7 @@ func (in *localAccess) Wait(ctx context.Context, from uint64) error {
 		case fault != nil:
 			return fault
 		case closed:
-			// Another recorder may have gone on with the capture.
+			// Another recorder may have continued the capture.
 			return in.remote.Wait(ctx, from)
 		case ended:
 			return capture.ErrEnded
@@ -223,7 +223,7 @@ func (in *localAccess) Replace(
 	return in.remote.Replace(ctx, amend, write)
 }
 
-// heldHere is an ErrHeld of which no other process is the cause.
+// heldHere is an ErrHeld that this process itself caused.
 type heldHere struct{}
 
 var errHeldHere heldHere
@@ -237,7 +237,7 @@ func (heldHere) Is(target error) bool { return target == segments.ErrLocked }
 // recentBytes bounds the steps that wait for a reader in the recorder's process.
 const recentBytes = 4 << 20
 
-// recent has the steps of the last commits, as appended, for the follower in the recorder's process. So the follower
+// recent has the steps of the newest commits, as appended, for the follower in the recorder's process. So the follower
 // does not read the file, whose pages would fill the memory, and does not decode or parse the steps again. Each block
 // is handed out once; a second reader reads the file.
 //
@@ -281,8 +281,8 @@ func (r *recent) reopen() {
 	}
 }
 
-// take hands out consecutive blocks, beginning with the one that holds arrival number from, up to limit bytes but at
-// least one. What is older is given up too. It returns none if there is no such block.
+// take hands out consecutive blocks from the one that contains arrival number from, up to limit bytes but at least one.
+// It also drops older blocks. It returns none if there is no such block.
 func (r *recent) take(from uint64, limit int) []layout.Block {
 	i, exact := slices.BinarySearchFunc(r.blocks, from,
 		func(b heldBlock, n uint64) int { return cmp.Compare(b.First, n) })
@@ -316,7 +316,7 @@ func (r *recent) drop(n int) {
 	r.blocks = slices.Delete(r.blocks, 0, n)
 }
 
-// keeps reports whether a follower exists that does not lag so much that it will read the file.
+// keeps reports whether a follower exists and is not so far behind that it will read the file.
 func (in *localAccess) keeps() bool {
 	in.mu.RLock()
 	defer in.mu.RUnlock()
@@ -355,7 +355,7 @@ func (n followerAccess) Blocks(ctx context.Context, from uint64, limit int) (fou
 	return found, last, err
 }
 
-// Wait is what a follower calls. From then on blocks are kept for it.
+// Wait is called by a follower. From then on blocks are kept for it.
 func (n followerAccess) Wait(ctx context.Context, from uint64) error {
 	n.follow()
 	return n.localAccess.Wait(ctx, from)

@@ -8,9 +8,8 @@ import (
 	"a2atap/proxy/capture/bolt/internal/layout"
 )
 
-// losses counts what could not be stored, until it can be recorded in the capture itself. An exchange that was lost
-// from its beginning to its end is only counted, so there is an entry for each exchange that is open or has a gap, no
-// more.
+// losses counts data that could not be stored, until that can be recorded in the capture itself. An exchange that was
+// lost completely is only counted, so there are entries only for exchanges that are open or have a gap.
 type losses struct {
 	steps     int64
 	exchanges map[uint64]*loss
@@ -18,7 +17,7 @@ type losses struct {
 	reason    string
 }
 
-// A loss is what is missing of one exchange.
+// A loss is the missing part of one exchange.
 type loss struct {
 	bytes  int64
 	opened bool          // its beginning is missing too
@@ -71,8 +70,8 @@ func (l *losses) any() bool {
 	return len(l.exchanges) > 0 || l.whole.Exchanges != 0 || l.whole.Bytes != 0
 }
 
-// pending returns steps that report losses: a gap and the end for each exchange with steps in the capture, according to
-// holds, and one step for all others.
+// pending returns steps that report losses: a gap and the end for each exchange that has steps in the capture,
+// according to holds, and one step for all others.
 func (l *losses) pending(holds func(seq uint64) bool) []capture.Step {
 	whole := l.whole
 	var steps []capture.Step
@@ -96,7 +95,7 @@ func (l *losses) pending(holds func(seq uint64) bool) []capture.Step {
 	return steps
 }
 
-// total returns what the capture lacks and does not say, if nothing more can be stored.
+// total returns the losses that the capture does not report, if nothing more can be stored.
 func (l *losses) total(holds func(seq uint64) bool) layout.Unreported {
 	sum := layout.Unreported{Exchanges: l.whole.Exchanges, Bytes: l.whole.Bytes}
 	for seq, x := range l.exchanges {

@@ -13,10 +13,10 @@ type Options struct {
 	// Tool is the name and version of the recording program. A new capture keeps it.
 	Tool string
 
-	// Flush is how long a step waits for others before they are committed together; 0 means 10 ms.
+	// Flush is how long a step waits for others to be committed with it; 0 means 10 ms.
 	Flush time.Duration
 
-	// SegmentSize is the size in bytes from which on a file is continued in the next one; 0 means never.
+	// SegmentSize is the file size in bytes at which a capture continues in the next file; 0 means never.
 	SegmentSize int64
 
 	// SecretsKept means that secrets are stored unredacted. The capture states it permanently.
@@ -25,41 +25,41 @@ type Options struct {
 	// Insecure means that agents' TLS certificates are not verified. The capture states it permanently.
 	Insecure bool
 
-	// Copied has the gaps of the captures that a new one is made from: their crashes, and that one was still being
+	// Copied has the gaps of the captures from which a new one is made: their crashes, and whether one was still being
 	// recorded. Their other gaps are in other options and in steps.
 	Copied capture.Gaps
 
 	// Urgency is the urgency of the work; it may be nil.
 	Urgency *background.Urgency
 
-	// RedactionKey is the fingerprint of the key with which secrets are hidden, without blanks; empty for none. The
-	// capture names it. The key itself is not for the store.
+	// RedactionKey is the fingerprint of the key that hides secrets, without blanks; empty for none. The capture
+	// records it. The store never has the key itself.
 	RedactionKey string
 
-	// Budget is how many bytes of steps may wait to be stored; 0 means 16 MiB. Append waits while they are more.
+	// Budget is how many bytes of steps may wait to be stored; 0 means 16 MiB. Beyond it, Append waits.
 	Budget int
 
-	// Wait makes a commit that fails, since the disk is full or the file was moved away, wait until it succeeds, until
-	// StopWaiting or Close: then Append waits too. Without it the steps are lost, and counted.
+	// Wait makes a commit that fails, because the disk is full or the file was moved away, retry until it succeeds, or
+	// until StopWaiting or Close; Append waits in the meantime. Without Wait the steps are lost, and counted.
 	Wait bool
 
-	// Waits, if not nil, is called with true when a commit has failed and begins to wait, and with false when it waits no
-	// more. Who appends can have what comes next wait where it comes from, so that no more than a commit's worth is in
-	// memory and nowhere else. It is called by the goroutine that writes and must not call the Store.
+	// Waits, if not nil, is called with true when a commit has failed and begins to retry, and with false when it stops
+	// retrying. The caller of Append can then hold traffic at its source, so that only one commit's data exists in
+	// memory alone. Waits is called by the goroutine that writes and must not call the Store.
 	Waits func(bool)
 
-	// Behind, if not nil, says for how long what is being appended has waited already. It is called in Append, for the
+	// Behind, if not nil, returns how long the data being appended has already waited. It is called in Append, for the
 	// first steps of each commit.
 	Behind func() time.Duration
 
-	// Fault, if not nil, is called in each commit and makes it fail with the error that it returns. It is for tests.
+	// Fault, if not nil, is called in each commit and makes the commit fail with the returned error. It is for tests.
 	Fault func() error
 
-	copied *layout.Meta // what a new capture is, if it is a copy of another
+	copied *layout.Meta // properties of a new capture that is a copy of another
 	begins layout.State // of such a capture
 
-	// OnError is called when steps could not be stored, or when something else went wrong that does not end the
-	// recording: once for a series of the same. It is called by the goroutine that writes and must not call the Store.
+	// OnError is called when steps could not be stored, or after another problem that does not end the recording: once
+	// for a series of equal errors. It is called by the goroutine that writes and must not call the Store.
 	OnError func(error)
 }
 

@@ -28,7 +28,7 @@ type queue struct {
 	in, out uint64
 	since   time.Time // when the first of the steps that wait came
 	closed  bool
-	behind  func() time.Duration // how long what is put has waited before; nil for not at all
+	behind  func() time.Duration // how long the data passed to put has already waited; nil for not at all
 }
 
 func newQueue(budget, enough int, behind func() time.Duration) *queue {
@@ -47,8 +47,8 @@ func notify(c chan struct{}) {
 	}
 }
 
-// put adds steps. While the budget is spent it waits: the caller's own queue is where a policy for that belongs. Steps
-// that are larger than the budget wait until they are alone.
+// put adds steps. It waits while the budget is exhausted: a policy for that belongs in the caller's own queue. Steps
+// that are larger than the budget wait until the queue is empty.
 func (q *queue) put(steps []capture.Step) error {
 	n := 0
 	for i := range steps {
@@ -78,7 +78,7 @@ func (q *queue) put(steps []capture.Step) error {
 	return nil
 }
 
-// take hands out all that waits, and says since when it does. done must follow before the next take.
+// take hands out all waiting steps, and the time since when they wait. done must follow before the next take.
 func (q *queue) take(spare []capture.Step) ([]capture.Step, time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -107,7 +107,7 @@ func (q *queue) waiting() int {
 	return q.bytes + q.busy
 }
 
-// flush waits until what was put before has been done.
+// flush waits until the steps of earlier calls are done.
 func (q *queue) flush() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -119,7 +119,7 @@ func (q *queue) flush() {
 	}
 }
 
-// close makes put fail. What waits can still be taken. It is called once.
+// close makes put fail. Waiting steps can still be taken. Call it once.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -13,16 +13,16 @@ import (
 	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
-// A Reader reads a capture: one that is finished, or one that this or another process is recording. It implements
-// capture.Source and capture.Index.
+// A Reader reads a capture that is finished, or that this or another process is recording. It implements capture.Source
+// and capture.Index.
 //
-// An exchange that has no end in the capture is open while it is recorded, and if the recorder ended as it should; when
-// the recorder was killed, it is interrupted.
+// An exchange without an end in the capture is open while it is recorded, and if the recorder ended normally; if the
+// recorder was killed, the exchange is interrupted.
 //
-// While no recorder has the capture, each call locks the files, copies a page and lets go of them again, so that a
-// Reader never keeps a recorder from starting. They stay open between calls; a call notices when they were written or
-// replaced since, and opens them again. While a recorder has it, the Reader asks it through its socket. It changes over by
-// itself, in the middle of an iteration too: what is read is the same.
+// While no recorder has the capture, each call locks the files, copies a page and unlocks them, so that a Reader never
+// keeps a recorder from starting. The files stay open between calls; a call notices if they were written or replaced,
+// and opens them again. While a recorder has the capture, the Reader uses its socket. It switches automatically, even
+// in the middle of an iteration, without affecting the result.
 //
 // The caller owns what a Reader yields. Bytes of steps from Steps are parts of a block of about 128 KiB, which stays in
 // memory while any of them is in use; an Exchange has separate copies.
@@ -36,9 +36,9 @@ var (
 	_ capture.Index  = (*Reader)(nil)
 )
 
-// Read returns a reader of the capture at path and of all its segments. Errors wrap capture.ErrFormat where the file is
-// no capture, and capture.ErrFuture where a later version wrote it; a file that a program holds which does not answer
-// is an error that names the holder, as far as it is known.
+// Read returns a reader of the capture at path and of all its segments. Errors wrap capture.ErrFormat if the file is no
+// capture, and capture.ErrFuture if a later version wrote it. If another program holds the file and does not answer,
+// the error names that program, as far as known.
 func Read(path string) (*Reader, error) {
 	o := remote.New(path)
 	if _, err := o.Info(context.Background()); err != nil {
@@ -50,18 +50,18 @@ func Read(path string) (*Reader, error) {
 // Close ends the reading. Calls under way fail.
 func (r *Reader) Close() error { return r.close() }
 
-// Info describes the capture as it is now. It costs the same for a large capture as for a small one.
+// Info describes the current capture. The cost does not depend on its size.
 func (r *Reader) Info(ctx context.Context) (capture.Info, error) { return r.access.Info(ctx) }
 
-// Wait implements capture.Source. A capture that no recorder has is one that has ended.
+// Wait implements capture.Source. A capture without a recorder has ended.
 func (r *Reader) Wait(ctx context.Context, from uint64) error { return r.access.Wait(ctx, from) }
 
 // resumePause is how often a capture that has ended is looked at.
 const resumePause = 250 * time.Millisecond
 
-// Resumed waits, after Wait has reported the end of the recording, until it continues. It returns nil when a recorder
-// has the capture again, or when a step with arrival number from or later exists, else the context's error. The file
-// may be temporarily unreadable.
+// Resumed waits, after Wait has reported the end of the recording, until the recording continues. It returns nil when a
+// recorder has the capture again, or when a step with arrival number from or later exists, otherwise the context's
+// error. The file may be temporarily unreadable.
 func (r *Reader) Resumed(ctx context.Context, from uint64) error {
 	for {
 		info, err := r.access.Info(ctx)
@@ -79,7 +79,7 @@ func (r *Reader) Resumed(ctx context.Context, from uint64) error {
 	}
 }
 
-// Steps implements capture.Source. It ends at the last step that was there when it began.
+// Steps implements capture.Source. It ends at the last step that existed when it began.
 func (r *Reader) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
 	return func(yield func(capture.Step, error) bool) {
 		var end uint64
@@ -117,8 +117,8 @@ func (r *Reader) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step,
 	}
 }
 
-// yieldBlock yields the steps of a block that have arrival numbers from..end. It returns the number after the last step
-// and whether to continue. It takes names from the known ones.
+// yieldBlock yields the steps of a block with arrival numbers from..end. It returns the number after the last step and
+// whether to continue. It shares names with the known ones.
 func yieldBlock(
 	b layout.Block, from, end uint64, known layout.Names, yield func(capture.Step, error) bool,
 ) (next uint64, more bool) {
@@ -177,7 +177,7 @@ func yieldSteps(steps []capture.Step, from, end uint64, yield func(capture.Step,
 	return steps[len(steps)-1].Arrival + 1, true
 }
 
-// Exchanges implements capture.Source. It ends at the last exchange that was there when it began.
+// Exchanges implements capture.Source. It ends at the last exchange that existed when it began.
 func (r *Reader) Exchanges(ctx context.Context, from uint64) iter.Seq2[*capture.Exchange, error] {
 	return r.exchanges(ctx, from, &loader{access: r.access})
 }
@@ -242,8 +242,8 @@ func (r *Reader) exchange(ctx context.Context, seq uint64, l *loader) (*capture.
 	return l.exchange(ctx, at.Found[:1], at.Crashed)
 }
 
-// ExchangesWith yields the exchanges that have a key, from one on, as Find and Exchange would, but reads the blocks that
-// they share only once.
+// ExchangesWith yields the exchanges that have a key, from a sequence number on. The result is like that of Find and
+// Exchange, but shared blocks are read only once.
 func (r *Reader) ExchangesWith(ctx context.Context, key capture.Key, from uint64) iter.Seq2[*capture.Exchange, error] {
 	return func(yield func(*capture.Exchange, error) bool) {
 		l := &loader{access: r.access}
@@ -304,16 +304,15 @@ func (r *Reader) Find(ctx context.Context, key capture.Key, from uint64) iter.Se
 }
 
 // Replace replaces all stored entries with those that write puts, for a capture that is not being recorded. It upgrades
-// the files that it writes to the current format. Nothing else of the capture changes, neither steps nor how its
-// recorder ended.
+// the files that it writes to the current format. Nothing else in the capture changes.
 //
-// The files are opened for writing, but locked only for moments: others may read while write computes. Each transaction
+// The files are opened for writing, but locked only briefly: others may read while write computes. Each transaction
 // stores a few MiB, so a killed process leaves a partial result: put the entry that marks completeness last. If write
 // or storing fails, Replace removes all entries, if possible, and returns the error.
 //
 // In a capture of several files the entries go to the last one. Errors wrap ErrHeld if the capture is or was being
-// recorded meanwhile, or is read for seconds without a pause; others, such as for a read-only file or a full disk, wrap
-// their cause.
+// recorded in the meantime, or is read for seconds without a pause; others, such as for a read-only file or a full
+// disk, wrap their cause.
 func (r *Reader) Replace(ctx context.Context, write func(put func(...capture.Entry) error) error) error {
 	if err := r.access.Replace(ctx, false, write); err != nil {
 		return fmt.Errorf("store the results: %w", err)
@@ -322,7 +321,7 @@ func (r *Reader) Replace(ctx context.Context, write func(put func(...capture.Ent
 }
 
 // Amend adds entries to the stored ones, for a capture whose recording has ended. Recorders use it to store derived
-// values after their Store was closed. It returns the same errors as Replace; existing entries stay.
+// values after closing their Store. It returns the same errors as Replace; existing entries stay.
 func (r *Reader) Amend(ctx context.Context, entries ...capture.Entry) error {
 	err := r.access.Replace(ctx, true, func(put func(...capture.Entry) error) error { return put(entries...) })
 	if err != nil {

@@ -21,9 +21,9 @@ import (
 type Rebuilt struct {
 	Exchanges     int    // of which something could be read
 	Steps         uint64 // that could be read
-	LostSteps     uint64 // that could not, as far as that is known
+	LostSteps     uint64 // exchanges that could not be read, as far as known
 	LostExchanges int64  // of which nothing could be read
-	Crash         string // what is to be said of the last recorder, if it was killed; else empty
+	Crash         string // the message about the last recorder, if it was killed; otherwise empty
 	EndUnknown    bool   // how many steps the capture had is not known: more may be missing at its end
 	Anonymous     bool   // the capture's description could not be read: it has a new id
 }
@@ -82,7 +82,7 @@ type rebuilder struct {
 	Rebuilt
 	first, last *pages.Salvage
 	blocks      map[uint64]pages.BlockPlace
-	state       layout.State // as the capture says it; zero if it cannot be read
+	state       layout.State // according to the capture; zero if it cannot be read
 	sink        capture.Sink
 
 	next     uint64          // the arrival number that comes next

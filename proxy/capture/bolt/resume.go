@@ -16,7 +16,7 @@ import (
 )
 
 // openForWriting opens all segments of a capture, the first and the last for writing; the first one's lock is the
-// capture's. It creates the capture if it is not there.
+// capture's. It creates the capture if it does not exist.
 func openForWriting(path string, o Options) (_ segments.Set, err error) {
 	paths, err := segments.Paths(path)
 	if err != nil {
@@ -55,7 +55,7 @@ func openForWriting(path string, o Options) (_ segments.Set, err error) {
 	return set, errors.Join(set.Whole(path), check.VerifyUnsummed(set))
 }
 
-// makeReady makes a segment that was opened, the last of set, usable: new ones are filled in, old formats upgraded.
+// makeReady makes an opened segment usable, the last of set: it fills in a new segment, and upgrades an old format.
 func makeReady(s *segments.Segment, path string, set segments.Set, o Options) error {
 	blank, err := s.Load()
 	if err == nil && s.Format < layout.Format && !blank {
@@ -72,7 +72,7 @@ func makeReady(s *segments.Segment, path string, set segments.Set, o Options) er
 	return s.Belongs(set[0], uint64(len(set)))
 }
 
-// beginSegment fills in a new segment: the first of a new capture, or one that a killed recorder did not get to fill in.
+// beginSegment fills in a new segment: the first of a new capture, or one that a killed recorder left empty.
 func beginSegment(s *segments.Segment, before segments.Set, o Options) error {
 	if len(before) == 0 {
 		st := layout.State{Ended: true} // nothing can be missing
@@ -100,8 +100,8 @@ func beginSegment(s *segments.Segment, before segments.Set, o Options) error {
 	return s.Create(m, &st, open)
 }
 
-// resume takes up the recording: it closes what an earlier recorder left open, and marks the capture as not ended. It
-// shows too that the file can be written.
+// resume continues the recording: it closes exchanges that an earlier recorder left open, and marks the capture as not
+// ended. This also proves that the file can be written.
 func (w *writer) resume() error {
 	last := w.local.last()
 	var err error
@@ -147,8 +147,8 @@ func (w *writer) resume() error {
 	return nil
 }
 
-// inherited returns what is to be said of the recorder before: what it left open, that it was killed, and what it could
-// not record.
+// inherited returns the steps that report the previous recorder's end: the exchanges it left open, whether it was
+// killed, and what it could not record.
 func (w *writer) inherited(open []uint64) (steps []capture.Step) {
 	for _, seq := range open {
 		steps = append(steps, capture.Step{

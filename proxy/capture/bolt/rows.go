@@ -31,7 +31,7 @@ func (l *rowList) find(seq uint64) *layout.Row {
 	return &l.list[l.last].Row
 }
 
-// add adds the row of an exchange that has none, and returns it.
+// add adds a row for a new exchange, and returns it.
 func (l *rowList) add(seq uint64, r layout.Row) *layout.Row {
 	if l.at == nil {
 		l.at = make(map[uint64]int)

@@ -12,8 +12,8 @@ import (
 
 var _ capture.Shelf = (*Reader)(nil)
 
-// Kept implements capture.Shelf. While this or another process records, it returns what has been committed. Of a
-// recorder of an earlier version, and in a file that it left, there is nothing.
+// Kept implements capture.Shelf. While this or another process records, it returns committed entries. Recorders of
+// earlier versions, and their files, have none.
 func (r *Reader) Kept(ctx context.Context, keys ...[]byte) ([][]byte, error) {
 	values := make([][]byte, 0, len(keys))
 	for len(values) < len(keys) {
@@ -44,7 +44,7 @@ func unsealFound(key, sealed []byte) ([]byte, error) {
 	return layout.UnsealEntry(key, sealed)
 }
 
-// clampAll clamps keys that are too long to be there.
+// clampAll clamps keys that are too long to exist.
 func clampAll(keys [][]byte) [][]byte {
 	clamped := make([][]byte, len(keys))
 	for i, key := range keys {
@@ -61,7 +61,8 @@ func clamp(key []byte) []byte {
 	return append(key[:layout.MaxEntryKey:layout.MaxEntryKey], 0)
 }
 
-// KeptRange implements capture.Shelf. It reads page by page: what is kept or removed meanwhile may come or not.
+// KeptRange implements capture.Shelf. It reads page by page: entries that are stored or removed in the meantime may or
+// may not be included.
 func (r *Reader) KeptRange(ctx context.Context, from, to []byte) iter.Seq2[capture.Entry, error] {
 	return keptRange(ctx, from, to, r.access.KeptRange)
 }

@@ -23,8 +23,8 @@ import (
 	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
-// shelfFormat is the version of a shelf's file. It is in the meta bucket, under metaShelf, whereas a capture's version
-// has another name, so that neither is mistaken for the other.
+// shelfFormat is the version of a shelf's file. It is in the meta bucket under metaShelf. A capture's version has
+// another name, so that neither is mistaken for the other.
 const shelfFormat = 1
 
 var metaShelf = []byte("shelf")
@@ -42,8 +42,8 @@ type ShelfFile struct {
 
 var _ capture.Shelf = (*ShelfFile)(nil)
 
-// CreateShelf makes a file that can be read while it is written. At path there is an empty file, or none. What is put
-// may not be on the disk before Close, so the file is for this process alone.
+// CreateShelf creates a file that can be read while it is written. The file at path must be empty or missing. Stored
+// entries may not be on disk before Close, so the file is for this process alone.
 func CreateShelf(path string) (*ShelfFile, error) {
 	db, err := segments.OpenDB(path, bbolt.Options{NoSync: true, NoGrowSync: true, NoStatistics: true})
 	if err != nil {
@@ -63,8 +63,8 @@ func CreateShelf(path string) (*ShelfFile, error) {
 	return &ShelfFile{segment: &segments.Segment{Path: path, DB: db}}, nil
 }
 
-// Put stores entries in a file of CreateShelf, a few MiB at once. Of two with one key the later counts. After an error
-// nothing more is stored, and every method returns that error.
+// Put stores entries in a file of CreateShelf, a few MiB at once. If two have the same key, the later one counts. After
+// an error nothing more is stored, and every method returns that error.
 func (s *ShelfFile) Put(entries ...capture.Entry) error {
 	sealed, size, err := layout.SealAll(entries)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *ShelfFile) Put(entries ...capture.Entry) error {
 	return s.flushLocked()
 }
 
-// flush stores what was put, so that it can be read.
+// flush stores the entries of earlier calls, so that they can be read.
 func (s *ShelfFile) flush() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,9 +96,8 @@ func (s *ShelfFile) flushLocked() error {
 	return s.err
 }
 
-// OpenShelf opens a file that WriteShelf wrote, to read it. Any other file is an error that wraps
-// capture.ErrFormat, one of a later version capture.ErrFuture, and one that is damaged ErrDamaged. A file of any
-// content is safe.
+// OpenShelf opens a file of WriteShelf for reading. The error wraps capture.ErrFormat for any other file,
+// capture.ErrFuture for one of a later version, and ErrDamaged for a damaged one. Files with any content are safe.
 func OpenShelf(path string) (*ShelfFile, error) {
 	s, err := openShelf(path)
 	if err != nil {
@@ -184,9 +183,9 @@ func (s *ShelfFile) KeptRange(ctx context.Context, from, to []byte) iter.Seq2[ca
 		})
 }
 
-// WriteShelf writes what write puts into a file with mode 0600, which takes the place of one that is there when all is
-// in it and on the disk. If that fails, or write does, what is there stays. Entries may come in any order; of two with
-// one key the later counts. It is for one writer at a time: of several, one stays.
+// WriteShelf writes the entries that write puts into a file with mode 0600. It replaces an existing file once
+// everything is on disk; if writing or write fails, the existing file stays. Entries may come in any order; if two have
+// the same key, the later one counts. It is for one writer at a time: of several concurrent results, one stays.
 func WriteShelf(path string, write func(put func(...capture.Entry) error) error) error {
 	if err := writeShelf(path, write); err != nil {
 		return fmt.Errorf("write the results to %s: %w", path, err)

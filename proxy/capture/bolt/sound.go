@@ -10,14 +10,14 @@ import (
 	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
-// Sound reads the stored bytes of every block and compares them with their checksums, without unpacking them. It is how
-// to know, far sooner than by reading the steps, that they still are all there: blocks are in order of arrival, each
-// segment begins where the one before ends, the last block reaches the last arrival number, and no block is missing
-// that an exchange has steps in. A missing block that has steps of no exchange only, of losses, is not noticed. While a
-// recorder has the capture, all blocks are unpacked instead.
+// Sound reads the stored bytes of every block and compares them with their checksums, without unpacking them. It is
+// much faster than reading the steps, and verifies that all are still there: blocks are in order of arrival, each
+// segment begins where the previous one ends, the last block reaches the last arrival number, and no block with steps
+// of an exchange is missing. It does not notice a missing block that contains only losses. While a recorder has the
+// capture, all blocks are unpacked instead.
 //
-// progress, which may be nil, is called now and then with the current and the last arrival number. Errors come from
-// reading; damage wraps ErrDamaged.
+// progress, which may be nil, is called from time to time with the current and the last arrival number. Errors come
+// from reading; damage wraps ErrDamaged.
 func (r *Reader) Sound(ctx context.Context, progress func(done, total uint64)) error {
 	if progress == nil {
 		progress = func(uint64, uint64) {}

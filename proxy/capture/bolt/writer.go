@@ -28,8 +28,8 @@ type writer struct {
 	young   layout.YoungRuns
 	lists   layout.YoungParts
 	lost    losses
-	begun   int64         // exchanges of which something was stored first by this recording
-	lag     time.Duration // the longest that steps waited until they were committed
+	begun   int64         // exchanges first stored by this recording
+	lag     time.Duration // the longest time from a step's arrival to its commit
 	since   time.Time     // when the first of the steps under way came
 	whole   time.Time     // what came before is stored with the steps under way
 	watch   segments.Watch
@@ -81,7 +81,8 @@ func (w *writer) persist(steps []capture.Step, err error) error {
 	return err
 }
 
-// alive notes in the state how long the steps have waited that cannot be stored: it may fit where they do not.
+// alive records in the state how long steps that cannot be stored have waited: the state may fit where the steps do
+// not.
 func (w *writer) alive() {
 	b := w.batch()
 	b.state.Beat = layout.Beat{Whole: w.since.UnixNano(), Within: time.Since(w.since) + w.within()}
@@ -123,7 +124,7 @@ func (w *writer) attempt(steps []capture.Step, entries []layout.KeptEntry) error
 	return nil
 }
 
-// batchOf makes a batch of steps and entries, and of what is to be said about earlier losses.
+// batchOf makes a batch from steps, entries, and reports of earlier losses.
 func (w *writer) batchOf(steps []capture.Step, entries []layout.KeptEntry, merge layout.Merge) (*batch, []unstorable) {
 	b := w.batch()
 	b.state.Unreported, b.merge = layout.Unreported{}, merge
@@ -132,7 +133,7 @@ func (w *writer) batchOf(steps []capture.Step, entries []layout.KeptEntry, merge
 	return b, refused
 }
 
-// admit notes in the state what was lost: it may fit where steps do not.
+// admit records losses in the state, which may fit where steps do not.
 func (w *writer) admit() {
 	b := w.batch()
 	b.state.Unreported = w.lost.total(w.holds)
@@ -207,7 +208,7 @@ func (w *writer) store(b *batch) error {
 	return err
 }
 
-// adopt takes over what a batch that was stored has changed.
+// adopt applies the changes of a stored batch.
 func (w *writer) adopt(b *batch) {
 	w.state, w.young, w.lists = b.state, b.young, b.lists
 	w.begun += b.begun
@@ -253,7 +254,7 @@ func (w *writer) lookup(seq uint64) (layout.Row, error) {
 	return found, nil
 }
 
-// holds reports whether the capture has something of an exchange.
+// holds reports whether the capture has any step of an exchange.
 func (w *writer) holds(seq uint64) bool {
 	if seq > w.state.Seq {
 		return false
@@ -297,8 +298,8 @@ func (w *writer) rotate() {
 	}
 }
 
-// markContinued notes in a segment that there is another one, so that it is missed where it is missing. Nothing more comes
-// to its lists of parts.
+// markContinued records in a segment that another segment follows, so that readers notice if it is missing. The
+// segment's lists of parts are then final.
 func (w *writer) markContinued(s *segments.Segment) {
 	mark := func(how layout.Merge) error {
 		st := w.state
@@ -362,7 +363,7 @@ func (w *writer) storeEnd(merge layout.Merge) error {
 	return err
 }
 
-// run stores what the queue gets until it is closed and empty. It waits a moment after the first step, so that steps
+// run stores the steps in the queue until it is closed and empty. It waits a moment after the first step, so that steps
 // share commits.
 func (w *writer) run(q *queue) {
 	timer := time.NewTimer(w.options.Flush)
@@ -408,19 +409,18 @@ func (w *writer) run(q *queue) {
 	}
 }
 
-// spareSteps is how many steps a queue has room for that is used again, however few there are: some more than wait under
-// load.
+// spareSteps is the minimum capacity of a reused queue, in steps: a few more than wait under load.
 const spareSteps = 4096
 
 // An Account has the outcome of the exchanges appended since Open: their number is Exchanges plus LostExchanges.
 type Account struct {
 	Exchanges     int64 // of which something is in the capture
-	LostExchanges int64 // of which nothing is, those included that were appended as lost
+	LostExchanges int64 // exchanges that were lost completely, including those that were appended as lost
 	LostBytes     int64 // of them, and of gaps in others
-	Unreported    bool  // the capture does not say all of that, since it could not be written
+	Unreported    bool  // the capture does not report all of that, since it could not be written
 }
 
-// Account returns what became of what was appended. It may be called after Close.
+// Account returns how much of the appended data was stored or lost. It may be called after Close.
 func (s *Store) Account() Account {
 	<-s.done
 	w := s.writer
@@ -437,7 +437,7 @@ func (s *Store) Account() Account {
 	return a
 }
 
-// retryPause is how long a commit that failed waits before it is tried again.
+// retryPause is the time between a failed commit and the next attempt.
 const retryPause = 100 * time.Millisecond
 
 // patience is whether commits that fail are tried again.
@@ -446,8 +446,8 @@ type patience struct {
 	once sync.Once
 }
 
-// StopWaiting ends what Options.Wait began: from now on steps that cannot be stored at once are lost, those included
-// that wait already.
+// StopWaiting ends the effect of Options.Wait: from now on steps that cannot be stored at once are lost, including
+// those that already wait.
 func (s *Store) StopWaiting() { s.writer.patience.end() }
 
 func (p *patience) end() { p.once.Do(func() { close(p.over) }) }
@@ -469,7 +469,7 @@ func (w *writer) pause() {
 }
 
 // The estimate of a killed recorder's loss: a multiple of the observed waiting time, since a running commit may take
-// longer than earlier ones, and at least what is usual on a busy machine.
+// longer than earlier ones, and at least the usual time on a busy machine.
 const (
 	crashFactor = 4
 	crashLeast  = 200 * time.Millisecond
@@ -477,7 +477,8 @@ const (
 
 func (w *writer) within() time.Duration { return max(crashFactor*w.lag, crashLeast) }
 
-// told returns the time before which all that passed has been appended. What is taken from the queue after that has it.
+// told returns the time before which all traffic has been appended. Data taken from the queue afterwards includes that
+// traffic.
 func (w *writer) told() time.Time {
 	now := time.Now()
 	if w.options.Behind != nil {
@@ -486,5 +487,5 @@ func (w *writer) told() time.Time {
 	return now
 }
 
-// stored is called when the steps that were taken are in the file, or lost. What was seen is forgotten slowly.
+// stored is called when the taken steps are in the file, or lost. Observed waiting times decay slowly.
 func (w *writer) stored() { w.lag = max(w.lag-w.lag/1024, time.Since(w.since)) }

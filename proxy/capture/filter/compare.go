@@ -16,8 +16,8 @@ type comparison[T cmp.Ordered] struct {
 	lo, hi bound[T]
 }
 
-// A bound is a value as the user wrote it. Without a fraction it may mean a range: 2s all durations that begin with two
-// seconds, 4xx a hundred statuses.
+// A bound is a value as the user wrote it. Without a fraction it may mean a range: 2s means all durations that begin
+// with two seconds, 4xx a hundred statuses.
 type bound[T cmp.Ordered] struct {
 	text        string // empty: the range has no such end
 	first, last T      // the range if it is not compared
@@ -152,14 +152,14 @@ func lastNumber(text string) (number, unit string) {
 	return text[begin:end], text[end:]
 }
 
-// measured returns the bound for a value of which the last digit of number, in units of one, is known.
+// measured returns the bound for a value in which the last digit of number, in units of one, is significant.
 func measured(text string, v int64, one float64, number string) bound[int64] {
 	_, decimals, _ := strings.Cut(number, ".")
 	digit := one / math.Pow10(len(decimals))
 	return bound[int64]{text: text, first: v, last: v + max(int64(digit), 1) - 1, top: v}
 }
 
-// The forms of a time, in UTC where they do not say. The first two have a fraction if the user gives one.
+// The forms of a time, in UTC by default. The first two may have a fraction.
 var (
 	instantForms = []timeForm{
 		{time.RFC3339, time.Second},

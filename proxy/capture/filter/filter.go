@@ -54,7 +54,7 @@ func Parse(expr string) (*Filter, error) {
 	return &Filter{root: root}, nil
 }
 
-// Match reports whether the filter chooses the exchange. Without facts (nil) the keys that need them match nothing.
+// Match reports whether the filter selects the exchange. Without facts (nil), the keys that need them match nothing.
 func (f *Filter) Match(x *capture.Exchange, facts Facts) bool {
 	if f == nil || f.root == nil {
 		return true
@@ -72,9 +72,8 @@ func (f *Filter) String() string {
 	return b.String()
 }
 
-// Keys returns what an Index can be asked for to narrow the search: every exchange that matches has all of these keys.
-// Their kinds are "task", "context" and "operation"; an operation is as the user wrote it, so it has to be normalised
-// first, see Facts.
+// Keys returns index keys that narrow the search: every matching exchange has all of these keys. Their kinds are
+// "task", "context" and "operation"; an operation is as the user wrote it, so it must be normalized first, see Facts.
 func (f *Filter) Keys() []capture.Key {
 	var keys []capture.Key
 	for _, t := range f.required() {
@@ -116,13 +115,13 @@ func (f *Filter) Needs(word string) bool {
 	})
 }
 
-// Asks reports whether the expression uses one of the keys, so that the facts behind them have to be found out.
+// Asks reports whether the expression uses one of the keys, so that their facts are needed.
 func (f *Filter) Asks(keys ...string) bool {
 	return f != nil && !everyTerm(f.root, func(t node) bool { return !hasKey(t, keys) })
 }
 
-// MayMatch reports whether an exchange can match of which only this is known: that a key of numbers, such as "workflow",
-// has this one value. Where it returns false, the exchange need not be read.
+// MayMatch reports whether an exchange can match if a numeric key, such as "workflow", has this one value. If not, the
+// exchange need not be read.
 func (f *Filter) MayMatch(key string, value int64) bool {
 	if f == nil || f.root == nil {
 		return true
@@ -138,8 +137,8 @@ func (f *Filter) MayMatch(key string, value int64) bool {
 	}).match
 }
 
-// Part returns a filter that asks for nothing but some keys and lets everything through that f does: f needs one value
-// of these keys that is as it says. It is nil where f can match without.
+// Part returns a filter on only some keys that accepts everything that f accepts: f requires one of these keys to have
+// a matching value. It is nil if f can match without.
 func (f *Filter) Part(keys ...string) *Filter {
 	if f == nil || f.root == nil {
 		return nil
@@ -177,7 +176,7 @@ func part(n node, keys []string) node {
 	return nil
 }
 
-// AsksOnly reports whether what matches depends on the values of keys alone.
+// AsksOnly reports whether a match depends only on the values of keys.
 func (f *Filter) AsksOnly(keys ...string) bool {
 	return f != nil && f.root != nil && everyTerm(f.root, func(t node) bool { return hasKey(t, keys) })
 }

@@ -68,7 +68,7 @@ var keyNames = func() []string {
 	return names
 }()
 
-// Keys returns the keys of the filter language, in the order in which a help text should show them.
+// Keys returns the keys of the filter language, in the order for a help text.
 func Keys() []Key {
 	keys := make([]Key, len(keySpecs))
 	for i, k := range keySpecs {
@@ -77,7 +77,7 @@ func Keys() []Key {
 	return keys
 }
 
-// Values returns what a key takes where that is one of a few words, for completion; nil for other keys.
+// Values returns the possible values of a key for completion, or nil if they are not a few fixed words.
 func Values(key string) []string {
 	switch key {
 	case "kind":

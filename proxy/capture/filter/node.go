@@ -8,18 +8,18 @@ import (
 // A Key describes a key of the filter language, for help and completion.
 type Key struct {
 	Name    string
-	Help    string // what it compares, in a few words
+	Help    string // a short description of the comparison
 	Example string // a word that has it
 }
 
-// keySpec is a key together with the reading of its values and what they are held against.
+// keySpec is a key, with the parser of its values and the comparison.
 type keySpec struct {
 	Key
 	index   string // kind of the index key for a literal value, or ""
 	parse   func(*parser, *keySpec) (test, error)
 	texts   func(*subject) []string // for names and ids
 	numbers func(*subject) []int64  // for what can be compared
-	words   []string                // the only values that there are; nil if there may be others
+	words   []string                // the only possible values; nil if there are others
 	exact   bool                    // case matters
 	asks    bool                    // the user's word is normalised by the facts
 	place   patternPlace
@@ -103,7 +103,7 @@ func printList(b *strings.Builder, list []node, between string, own, binding int
 	}
 }
 
-// everyTerm reports whether all words of an expression, with a key or without, are as said.
+// everyTerm reports whether all words of an expression, with or without a key, satisfy a condition.
 func everyTerm(n node, is func(node) bool) bool {
 	other := func(child node) bool { return !everyTerm(child, is) }
 	switch n := n.(type) {

@@ -30,7 +30,7 @@ type Outline struct {
 	ResponseSize int64    // capture.NotKnown if no answer came
 	Types        []string // event fields of a stream
 	Traces       []string // values of headers of tracing systems, and ids
-	Partial      bool     // there are more ids, types and errors than the outline and its facts have
+	Partial      bool     // the exchange has more ids, types and errors than the outline and its facts
 	Stream       bool
 	Cut          bool
 	Rewritten    bool
@@ -39,8 +39,8 @@ type Outline struct {
 	FaultMade    bool // injected by the recorder on request
 }
 
-// Decide holds the filter against an exchange of which only an outline is known. It returns whether the exchange
-// matches, and whether that is certain: if not, the exchange has to be read and held against Match.
+// Decide matches the filter against the outline of an exchange. It returns whether the exchange matches, and whether
+// that is certain: if not, the exchange must be read and passed to Match.
 func (f *Filter) Decide(o *Outline, facts Facts) (match, certain bool) {
 	if f == nil || f.root == nil {
 		return true, true
@@ -50,7 +50,7 @@ func (f *Filter) Decide(o *Outline, facts Facts) (match, certain bool) {
 	return can.match, can.match != can.fail
 }
 
-// Certain reports whether Decide always is, for outlines that are not partial: nothing is asked for that they lack.
+// Certain reports whether Decide is always certain for complete outlines: the filter needs no data that they lack.
 func (f *Filter) Certain() bool { return f == nil || f.root == nil || everyTerm(f.root, decidable) }
 
 func decidable(n node) bool {
@@ -65,7 +65,7 @@ func decidable(n node) bool {
 	return true
 }
 
-// subject returns an exchange that has what the outline knows.
+// subject returns an exchange with the contents of the outline.
 func (o *Outline) subject(facts Facts) *subject {
 	x := &capture.Exchange{
 		Seq: o.Seq, ID: o.ID, Started: o.Started, Ended: o.Took, State: o.State, Replayed: o.Replayed,
@@ -100,7 +100,7 @@ func (o *Outline) subject(facts Facts) *subject {
 	return s
 }
 
-// outlook returns which outcomes a word of an expression can have, by what the outline knows.
+// outlook returns the possible outcomes of a word of an expression, given the outline.
 func (s *subject) outlook(n node) outlook {
 	if !decidable(n) {
 		return either

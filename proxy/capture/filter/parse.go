@@ -137,7 +137,7 @@ func (p *parser) parenthesis() (node, error) {
 	return n, nil
 }
 
-// foreignSigns are operators of other tools, each with what is written here.
+// foreignSigns are operators of other tools, each with its equivalent here.
 var foreignSigns = []struct{ sign, here string }{
 	{"&&", "and between them, or nothing"},
 	{"||", "or between them"},

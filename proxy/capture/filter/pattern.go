@@ -22,7 +22,7 @@ const (
 	bareWord                     // for printing: a word without a key
 )
 
-// literal returns the text that the pattern matches, if it is only one.
+// literal returns the text that the pattern matches, if there is only one.
 func (p pattern) literal() (string, bool) {
 	if len(p.parts) == 1 {
 		return p.parts[0], true
@@ -145,8 +145,8 @@ func (p *parser) pattern(place patternPlace, stop string) (pattern, error) {
 	return pat, nil
 }
 
-// expressionEnd returns the position of the slash that ends the regular expression that begins here, 0 if none does. It
-// is the first after which the word has only closing parentheses, so that both /(a|b)/ and (/a/) are possible.
+// expressionEnd returns the position of the slash that ends the regular expression that begins here, or 0. It is the
+// first slash that is followed only by closing parentheses in the word, so that both /(a|b)/ and (/a/) are possible.
 func (p *parser) expressionEnd() int {
 	end := p.pos
 	for end < len(p.in) && !unicode.IsSpace(p.in[end]) {

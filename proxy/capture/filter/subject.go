@@ -11,7 +11,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A subject is an exchange while a filter is held against it: what several words ask for is read once.
+// A subject is an exchange while a filter is matched against it: data that several words need is read once.
 type subject struct {
 	x       *capture.Exchange
 	facts   Facts
@@ -92,7 +92,7 @@ func content(b *capture.Body, h *capture.Head) *[]byte {
 	}
 	text, err := b.Decode(h)
 	if err != nil && len(text) == 0 {
-		text = b.Data // no coding that we know, or none at all: perhaps it is the text itself
+		text = b.Data // an unknown coding, or none at all: it may be the text itself
 	}
 	return &text
 }
@@ -232,8 +232,8 @@ func (s *subject) duration() []int64 {
 	return []int64{int64(took)}
 }
 
-// gap is the longest time in which nothing arrived, counted between the ends of what did. It is no longer than the
-// exchange took.
+// gap is the longest time in which nothing arrived, between the ends of arriving data. It is at most the duration of
+// the exchange.
 func (s *subject) gap() []int64 {
 	if s.outline != nil {
 		if s.outline.Gap < 0 {
@@ -261,7 +261,7 @@ func (s *subject) gap() []int64 {
 	return []int64{int64(gap)}
 }
 
-// sizes are the sizes of the two bodies. Of one that is still passing it is what has passed.
+// sizes are the sizes of the two bodies; for an unfinished body, the size so far.
 func (s *subject) sizes() []int64 {
 	if s.outline != nil {
 		if s.outline.ResponseSize < 0 {
@@ -348,7 +348,7 @@ func (s *subject) refused() bool {
 	return h != nil && h.Status >= 400 && !s.has("declined")
 }
 
-// isCut reports whether bytes are missing from the record, or a message ended before its framing said so.
+// isCut reports whether bytes are missing from the recording, or a message ended before its framing allowed.
 func isCut(x *capture.Exchange) bool {
 	bodyCut := func(b *capture.Body) bool { return b.Dropped > 0 || x.State == capture.StateClosed && !b.Complete }
 	if bodyCut(&x.Request.Body) {
@@ -362,8 +362,8 @@ func isCut(x *capture.Exchange) bool {
 	return len(r.Head) > 0 && bodyCut(&r.Body) || slices.ContainsFunc(r.Events, dropped)
 }
 
-// Facts are what a filter has to know about an exchange from the protocol or the rules. They are asked for while the
-// exchange is matched and never kept.
+// Facts are facts about an exchange that a filter needs from the protocol or the rules. They are requested during
+// matching and never kept.
 type Facts interface {
 	// Values returns what the exchange has of a key: "op", "dialect", "binding", "task", "context", "message", "state",
 	// "role", "event", "code", "rule", "severity", "side", "workflow", which is a number, and of "is" those of "error",
@@ -371,8 +371,8 @@ type Facts interface {
 	// follow, for wildcards and regular expressions to find.
 	Values(key string) []string
 
-	// Normalise returns the name that Values uses for what the user calls word, in any spelling or dialect, such as
-	// "SendMessage" for "message/send". A word that it does not know it returns unchanged.
+	// Normalise returns the name that Values uses for a user's word, in any spelling or dialect, such as "SendMessage"
+	// for "message/send". It returns unknown words unchanged.
 	Normalise(key, word string) string
 }
 
@@ -386,7 +386,7 @@ func facts(key string) func(*subject) []string {
 	}
 }
 
-// longestGap returns the longest time between two of the offsets that follow one another; unknown ones are left out.
+// longestGap returns the longest time between two consecutive offsets; it skips unknown ones.
 func longestGap(offsets []time.Duration) time.Duration {
 	var last, longest time.Duration
 	for _, at := range offsets {

@@ -335,7 +335,7 @@ func (t jsonTest) String() string {
 	return pointer
 }
 
-// otherNames are what people who come from other tools may try for a key or a property.
+// otherNames are names that users of other tools may try for a key or a property.
 var otherNames = map[string]string{
 	"ctx": "context", "contextid": "context", "taskid": "task", "msg": "message", "messageid": "message",
 	"operation": "op", "rpc": "op", "url": "path", "uri": "path", "duration": "dur", "latency": "dur",
@@ -344,7 +344,7 @@ var otherNames = map[string]string{
 	"truncated": "cut", "running": "open", "sse": "stream", "webhook": "push",
 }
 
-// meant returns "did you mean ...? " with the name that the user most likely meant by word; "" if none comes close.
+// meant returns "did you mean ...? " with the name that the user most likely meant by word, or "" if none comes close.
 func meant(word string, names []string) string {
 	name, ok := otherNames[word]
 	if !ok || !slices.Contains(names, name) {

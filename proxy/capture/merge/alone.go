@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// matchByTime pairs what is the only one whose time fits, on connections of which nothing is known.
+// matchByTime pairs exchanges that are the only match in time, on connections without known matches.
 func (m *matcher) matchByTime(buckets map[bucketKey]*bucket, keys []bucketKey) {
 	for _, key := range keys {
 		b := buckets[key]
@@ -21,7 +21,7 @@ func (m *matcher) matchByTime(buckets map[bucketKey]*bucket, keys []bucketKey) {
 	}
 }
 
-// fitsAlone is fits where the connections say nothing: then the clocks have to be known.
+// fitsAlone is fits without information from the connections: then the clocks must be known.
 func (m *matcher) fitsAlone(x, y *exchange) bool {
 	if !m.canPair(x, y) || !compatible(&x.answer, &y.answer) {
 		return false
@@ -39,7 +39,7 @@ func (m *matcher) fitsAlone(x, y *exchange) bool {
 	return m.inTime(x, y, 0, false)
 }
 
-// vague is how much a difference of clocks may lie between that time alone still proves something.
+// vague is the uncertainty of a clock difference up to which time alone still proves a match.
 const vague = time.Second
 
 // comparableAny is comparable for any of these.
@@ -63,10 +63,10 @@ func (m *matcher) comparableAny(outer, inner []*exchange) bool {
 	return false
 }
 
-// sure reports whether all of an exchange is known, and what else there was too.
+// sure reports whether an exchange, and all other exchanges at the time, are completely known.
 func (x *exchange) sure() bool { return x.answer.done && !x.r.gaps }
 
-// matchOnly pairs exchanges that fit each other and no other exchange, where that is certain.
+// matchOnly pairs exchanges that match each other and no other exchange, if that is certain.
 func (m *matcher) matchOnly(outer, inner []*exchange, fits, certain func(x, y *exchange) bool) {
 	if len(outer) == 0 || len(inner) == 0 {
 		return
@@ -118,7 +118,7 @@ func timelines(list []*exchange) []timeline {
 	return out
 }
 
-// near returns those that may have begun while an exchange went on: all, if the clocks were not compared.
+// near returns the exchanges that may have begun during an exchange; all of them if the clocks were not compared.
 func (m *matcher) near(x *exchange, line timeline) []*exchange {
 	ahead, doubt, known := m.clocks.ahead(x, line.host)
 	if !known {

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// A hostPair is two hosts, the first of which comes first in the alphabet.
+// A hostPair is two hosts in alphabetical order.
 type hostPair [2]string
 
-// A bound says between which values a difference of two clocks lies, in nanoseconds.
+// A bound limits the difference of two clocks, in nanoseconds.
 type bound struct{ least, most int64 }
 
 var anything = bound{math.MinInt64 / 4, math.MaxInt64 / 4}
@@ -23,7 +23,7 @@ func (b bound) wider(by time.Duration) bound {
 	return bound{b.least - int64(by), b.most + int64(by)}
 }
 
-// value is the difference that is taken: none where that is possible, else the middle.
+// value returns the difference to use: zero if possible, otherwise the middle.
 func (b bound) value() int64 {
 	switch {
 	case b.least <= 0 && b.most >= 0:
@@ -36,8 +36,8 @@ func (b bound) value() int64 {
 	return b.least + (b.most-b.least)/2
 }
 
-// between returns how much the inner recorder's clock can be ahead of the outer one's, by what both saw of an exchange:
-// the request came in later there, and the answer's head and end earlier.
+// between returns the possible lead of the inner recorder's clock over the outer one's, given both views of an
+// exchange: at the inner one the request arrived later, and the answer's head and end earlier.
 func between(outer, inner *exchange) bound {
 	b := anything
 	for _, later := range [][2]int64{{outer.started, inner.started}, {outer.requestEnd, inner.requestEnd}} {
@@ -67,15 +67,16 @@ type edge struct {
 	n         int // exchanges that it was learned from
 }
 
-// A stretch is a time in which one difference explains all pairs.
+// A stretch is a period in which one difference explains all pairs.
 type stretch struct {
 	from, to [2]int64 // the first and the last exchange that shows it, on the clocks of the two hosts
 	bound    bound
 	n        int
 }
 
-// doubt is how far the clocks may differ from their known difference at an instant. Within that time, another exchange
-// may also be the match. Clocks drift by less than a fifth of a millisecond a second; few exchanges are weak evidence.
+// doubt is how far the clocks may deviate from their known difference at an instant. Within that range, another
+// exchange may also match. Clocks drift by less than a fifth of a millisecond a second; few exchanges are weak
+// evidence.
 func (s *stretch) doubt(side int, instant int64) time.Duration {
 	const few, fewDoubt, least = 3, 10 * time.Millisecond, 200 * time.Microsecond
 	if s.n < few {
@@ -92,7 +93,7 @@ type sighting struct {
 	bound        bound
 }
 
-// edge returns the edge of two hosts, nil if it is unknown, and whether b comes first in it.
+// edge returns the edge of two hosts, or nil if unknown, and whether b comes first in it.
 func (c *clocks) edge(a, b string) (e *edge, swapped bool) {
 	if a > b {
 		return c.edges[hostPair{b, a}], true
@@ -100,8 +101,8 @@ func (c *clocks) edge(a, b string) (e *edge, swapped bool) {
 	return c.edges[hostPair{a, b}], false
 }
 
-// impossible is by how much times may contradict each other before a pair is not taken for one: a clock may have been
-// set in the midst of an exchange, but rarely by more.
+// impossible is the contradiction between times above which two views are not a pair. A clock may be set in the middle
+// of an exchange, but rarely by more.
 const impossible = time.Second
 
 // refine takes more of a sighting that was learned before.
@@ -126,8 +127,7 @@ func (c *clocks) learn(pair hostPair, list []sighting) (wrong []sighting) {
 // lookahead says how many sightings are looked at, to tell a clock that was set from a false pair.
 const lookahead = 4
 
-// learn takes sightings, in order of time, and returns those that contradict the others by so much that they are no
-// pairs.
+// learn adds sightings, in order of time, and returns those that contradict the others too much to be pairs.
 func (e *edge) learn(sightings []sighting) (wrong []sighting) {
 	for i, s := range sightings {
 		if s.bound.empty() {
@@ -168,7 +168,7 @@ func agreeing(b bound, sightings []sighting) int {
 	return n
 }
 
-// at returns what is known at an instant on the clock of the host of that side; nil if nothing.
+// at returns the facts about an instant on the clock of that side's host, or nil.
 func (e *edge) at(side int, instant int64) *stretch {
 	if e == nil || len(e.stretches) == 0 {
 		return nil
@@ -182,8 +182,8 @@ func (e *edge) at(side int, instant int64) *stretch {
 	return &e.stretches[i]
 }
 
-// ahead returns by how much the clock of the host of another exchange is ahead of that of this one, as this one
-// began, and how far that may be off; false if it is not known.
+// ahead returns the lead of another exchange's host clock over this one's when this exchange began, and its
+// uncertainty; false if unknown.
 func (c *clocks) ahead(x *exchange, host string) (ahead bound, doubt time.Duration, known bool) {
 	if x.r.Host == host {
 		return bound{}, sameClock, true
@@ -203,8 +203,8 @@ func (c *clocks) ahead(x *exchange, host string) (ahead bound, doubt time.Durati
 	return ahead, s.doubt(side, x.started), true
 }
 
-// sameClock is how far apart the clocks of two recorders on one host may be: each continues from the time that the
-// system's clock showed when the recorder began.
+// sameClock is the maximum difference between the clocks of two recorders on one host: each continues from the time
+// that the system's clock showed when the recorder began.
 const sameClock = time.Millisecond
 
 // comparable reports whether it is known how far the clocks of two hosts are apart.
@@ -213,8 +213,8 @@ func (c *clocks) comparable(a, b string) bool {
 	return a == b || e != nil && len(e.stretches) > 0
 }
 
-// lay finds a way from each host to another, as few exchanges as possible in between. The hosts come in their order.
-// With fixed, times were corrected by it already.
+// lay finds a path from each host to another, over as few exchanges as possible. The hosts are in their order. fixed
+// means that times were already corrected by it.
 func (c *clocks) lay(hosts []string, fixed bool) {
 	near := make(map[string][]string)
 	for pair, e := range c.edges {
@@ -275,7 +275,7 @@ func (c *clocks) corrected(host string, instant int64) int64 {
 // A Clock is what was found out of the clock of a host.
 type Clock struct {
 	Host      string
-	With      string        // the host that it was compared with, of which exchanges were seen here too; "" if none
+	With      string        // the host that it was compared with, whose exchanges were also seen here, or ""
 	Exchanges int           // by how many
 	Ahead     time.Duration // of that clock, at the end: what times were corrected by
 	Within    time.Duration // how far that may be off, to either side

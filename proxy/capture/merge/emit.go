@@ -9,8 +9,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// emit writes steps in their order, as far as they may be. With more, further steps may come, and what waits for them
-// is not forced.
+// emit writes steps in order, as far as possible. more means that further steps may come; steps that wait for them are
+// then not forced.
 func (m *Merger) emit(ctx context.Context, more bool) (err error) {
 	for _, r := range m.recorders {
 		if !more {
@@ -66,7 +66,7 @@ func (m *Merger) first(ctx context.Context, more bool) (*recorder, error) {
 		}
 	}
 	if free == nil && blocked != nil && (!more || blocked.overdue()) {
-		free = blocked // nothing could continue: one of the pairs is wrong, or what it waits for was lost
+		free = blocked // nothing could continue: one of the pairs is wrong, or the awaited step was lost
 	}
 	return free, nil
 }
@@ -82,7 +82,7 @@ func (m *Merger) peek(r *recorder) error {
 		return err
 	}
 	if !ok {
-		out.limit = out.read // there are fewer than there were
+		out.limit = out.read // some were removed
 		return nil
 	}
 	if s.Arrival == 0 {
@@ -103,7 +103,7 @@ func (m *Merger) peek(r *recorder) error {
 	return nil
 }
 
-// waits reports whether the next step of a recorder must come after one of another.
+// waits reports whether the next step of a recorder must follow a step of another.
 func (r *recorder) waits(more bool) bool {
 	x := r.out.x
 	if x == nil {
@@ -127,5 +127,5 @@ func (r *recorder) waits(more bool) bool {
 	return false
 }
 
-// overdue reports whether what a blocked recorder waits for should have come.
+// overdue reports whether the step for which a blocked recorder waits should have arrived.
 func (r *recorder) overdue() bool { return r.out.head.Arrival <= r.out.due }

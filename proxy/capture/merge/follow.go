@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Run merges what is in the recordings now. What it writes depends on nothing but them: not on the order in which they
-// were added, nor on the time. Two recordings of the same capture are a [SameError]. Nothing may be run or
-// followed after it.
+// Run merges the current contents of the recordings. The result depends only on them: not on the order in which they
+// were added, nor on the time. Two recordings of the same capture are a [SameError]. Nothing may be run or followed
+// afterwards.
 func (m *Merger) Run(ctx context.Context) error {
 	if err := m.history(ctx, false); err != nil {
 		return err
@@ -18,7 +18,8 @@ func (m *Merger) Run(ctx context.Context) error {
 	return m.finish()
 }
 
-// history merges what is there at the beginning; with more to come, all but what others may still say more of.
+// history merges the contents at the beginning; with more to come, it leaves out exchanges that other recorders may
+// still affect.
 func (m *Merger) history(ctx context.Context, more bool) error {
 	if err := m.scan(ctx); err != nil {
 		return err
@@ -37,7 +38,7 @@ func (m *Merger) history(ctx context.Context, more bool) error {
 	return m.emit(ctx, more)
 }
 
-// finish says what is still to be said.
+// finish reports everything that is still unreported.
 func (m *Merger) finish() error {
 	for _, x := range m.matcher.found {
 		if err := m.out.note(x); err != nil {
@@ -55,10 +56,10 @@ func (m *Merger) finish() error {
 }
 
 // Follow merges the existing contents of the recordings, as Run does, and then new steps as they arrive. It returns
-// when all recordings have ended or the context has, which is not an error. A step waits, for the window that Options
-// give, for what other recorders saw before it or of the same exchange. Of the existing steps, only those wait that a
-// recorder saw last and that still continues. If the second view of an exchange arrives later, Follow folds it into the
-// first one, provided that nothing else was written of either. Otherwise both views stay, with a note.
+// when all recordings have ended or the context has, which is not an error. A step waits, for the window in Options,
+// for earlier steps of other recorders, or their views of the same exchange. Of the existing steps, only those wait
+// that a recorder saw last and that still continues. If the second view of an exchange arrives later, Follow folds it
+// into the first one, provided that only the beginning of either was written. Otherwise both views stay, with a note.
 func (m *Merger) Follow(ctx context.Context) error {
 	if err := m.history(ctx, true); err != nil {
 		return endOf(ctx, err)
@@ -95,7 +96,7 @@ func endOf(ctx context.Context, err error) error {
 	return err
 }
 
-// round takes up what is new. It reports whether all recordings have ended and all is written, as it is at last.
+// round processes new steps. It reports whether all recordings have ended and everything is written.
 func (m *Merger) round(ctx context.Context, last bool) (all bool, err error) {
 	before := m.scanned()
 	if err := m.scan(ctx); err != nil {
@@ -127,8 +128,8 @@ func (m *Merger) round(ctx context.Context, last bool) (all bool, err error) {
 	return all, m.afterwards(ctx)
 }
 
-// ripen sets how far a recording may be written, to where it was a window ago, and how far it should have been, to
-// where it was two windows ago: what others saw of the same has had the second one to get written too.
+// ripen sets how far a recording may be written, up to one window ago, and how far it should have been written, up to
+// two windows ago. Other recorders' views of the same exchange have had the second window to be written, too.
 func (r *recorder) ripen(now time.Time, window time.Duration) {
 	if n := len(r.ripe); r.out.due < r.scanned && (n == 0 || r.ripe[n-1].scanned < r.scanned) {
 		r.ripe = append(r.ripe, mark{now, r.scanned})
@@ -147,7 +148,7 @@ func (r *recorder) ripen(now time.Time, window time.Duration) {
 	r.ripe = r.ripe[due:]
 }
 
-// settle decides which view stays of pairs that were found, by what was written of them.
+// settle decides which view of new pairs stays, depending on what was already written of them.
 func (m *Merger) settle() {
 	for _, x := range m.matcher.found {
 		y := x.down
@@ -162,7 +163,7 @@ func (m *Merger) settle() {
 	}
 }
 
-// afterwards says what can be said now of pairs, and forgets what need not be compared any more.
+// afterwards reports what is now known about pairs, and forgets exchanges that need not be compared any more.
 func (m *Merger) afterwards(ctx context.Context) error {
 	var err error
 	m.matcher.found = slices.DeleteFunc(m.matcher.found, func(x *exchange) bool {

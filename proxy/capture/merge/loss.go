@@ -38,7 +38,7 @@ func (r *recorder) leaveOut(s capture.Step) {
 	}
 }
 
-// tellHeadless says how many exchanges of a recorder were left out since it was said last.
+// tellHeadless reports how many exchanges of a recorder were left out since the last report.
 func (w *writer) tellHeadless(r *recorder) error {
 	n, bytes := r.out.missing, r.out.bytes
 	if n == 0 {

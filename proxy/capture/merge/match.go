@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// match finds those among the pending. With late, what was written of them cannot be taken back.
+// match finds pairs among the pending exchanges. late means that written steps cannot be withdrawn.
 func (m *matcher) match(hosts []string, late bool) {
 	buckets := m.buckets()
 	keys := make([]bucketKey, 0, len(buckets))
@@ -63,9 +63,9 @@ func (m *matcher) buckets() map[bucketKey]*bucket {
 	return buckets
 }
 
-// matchUnmistakable pairs requests that carry an id of their own. Their times tell the clocks; those that contradict
-// the others are taken apart again. Where something was lost, a request that is sent again may seem to have an id of
-// its own: then their answers must not differ.
+// matchUnmistakable pairs requests with unique ids. Their times reveal the clocks; pairs that contradict the others are
+// separated again. If something was lost, the id of a repeated request may only seem unique: then the answers must not
+// differ.
 func (m *matcher) matchUnmistakable(buckets map[bucketKey]*bucket, keys []bucketKey) {
 	found := make(map[hostPair][]sighting)
 	for _, key := range keys {
@@ -78,7 +78,7 @@ func (m *matcher) matchUnmistakable(buckets map[bucketKey]*bucket, keys []bucket
 			continue
 		}
 		if (x.r.gaps || y.r.gaps) && answersDiffer(x, y) {
-			continue // it may have been sent again, and one of the two is another time
+			continue // it may have been sent again, and the two views may be different attempts
 		}
 		pair, s := sightingOf(x, y)
 		if pair[0] == pair[1] && !s.bound.wider(tolerance).contains(0) {
@@ -123,7 +123,8 @@ func (m *matcher) matchConnections() {
 	}
 }
 
-// matchLine pairs the exchanges of an outer connection with those of an inner one, between those that are paired.
+// matchLine pairs the exchanges of an outer connection with those of an inner one, between exchanges that are already
+// paired.
 func (m *matcher) matchLine(outer, inner []*exchange, d connection) {
 	next := 0
 	for begin := 0; begin <= len(outer); {
@@ -148,7 +149,7 @@ func (m *matcher) matchBetween(outer, inner []*exchange) {
 	if len(inner) == 0 || len(outer) == 0 {
 		return
 	}
-	if outer[0].r.gaps || inner[0].r.gaps { // neither order nor being the only one says anything
+	if outer[0].r.gaps || inner[0].r.gaps { // neither order nor uniqueness proves anything
 		m.matchOnly(outer, inner, m.fits, func(x, y *exchange) bool { return m.within(x, y) && !answersDiffer(x, y) })
 		return
 	}
@@ -187,7 +188,7 @@ func (x *exchange) compareAnswers(late bool) {
 	}
 }
 
-// forget leaves exchanges out of what is compared that have been over for long.
+// forget removes exchanges that ended long ago from the comparison.
 func (m *matcher) forget() {
 	newest := int64(unknown)
 	for _, x := range m.pending {
@@ -199,5 +200,5 @@ func (m *matcher) forget() {
 	})
 }
 
-// remembered is how long, on the clock of the recordings, an exchange that is over waits for its other view.
+// remembered is how long, on the clock of the recordings, an ended exchange waits for its other view.
 const remembered = 30 * time.Second

@@ -40,11 +40,12 @@ import (
 
 // Options say how to merge. The zero value is good.
 type Options struct {
-	// Window is how long Follow holds a step for what other recorders saw before or of the same; 0 means one second.
+	// Window is how long Follow holds a step for earlier steps of other recorders, or their views of the same exchange;
+	// 0 means one second.
 	Window time.Duration
 
-	// OnNotice is called with what the user should know: once for each clock, and again when more is known of it. It
-	// may be nil. It is called by the goroutine that merges.
+	// OnNotice is called with messages for the user: once for each clock, and again when more is known about it. It may
+	// be nil. It is called by the goroutine that merges.
 	OnNotice func(string)
 }
 
@@ -62,7 +63,7 @@ type Merger struct {
 	clocks    clocks
 	matcher   matcher
 	out       writer
-	told      map[string]string // host: what was said of its clock
+	told      map[string]string // host: the last message about its clock
 }
 
 // New returns a Merger that appends to a Sink, which it does not close.
@@ -126,7 +127,7 @@ func (m *Merger) admit() {
 	})
 }
 
-// hosts returns those of the recorders, in their order.
+// hosts returns the recorders' hosts, in order.
 func (m *Merger) hosts() []string {
 	var hosts []string
 	for _, r := range m.recorders {
@@ -143,7 +144,7 @@ func (m *Merger) notice(format string, args ...any) {
 	}
 }
 
-// GapsOf returns what the merged capture of these recordings must say of itself, but for exchanges that were lost, which
+// GapsOf returns the gaps that the merged capture of these recordings must declare, except for lost exchanges, which
 // the Merger records.
 func GapsOf(ctx context.Context, recordings ...Recording) (capture.Gaps, error) {
 	var gaps capture.Gaps
@@ -158,7 +159,7 @@ func GapsOf(ctx context.Context, recordings ...Recording) (capture.Gaps, error) 
 	return gaps, nil
 }
 
-// tellLosses says what the recordings say of their losses beyond what their steps do.
+// tellLosses reports the losses of the recordings that are not in their steps.
 func (m *Merger) tellLosses() error {
 	for _, r := range m.recorders {
 		if err := m.out.tellLossesOf(r); err != nil {
@@ -168,14 +169,14 @@ func (m *Merger) tellLosses() error {
 	return nil
 }
 
-// Summary returns what was merged so far.
+// Summary returns the counts so far.
 func (m *Merger) Summary() Summary {
 	m.out.mu.Lock()
 	defer m.out.mu.Unlock()
 	return m.out.summary
 }
 
-// tellClocks says what was found out of the clocks; at the end also of which nothing was.
+// tellClocks reports the results about the clocks; at the end, also the hosts without a result.
 func (m *Merger) tellClocks(end bool) {
 	hosts := m.hosts()
 	var list []Clock
@@ -198,7 +199,8 @@ func (m *Merger) tellClocks(end bool) {
 	}
 }
 
-// name gives agents their names in the merged capture: their own, with the host where different agents have one name.
+// name gives agents their names in the merged capture: their own, followed by the host if different agents have the
+// same name.
 func (m *Merger) name() {
 	for _, x := range m.matcher.pending {
 		if y := x.down; y != nil && !y.apart && !y.notified {

@@ -49,7 +49,7 @@ func (a *agent) place() string {
 // recorders are all whose recordings are merged.
 type recorders []*recorder
 
-// machine returns the one on which a recording was made; empty if that is not known.
+// machine returns the machine on which a recording was made, or "" if unknown.
 func (r *recorder) machine() string {
 	if len(r.machines) == 1 {
 		for id := range r.machines {
@@ -79,7 +79,7 @@ func (all recorders) at(machine string, ports ...uint16) *agent {
 	return found
 }
 
-// nameReceivers finds the webhooks that are agents: they lie where one of the same machine lives.
+// nameReceivers finds the webhooks that are agents: those at an address where an agent of the same machine listens.
 func (all recorders) nameReceivers() {
 	for _, r := range all {
 		for _, a := range r.agents {
@@ -102,7 +102,7 @@ func loopbackPort(text string) uint16 {
 }
 
 // nameAlike names agents that have the same name in their captures. Agents of one host with the same name are one
-// agent, as are agents at the same place.
+// agent, as are agents at the same address.
 func nameAlike(list []*agent) {
 	group := make([]int, len(list)) // the first agent that is the same
 	several := false
@@ -124,8 +124,8 @@ func nameAlike(list []*agent) {
 	}
 }
 
-// client returns the client of an agent as it is called in the merged capture: one that is known to be an agent has the
-// agent's name. It is known by its process, which listens where an agent of another recorder of the same machine lives.
+// client returns the name of an agent's client in the merged capture. If the client is known to be an agent, because
+// its process listens where an agent of another recorder on the same machine is reached, it has the agent's name.
 func (r *recorder) client(p capture.Peer, of *agent) capture.Peer {
 	if home, ok := p.Home(); ok && p.Anonymous() {
 		if a := r.all.at(home.Machine, home.Ports...); a != nil && a.innermost().label != of.innermost().label {

@@ -9,7 +9,7 @@ import (
 // tolerance is by how much times may contradict each other, since clocks are read at different moments.
 const tolerance = time.Millisecond
 
-// bucket is what both views of an exchange have in common before their answers are looked at.
+// bucket is what both views of an exchange must have in common, apart from the answers.
 type bucketKey struct{ key, request, address uint64 }
 
 type bucket struct{ outer, inner []*exchange }
@@ -39,7 +39,7 @@ func sightingOf(x, y *exchange) (hostPair, sighting) {
 
 func (b bound) contains(v int64) bool { return b.least <= v && v <= b.most }
 
-// canPair reports whether nothing that is known already contradicts that one exchange is the outer view of the other.
+// canPair reports whether known facts allow one exchange to be the outer view of the other.
 func (m *matcher) canPair(x, y *exchange) bool {
 	if x == y || x.r == y.r || x.down != nil || y.up != nil || !compatible(&x.request, &y.request) {
 		return false
@@ -52,8 +52,8 @@ func (m *matcher) canPair(x, y *exchange) bool {
 	return true
 }
 
-// compatible reports whether two views of a request or an answer can be of the same bytes. What is not known of one
-// of them speaks for nothing.
+// compatible reports whether two views of a request or an answer can have the same bytes. Unknown bytes do not count as
+// evidence.
 func compatible(x, y *part) bool {
 	switch {
 	case !x.done || !y.done || x.cut || y.cut:
@@ -65,7 +65,7 @@ func compatible(x, y *part) bool {
 	case x.loose == y.loose && (x.rewritten || y.rewritten || x.hidden && y.hidden):
 		return true
 	}
-	// One was decoded to hide something, or only one was hidden at all: then all that can be compared is the size.
+	// One was decoded to hide something, or only one was hidden at all: then only the size can be compared.
 	return (x.decoded != y.decoded || x.hidden != y.hidden) && x.size == y.size && x.size >= 0
 }
 

@@ -22,15 +22,15 @@ type recorder struct {
 	info    capture.Info
 	scanned uint64 // arrival number of the last step that was summarised
 	settled uint64 // the same, of the last that is older than the newest by the window of Options
-	recent  []seen // when it saw those after that
+	recent  []seen // when it saw the later ones
 	ended   bool   // no more steps will come
 
 	exchanges map[uint64]*exchange // by the number there, that was opened last
 	agents    map[agentKey]*agent
 	fresh     map[uint64]struct{} // digests of ids that were carried so far
-	losses    int64               // exchanges that its steps say were lost
+	losses    int64               // lost exchanges according to its steps
 	gaps      bool                // something is missing in it
-	machines  map[string]struct{} // on which it was recorded, as its clients' homes say
+	machines  map[string]struct{} // on which it was recorded, according to its clients' homes
 	said      capture.Info        // its losses as reported
 	saidLost  int64
 	ripe      []mark // reading positions over time, while it is followed
@@ -38,7 +38,7 @@ type recorder struct {
 	out emission
 }
 
-// A seen is the arrival number of a step, and when it or one before it was seen last, on the recorder's clock.
+// A seen is the arrival number of a step, and the latest time of the steps up to it, on the recorder's clock.
 type seen struct {
 	arrival uint64
 	at      int64
@@ -69,11 +69,11 @@ type (
 		cut          bool   // bytes of it are missing
 		decoded      bool
 		rewritten    bool // the recorder changed it on the way
-		hidden       bool // there are placeholders in it
+		hidden       bool // it contains placeholders
 		secrets      []secret
 	}
 
-	// An exchange is the summary of one, and what has become of it.
+	// An exchange is the summary of one exchange, and the state of its pairing.
 	exchange struct {
 		r            *recorder
 		seq, conn    uint64
@@ -84,7 +84,7 @@ type (
 		agent        *agent
 		client       capture.Peer // as it was recorded last
 		key          uint64       // digest of method, path and user agent
-		host, to     uint64       // digests of the addresses at which it was received, and to which it was sent on
+		host, to     uint64       // digests of the addresses at which it was received, and to which it was forwarded
 		body         uint64       // of method and user agent, for notifications, whose paths the recorders change
 		status       int
 		request      part
@@ -92,13 +92,13 @@ type (
 		wordless     bool // the request has no body
 		own          bool // the request carries an id that nothing before it carried
 		closed       bool
-		notified     bool // it came to an address that the recorder gave an agent for a webhook
+		notified     bool // it arrived at an address that the recorder gave an agent for a webhook
 		notifies     bool // it went to such an address of another recorder
 		cardReplaced bool // URLs in the answer were replaced
 		open         *reading
 
 		up, down *exchange // the same, seen further from the agent and nearer to it
-		apart    bool      // they differ too much: both stay
+		apart    bool      // they differ too much, so both stay
 		stays    *exchange // the view into which this one is folded; nil if it stays
 		compared bool      // their answers were, to the end
 		noted    bool
@@ -106,10 +106,10 @@ type (
 		passed   passed
 		original *original
 		restores *exchange      // whose answer replaces this one's
-		held     []capture.Step // of this one's, in case that is not whole
+		held     []capture.Step // of this one, in case it is incomplete
 	}
 
-	// A reading is what an exchange needs while its steps are read.
+	// A reading is the state of an exchange while its steps are read.
 	reading struct {
 		request, answer text
 	}
@@ -125,18 +125,18 @@ type (
 
 const (
 	unknown = int64(-1 << 63)
-	maxKept = 1 << 20 // bytes of a body that are held to be compared without URLs and secrets
+	maxKept = 1 << 20 // held bytes of a body, to be compared without URLs and secrets
 	hookTag = ".a2atap/"
 )
 
-// A scanner makes summaries of what is in the recordings.
+// A scanner summarizes the exchanges in the recordings.
 type scanner struct {
 	seed   maphash.Seed
 	ids    map[uuid.UUID]*recorder
 	opened func(*exchange) // called for each
 }
 
-// scan summarises what is new in a recording. With a window, it notes what is older than that.
+// scan summarizes the new part of a recording. With a window, it records what is older than that.
 func (n *scanner) scan(ctx context.Context, r *recorder, window time.Duration) error {
 	info, err := r.Source.Info(ctx)
 	if err != nil {
@@ -317,7 +317,7 @@ func (n *scanner) endRequest(x *exchange, size int64) {
 	x.open.request = text{}
 }
 
-// learn remembers the ids in a body, and reports whether there was one that nothing before has carried.
+// learn remembers the ids in a body, and reports whether one of them is new.
 func (n *scanner) learn(r *recorder, body []byte) (own bool) {
 	for id := range longIDs(body) {
 		d := maphash.Bytes(n.seed, id)
@@ -368,8 +368,8 @@ func (p *part) end(t *text, size int64) {
 
 // A Recording is one of the captures that are merged.
 type Recording struct {
-	Host   string         // the machine whose clock it has; recordings of one host share a clock
-	Name   string         // what the capture is called in notes and messages, such as its file
+	Host   string         // the machine whose clock it uses; recordings of one host share a clock
+	Name   string         // the name of the capture in notes and messages, such as its file
 	Source capture.Source // read by Info, Steps and StepsOf; closed by the caller
 }
 
@@ -377,12 +377,12 @@ type Recording struct {
 type emission struct {
 	read      uint64               // arrival number of the last step that was taken
 	limit     uint64               // of the last that may be
-	due       uint64               // of the last step that is due, even if it has to wait; while it is followed
+	due       uint64               // of the last step that is due, even if it has to wait; while following
 	exchanges map[uint64]*exchange // by the number there, that have been opened
-	opened    []*exchange          // of the summaries, those that are still to be opened, in order
+	opened    []*exchange          // summaries that are still to be opened, in order
 	conns     map[uint64]uint64    // their numbers in the merged capture
 	headless  map[uint64]struct{}  // exchanges whose beginning is not there
-	missing   int64                // of them, those that were not told yet
+	missing   int64                // those not yet reported
 	bytes     int64                // that were recorded of them
 	time      int64                // of the last step, corrected
 
@@ -390,7 +390,7 @@ type emission struct {
 	stop func()
 	head *capture.Step // the next step; nil if it has not arrived yet
 	at   int64         // its time
-	x    *exchange     // its exchange; nil if it has none
+	x    *exchange     // its exchange, or nil
 }
 
 // passed is the progress of an exchange's steps in the merged order.

@@ -11,9 +11,9 @@ import (
 // placeholder is the prefix of secrets' placeholders: redacted.DIGEST.KEY, in hexadecimal digits.
 const placeholder = "redacted."
 
-// withoutNames returns a text with all placeholders of secrets made alike, and all strings of JSON that are URLs on
-// HTTP: what recorders hide and replace. A text that has neither is returned as it is. Hidden is called with each
-// placeholder that is not in a URL.
+// withoutNames returns a text in which all placeholders of secrets are equal, and all JSON strings that are HTTP URLs:
+// recorders hide and replace these. A text without either is returned unchanged. Hidden is called with each placeholder
+// that is not in a URL.
 func withoutNames(text []byte, hidden func(placeholder []byte)) []byte {
 	if !bytes.Contains(text, []byte(placeholder)) && !bytes.Contains(text, []byte(`"http`)) {
 		return text
@@ -100,7 +100,7 @@ func isWord(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '-' || c == '_'
 }
 
-// normal returns the form in which the values of Host are compared. The ports that need not be said are left out.
+// normal returns the form in which the values of Host are compared: without default ports.
 func normal(authority string) string {
 	host, port, ok := hostname.Split(authority)
 	if !ok {

@@ -75,7 +75,7 @@ func (w *writer) keep(r *recorder, x *exchange, s capture.Step) error {
 			what.Conn = r.out.conns[what.Conn]
 		}
 		what.Started = time.Unix(0, w.clocks.corrected(r.Host, x.started)).UTC()
-		what.Client = r.client(x.client, x.agent) // which a fact may have told since
+		what.Client = r.client(x.client, x.agent) // which a fact may have changed since
 		in := x.agent.innermost()
 		what.Agent.Name, what.Agent.URL = in.label, in.url
 		if in != x.agent {
@@ -115,7 +115,7 @@ func (w *writer) noteChain(x *exchange) error {
 	}
 	for y := x; y.down != nil; y = y.down {
 		if y.down.apart {
-			break // said when both are there
+			break // reported when both have arrived
 		}
 		if err := w.note(y); err != nil {
 			return err
@@ -124,7 +124,7 @@ func (w *writer) noteChain(x *exchange) error {
 	return nil
 }
 
-// fold takes what is to be kept of a step of a view that does not stay.
+// fold adds the parts worth keeping from a step of a view that does not stay.
 func (w *writer) fold(x *exchange, s capture.Step) error {
 	w.count(func(sum *Summary) {
 		sum.Folded++
@@ -164,7 +164,7 @@ func (w *writer) fold(x *exchange, s capture.Step) error {
 	return w.say(root.out, kept)
 }
 
-// cardPlace begins the places of URLs that were replaced in what an agent said of itself.
+// cardPlace begins the places of replaced URLs in an agent's description of itself.
 const cardPlace = "response.body#"
 
 // collect keeps the answer of an agent in which this recorder replaced URLs.
@@ -182,8 +182,8 @@ func (x *exchange) collect(s capture.Step) {
 	}
 }
 
-// restored returns the step as it is with the answer that the agent gave, where an inner recorder replaced URLs in it:
-// the record has what the agent sent, and each replacement.
+// restored returns the step with the agent's original answer if an inner recorder replaced URLs in it: the capture has
+// the agent's answer, and each replacement.
 func (w *writer) restored(x *exchange, s capture.Step) []capture.Step {
 	if _, is := s.What.(capture.ResponseHead); is && x.answer.done {
 		for y := x.down; y != nil && y.root() == x; y = y.down {

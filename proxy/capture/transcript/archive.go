@@ -18,8 +18,8 @@ type section struct {
 	line    int    // number of the marker's line, from 1
 }
 
-// parseArchive cuts a txtar archive into its comment and its sections. It reads what golang.org/x/tools/txtar reads,
-// and keeps the numbers of lines besides.
+// parseArchive splits a txtar archive into its comment and its sections. It accepts the same input as
+// golang.org/x/tools/txtar, and also records line numbers.
 func parseArchive(data []byte) (comment string, sections []section) {
 	if n := len(data); n > 0 && data[n-1] != '\n' {
 		data = append(bytes.Clone(data), '\n')
@@ -62,8 +62,8 @@ func markerName(line []byte) (string, bool) {
 	return name, name != ""
 }
 
-// isText reports whether an archive can hold a text as it is: UTF-8, no control characters but tabs and line feeds, no
-// markers.
+// isText reports whether an archive can contain a text as is: UTF-8, no control characters except tabs and line feeds,
+// no markers.
 func isText(data []byte) bool {
 	if !utf8.Valid(data) {
 		return false
@@ -105,10 +105,10 @@ func cutHead(content []byte) (head, body []byte) {
 	return content, content[pos:]
 }
 
-// bodyFlags is how a section holds a body.
+// bodyFlags is how a body is encoded in a section.
 type bodyFlags struct{ base64, crlf, noNewline bool }
 
-// bodyText returns how a section holds a body, as legibly as it can be.
+// bodyText returns how to encode a body in a section, as legibly as possible.
 func bodyText(data []byte) ([]byte, bodyFlags) {
 	var f bodyFlags
 	text := data

@@ -13,7 +13,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Defaults of what a transcript does not say.
+// Default values of a transcript.
 var (
 	defaultStart  = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	defaultClient = capture.Peer{Name: "client"}
@@ -49,14 +49,14 @@ type describer struct {
 	answer  []byte
 }
 
-// defaultID is the id of an exchange that has none: a UUID of version 8 (RFC 9562 section 5.8) made of its number.
+// defaultID is the default id of an exchange: a UUID of version 8 (RFC 9562 section 5.8) derived from its number.
 func defaultID(seq uint64) (id uuid.UUID) {
 	binary.BigEndian.PutUint64(id[8:], seq)
 	id[6], id[8] = 0x80, 0x80|id[8]&0x3f
 	return id
 }
 
-// defaultAgent is the agent that a request is for, as far as its head says.
+// defaultAgent is the agent of a request, according to its head.
 func defaultAgent(raw []byte) capture.Peer {
 	p := capture.Peer{Name: "agent"}
 	h := capture.ParseRequestHead(raw)
@@ -77,7 +77,7 @@ func (d *describer) started(before *capture.Exchange) {
 	metaStarted(d.m, &d.x.Started, byDefault, base)
 }
 
-// offsets says whether offsets are unknown throughout.
+// offsets is whether all offsets are unknown.
 func (d *describer) offsets() {
 	if !d.m.reading() {
 		d.unknown = timeless(d.x)
@@ -101,7 +101,7 @@ func timeless(x *capture.Exchange) bool {
 		!slices.ContainsFunc(r.Events, func(e capture.Event) bool { return e.At != capture.NotKnown })
 }
 
-// offset is an offset that by default lies so long after the one before.
+// offset is an offset with a default relative to the previous one.
 func (d *describer) offset(key string, p *time.Duration, after time.Duration) {
 	byDefault := time.Duration(capture.NotKnown)
 	if !d.unknown && after != capture.NotKnown {
@@ -111,7 +111,7 @@ func (d *describer) offset(key string, p *time.Duration, after time.Duration) {
 	d.last = max(d.last, *p)
 }
 
-// head is the head of a message; it returns what the section holds behind it.
+// head is the head of a message; it returns the rest of the section.
 func (d *describer) head(kind string, raw *[]byte) (body []byte) {
 	var text []byte
 	coded := false
@@ -171,7 +171,7 @@ func metaFlags(m metaIO, key string, flags map[string]*bool) {
 	})
 }
 
-// joinSection puts a section together from a head and a body as it holds them.
+// joinSection joins a head and an encoded body into a section.
 func joinSection(head, body []byte) []byte {
 	if len(head) == 0 && len(body) == 0 {
 		return []byte{}
@@ -182,7 +182,7 @@ func joinSection(head, body []byte) []byte {
 // requestHead processes the request's head. It returns the text after the head when reading, and the head when writing.
 func (d *describer) requestHead() []byte { return d.head("request", &d.x.Request.Head) }
 
-// unseen reports whether nothing at all is known of a request.
+// unseen reports whether nothing is known about a request.
 func unseen(r *capture.Request) bool {
 	b := &r.Body
 	return r.Head == nil && r.Trailer == nil && b.Data == nil && !b.Complete && !b.Decoded &&
@@ -213,8 +213,8 @@ func (d *describer) requestBody(section []byte) {
 	metaTrailer(d.m, "request.trailer", &r.Trailer)
 }
 
-// body is the flags of a body and what the section holds of it. On the way in it takes the text and returns the bytes;
-// on the way out it takes the bytes and returns the text.
+// body is the flags of a body and its encoded form. When reading, it decodes the text to bytes; when writing, it
+// encodes the bytes as text.
 func (d *describer) body(kind string, b *capture.Body, data, section []byte) []byte {
 	stream := kind == "response" && d.x.Response.Stream
 	var text []byte

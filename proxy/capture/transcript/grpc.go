@@ -13,7 +13,7 @@ import (
 	"a2atap/proxy/jsondoc"
 )
 
-// codec returns how the messages of the request or of the answer are read, if they are of gRPC and known; else nil.
+// codec returns the codec for the gRPC messages of the request or the answer, or nil if they are not gRPC or unknown.
 func (d *describer) codec(kind string) *grpc.Codec {
 	request := capture.ParseRequestHead(d.x.Request.Head)
 	as := request.GRPCMessage()
@@ -26,7 +26,8 @@ func (d *describer) codec(kind string) *grpc.Codec {
 	return as
 }
 
-// messagesText returns messages of gRPC as JSON, one on a line. It is not ok if the same bytes cannot be made of that.
+// messagesText returns gRPC messages as JSON, one per line. It returns false if the JSON cannot be converted back to
+// the same bytes.
 func messagesText(as *grpc.Codec, data []byte) (text []byte, ok bool) {
 	for rest := data; len(rest) > 0; {
 		var frame grpc.Frame

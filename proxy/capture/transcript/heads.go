@@ -32,7 +32,7 @@ var heads = map[string]map[string]string{
 	},
 }
 
-// withHead returns the content of a section with its head, if that is given by name.
+// withHead returns the content of a section with its head, if the head is given by name.
 func withHead(kind, name string, content []byte) ([]byte, error) {
 	if name == "" {
 		return content, nil

@@ -10,17 +10,17 @@ import (
 	"unicode/utf8"
 )
 
-// A metaIO reads or writes the lines of a meta section. One description of an exchange (describe) serves both ways, so
-// that what is written is what is read.
+// A metaIO reads or writes the lines of a meta section. One description of an exchange (describe) serves both
+// directions, so that they always agree.
 type metaIO interface {
 	// reading reports whether a transcript is being read, not written.
 	reading() bool
-	// line is one key: on the way in, set gets the words of each line that has the key, perhaps of none; on the way
-	// out, get returns the words of each line to be written, none if all is as by default.
+	// line is one key. When reading, set receives the words of each line with the key; when writing, get returns the
+	// words of each line to write, or none for the defaults.
 	line(key string, get func() [][]string, set func(lines [][]string) error)
 	// content returns a section's content when reading; nil if it is missing.
 	content(kind string) []byte
-	// wrong reports that what a section holds cannot be read.
+	// wrong reports an unreadable section.
 	wrong(kind string, err error)
 }
 

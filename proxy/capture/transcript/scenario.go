@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// A Scenario is a transcript in a file that may have several, such as a broken case and its near misses. Each of them
-// but the first begins with a line
+// A Scenario is a transcript in a file with several, such as a broken case and its near misses. Each scenario after the
+// first begins with a line
 //
-//	-- scenario NAME --
+// -- scenario NAME --
 //
-// and the comment of the scenario follows that line. A file may also begin with such a line.
+// followed by the comment of the scenario. A file may also begin with such a line.
 type Scenario struct {
 	Name string // name of the file without its extension; then a hyphen and the NAME, if the scenario has one
 	File string
@@ -24,8 +24,8 @@ type Scenario struct {
 
 const scenarioMark = "scenario "
 
-// Split divides a file into its scenarios: one, unless there are lines that begin others. The texts together are the
-// file.
+// Split divides a file into its scenarios: one, unless there are lines that begin others. The texts, concatenated, are
+// the file.
 func Split(file string, data []byte) []Scenario {
 	base := strings.TrimSuffix(filepath.ToSlash(file), ".txtar")
 	list := []Scenario{{Name: base, File: file, Line: 1}}

@@ -100,11 +100,11 @@ type Transcript struct {
 	Exchanges []*capture.Exchange
 	Gaps      capture.Gaps
 	Want      string // the section want, lines and all
-	HasWant   bool   // there is one; an empty one expects no finding
+	HasWant   bool   // the section exists; if empty, no finding is expected
 }
 
-// Format writes a transcript. Parse reads the same from it, if the exchanges are as a Sink could
-// have stored them and the comment and Want are text that ends its lines and holds no marker.
+// Format writes a transcript. Parse reads the same exchanges from it, if a Sink could have stored them, and if the
+// comment and Want are complete lines of text without markers.
 func Format(t *Transcript) []byte {
 	var b bytes.Buffer
 	b.WriteString(t.Comment)
@@ -120,7 +120,7 @@ func Format(t *Transcript) []byte {
 	return b.Bytes()
 }
 
-// A Writer writes exchanges as a transcript, one by one and holding none.
+// A Writer writes exchanges as a transcript, one at a time, and keeps none in memory.
 type Writer struct {
 	w      io.Writer
 	before *capture.Exchange // what the next one's defaults are counted from: without bodies
@@ -148,7 +148,7 @@ func (t *Writer) Write(x *capture.Exchange) error {
 	return err
 }
 
-// Gaps writes what is missing from the capture; nothing if nothing is. It may be written once.
+// Gaps writes the gaps of the capture, if there are any. It may be called once.
 func (t *Writer) Gaps(g capture.Gaps) error {
 	text := gapsText(g)
 	if len(text) == 0 {
@@ -161,7 +161,7 @@ func (t *Writer) Gaps(g capture.Gaps) error {
 // gapsName is the name of the section of gaps.
 const gapsName = "gaps"
 
-// Close ends the transcript; there is nothing to write for that.
+// Close ends the transcript; it has nothing to write.
 func (t *Writer) Close() error { return nil }
 
 func writeSection(b *bytes.Buffer, seq uint64, kind string, content []byte) {
@@ -250,8 +250,8 @@ type messages struct {
 	metaLine          int
 }
 
-// Sniff reports by the beginning of a file whether it is a transcript, since it has a section of one, and whether it is
-// a txtar archive at all.
+// Sniff reports whether the beginning of a file is that of a transcript, with one of its sections, and whether it is a
+// txtar archive at all.
 func Sniff(begin []byte) (isTranscript, isArchive bool) {
 	_, sections := parseArchive(begin)
 	fits := func(s section) bool { return group(map[uint64]*messages{}, s) == nil }

@@ -11,7 +11,7 @@ import (
 )
 
 // The functions below process the kinds of values in a meta section. When reading, each sets the value, to its default
-// if it is missing; when writing, each writes it unless it is the default.
+// if it is missing; when writing, each writes the value unless it is the default.
 
 // metaValue is a value of one word.
 func metaValue[T comparable](m metaIO, key string, p *T, byDefault T, format func(T) string,
@@ -88,7 +88,7 @@ func metaNumber(m metaIO, key string, p *int64, byDefault int64) {
 	})
 }
 
-// metaSerial is a number that is 0 where it is not known.
+// metaSerial is a number that is 0 if unknown.
 func metaSerial[N uint32 | uint64](m metaIO, key string, p *N) {
 	metaValue(m, key, p, 0, func(n N) string { return strconv.FormatUint(uint64(n), 10) },
 		func(s string) (N, error) {
@@ -153,7 +153,7 @@ func metaStarted(m metaIO, p *time.Time, byDefault, before time.Time) {
 	})
 }
 
-// metaPeer is a name and what else is known of a peer.
+// metaPeer is a name and the other known facts about a peer.
 func metaPeer(m metaIO, key string, p *capture.Peer, byDefault capture.Peer) {
 	m.line(key, func() [][]string {
 		if *p == byDefault {

@@ -101,7 +101,7 @@ func (a *answers) message(s *stream, b *block) {
 	}
 }
 
-// hold treats an answer as the Editor asks, and reports whether the answer must not be forwarded now as it came.
+// hold handles an answer as the Editor requests, and reports whether the answer must not be forwarded unmodified now.
 func (a *answers) hold(s *stream, x int, b *block) bool {
 	limit := a.edited.Hold(x, a.head)
 	if b.list.isMalformed() || b.resized {
@@ -134,7 +134,7 @@ func (a *answers) hold(s *stream, x int, b *block) bool {
 	return false
 }
 
-// refuse replaces an answer that cannot be accepted with 502, or breaks it off if it has begun.
+// refuse replaces an unacceptable answer with 502, or breaks it off if it has begun.
 func (a *answers) refuse(s *stream, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -31,7 +31,7 @@ type blockReader struct {
 	dec       *hpack.Decoder
 	limit     int    // of the size of a list, in bytes
 	stream    uint32 // of the block under way; 0 if none is
-	lost      bool   // a block could not be decoded, nor can those after it
+	lost      bool   // a block could not be decoded, so later ones cannot be either
 	block     block
 	begun     []byte // fragments of a block that has several
 	encoded   int    // bytes of the block so far
@@ -42,7 +42,7 @@ func newBlockReader(limit int) blockReader {
 	return blockReader{dec: hpack.NewDecoder(initialTable, nil), limit: limit}
 }
 
-// under reports whether a block is in progress, so that only CONTINUATION may come.
+// under reports whether a block is in progress, so that only CONTINUATION may follow.
 func (r *blockReader) under() bool { return r.stream != 0 }
 
 // begin begins a block. The first frame's payload has no padding any more.

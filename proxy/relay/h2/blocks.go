@@ -8,11 +8,10 @@ import (
 )
 
 // undecodable is a header block that every decoder rejects: RFC 7541 section 6.1 forbids the index 0. It replaces
-// blocks that cannot be decoded here, since their bytes could mean other fields with the receiver's table.
+// blocks that the relay cannot decode: with the receiver's table, their bytes could mean other fields.
 const undecodable = 0x80
 
-// addBlock handles a frame that carries a header block, or a part of one. It returns false if the frame has to pass as
-// it came.
+// addBlock handles a frame with a header block, or a part of one. It returns false if the frame must pass unmodified.
 func (h *half) addBlock(fh http2.FrameHeader, payload []byte) bool {
 	r := &h.blocks
 	if fh.Type != http2.FrameContinuation {

@@ -10,8 +10,7 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// withhold begins a body on this half: one that is held, if h is not nil, changed by by, or that has to wait for its
-// turn.
+// withhold starts a body on this half: a held one if h is not nil, one changed by by, or one that waits for its turn.
 func (h *half) withhold(s *stream, held *hold, by relay.Change, list fieldList) {
 	k := &h.credit
 	k.mu.Lock()
@@ -79,8 +78,8 @@ func (h *half) addContent(b *body, p []byte) {
 	h.flushSoon()
 }
 
-// olderHeld returns the older half of the held messages, which are released if there is no room. Younger ones could not
-// overtake them, and would keep their room.
+// olderHeld returns the older half of the held messages, to be released when there is no room. Younger messages cannot
+// overtake them and would keep their room.
 func (k *credit) olderHeld() []*body {
 	held := k.allHeld()
 	return held[:(len(held)+1)/2]
@@ -100,7 +99,8 @@ func (k *credit) allHeld() []*body {
 	return held
 }
 
-// release ends the holding of a message, and sends edited instead, head and content; nil sends the message as it came.
+// release stops holding a message and sends edited instead, head and content, or the unmodified message if edited is
+// nil.
 func (h *half) release(b *body, edited []byte) {
 	held := b.hold
 	b.hold = nil
@@ -123,7 +123,7 @@ func (h *half) release(b *body, edited []byte) {
 	h.flushSoon()
 }
 
-// releaseLate ends the holding of messages that take too long. It returns true.
+// releaseLate stops holding messages that take too long. It returns true.
 func (h *half) releaseLate(now time.Time) bool {
 	for _, b := range slices.Clone(h.holding) {
 		switch {
@@ -172,9 +172,9 @@ func (k *credit) isOver(b *body) bool {
 	return b.ended
 }
 
-// breakBody ends the handling of a body whose sender breaks the protocol. It releases the content now and has the
-// offending frames follow unmodified, so that the receiver notices the error. It returns false if the body is not for
-// the receiver anyway.
+// breakBody stops handling a body whose sender violates the protocol. It releases the content now and forwards the
+// offending frames unmodified after it, so that the receiver notices the error. It returns false if the body is not for
+// the receiver.
 func (h *half) breakBody(b *body, follow func()) bool {
 	if _, breaks := h.edited.By.(Breaker); breaks || b.broken != nil {
 		return false
@@ -195,8 +195,8 @@ func (h *half) breakBody(b *body, follow func()) bool {
 	return true
 }
 
-// letGo releases all messages held here as they came, before a malformed frame: the receiver's reaction to the frame
-// may end them. The caller has the turn of the receiver.
+// letGo releases all messages held here unmodified, before a malformed frame is forwarded, since the receiver's
+// reaction to the frame may end them. The caller has the turn of the receiver.
 func letGo(h *half) {
 	if _, breaks := h.edited.By.(Breaker); breaks {
 		return
@@ -208,7 +208,7 @@ func letGo(h *half) {
 	h.flush(&h.to.out)
 }
 
-// letGoAtEnd releases all messages held here, as far as they have arrived, because their sender ends.
+// letGoAtEnd releases the parts that have arrived of all messages held here, because their sender ends.
 func letGoAtEnd(h *half) {
 	h.to.out.take()
 	letGo(h)
@@ -218,15 +218,15 @@ func letGoAtEnd(h *half) {
 // maxBehind bounds the bytes that wait behind a body that has ended.
 const maxBehind = 64 << 10
 
-// bodyOf returns the body of a stream on this half, nil if it has none.
+// bodyOf returns the body of a stream on this half, or nil.
 func (k *credit) bodyOf(id uint32) *body {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.bodies[id]
 }
 
-// bodyAllowed notes that the receiver accepts n more bytes of a stream. It reports whether the relay keeps that credit,
-// instead of the sender.
+// bodyAllowed records that the receiver accepts n more bytes of a stream. It reports whether the relay keeps that
+// credit instead of passing it to the sender.
 func (h *half) bodyAllowed(id uint32, n int64) bool {
 	k := &h.credit
 	k.mu.Lock()

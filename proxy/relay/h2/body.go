@@ -11,58 +11,58 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// A body is the body of a message that is held, or changed on the way, so that the receiver's credit for its stream is
-// not for the sender. The lock of the credit of its direction guards it, except for the marked fields.
+// A body is the body of a message that is held or changed in transit, so the receiver's credit for its stream must not
+// reach the sender. The lock of the credit of its direction guards it, except for the marked fields.
 type body struct {
 	stream   *stream
 	receiver int64  // how much the receiver accepts on the stream
-	sender   int64  // what the sender believes that it may send on the stream
+	sender   int64  // what the sender may send on the stream, by its own count
 	queue    []byte // the data to send
 	head     fieldList
 	led      bool  // its head is sent
-	bare     bool  // its head may end the stream. Where DATA came, that would be another message: gRPC for Go waits then
+	bare     bool  // its head may end the stream; if DATA frames arrived, that would be another message, and gRPC for Go waits
 	ahead    bool  // its head is not held with it
-	late     int64 // what its sender takes of the answer, of which the receiver is to hear after the head
+	late     int64 // credit of its sender for the answer, to be announced to the receiver after the head
 	trailer  fieldList
-	behind   []func(*outlet) // frames that follow it as they came, such as the one with which its sender has given the stream up
+	behind   []func(*outlet) // later frames to forward unmodified, such as the one that cancels the stream
 	extra    int             // bytes of them
 	broke    bool            // they replace its end
 	waiting  bool            // it is held, and not sent yet
-	held     int64           // bytes that are held
+	held     int64           // held bytes
 	ended    bool            // no more data will come
 	gone     bool            // it is sent to its end, or dropped
 
-	room   *budget.Share // for what is held; nil if it never was
+	room   *budget.Share // for held data; nil if the body was never held
 	hold   *hold         // it waits to be complete; of the half's goroutine
 	broken *script       // it is broken on purpose; usually nil
 	by     relay.Change  // the content is changed while it passes; of the half's goroutine
 }
 
-// A hold is the part that has arrived of a message that waits to be complete.
+// A hold is the part of a held message that has arrived.
 type hold struct {
 	head    []byte // as the Editor sees it
 	list    fieldList
 	content []byte
 	limit   int
 	ahead   bool      // the head is forwarded at once: it does not depend on the content
-	until   time.Time // when it is forwarded as it came; zero means no limit
+	until   time.Time // when it is forwarded unmodified; zero means no limit
 }
 
-// mayHold reports whether a message may be held whose body may have limit bytes: false if it is certainly too large.
+// mayHold reports whether a message with a body of up to limit bytes may be held; false if it is certainly too large.
 func mayHold(list fieldList, limit int) bool {
 	text, ok := list.get("content-length")
 	length, err := strconv.ParseInt(text, 10, 64)
 	return !ok || err != nil || length <= int64(limit)
 }
 
-// isMislabeled reports whether a message declares another length than its content has (RFC 9113 section 8.1.1).
+// isMislabeled reports whether a message's declared length differs from its content (RFC 9113 section 8.1.1).
 func (h *hold) isMislabeled() bool {
 	text, ok := h.list.get("content-length")
 	n, err := strconv.Atoi(text)
 	return ok && (err != nil || n != len(h.content))
 }
 
-// take notes that DATA comes for a body, if the stream has one here: n bytes, of which so many are content.
+// take counts n bytes of DATA for a body on this half, if the stream has one; content is their number without padding.
 func (k *credit) take(stream uint32, n, content int64) *body {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -77,9 +77,9 @@ func (k *credit) take(stream uint32, n, content int64) *body {
 	return b
 }
 
-// allow lets the sender of a body have as much credit as the receiver has for what does not wait to be sent. While the
-// body is held the sender must be able to complete it: receivers may give credit only when they have seen the head. The
-// lock is held.
+// allow gives the sender of a body as much credit as the receiver has beyond the queued data. While the body is held,
+// the sender must be able to complete it: some receivers give credit only after they have seen the head. The lock is
+// held.
 func (k *credit) allow(b *body) {
 	if b.ended || b.broken.waits() {
 		return
@@ -94,14 +94,14 @@ func (k *credit) allow(b *body) {
 	}
 }
 
-// isGone reports whether nothing more of a body has to be sent.
+// isGone reports whether nothing of a body is left to send.
 func (k *credit) isGone(b *body) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return b.gone
 }
 
-// keep notes that n more bytes of a body are held, and lets its sender continue.
+// keep counts n more held bytes of a body, and lets its sender continue.
 func (k *credit) keep(b *body, n int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -119,7 +119,7 @@ func (k *credit) endRooms() {
 	}
 }
 
-// unhold forgets what is held of a body. The lock is held.
+// unhold drops the held data of a body. The lock is held.
 func (k *credit) unhold(b *body) {
 	k.held--
 	k.pending -= b.held
@@ -173,19 +173,19 @@ func (k *credit) completes(id uint32, reset []byte) bool {
 	return true
 }
 
-// follow has a frame follow a body as it came. The lock of the credit is held.
+// follow forwards a frame unmodified after a body. The lock of the credit is held.
 func (b *body) follow(p []byte) {
 	p = bytes.Clone(p)
 	b.extra += len(p)
 	b.behind = append(b.behind, func(o *outlet) { o.bytes = append(o.bytes, p...) })
 }
 
-// send adds what a body may send of its queue, and what follows it. The lock is held.
+// send sends as much of a body's queue as the credit allows, then the frames that follow. The lock is held.
 func (k *credit) send(o *outlet, b *body) {
 	id := b.stream.id
 	for len(b.queue) > 0 {
 		n := int(min(int64(len(b.queue)), b.receiver, k.receiver, minFrameSize))
-		if n <= 0 && b.broke { // the receiver hears at once that nothing more comes
+		if n <= 0 && b.broke { // the receiver learns at once that nothing more follows
 			k.pending -= int64(len(b.queue))
 			b.queue = nil
 			break

@@ -11,22 +11,22 @@ import (
 )
 
 // A Breaker is an Editor that also breaks exchanges on purpose. A stream that it breaks off is canceled at the agent,
-// with CANCEL; all other streams of the connection continue. Its methods are called from the goroutine of the side that
-// it breaks, with the number of the stream (RFC 9113 section 5.1.1).
+// with CANCEL; all other streams of the connection continue. Its methods are called from the goroutine of the broken
+// side, with the stream number (RFC 9113 section 5.1.1).
 type Breaker interface {
 	relay.Editor
 	// Instead is called when a request is complete; a request with a body only if the body was held (see
 	// relay.RequestEditor). Nil forwards the request to the agent.
 	Instead(stream uint32) *Instead
 	// Break is called when the head of a final answer has arrived; whole reports whether the head is the whole answer.
-	// Nil passes the answer as it comes.
+	// Nil forwards the answer unmodified.
 	Break(stream uint32, head []byte, whole bool) *Break
 }
 
 // An Instead replaces forwarding a request to the agent.
 type Instead struct {
-	// Head, as an Observer gets it, and Content are the answer. An empty Head means silence until the client gives the
-	// stream up, or until the stream is reset with CANCEL after Silence.
+	// Head, as an Observer gets it, and Content are the answer. An empty Head means silence until the client cancels
+	// the stream, or until the stream is reset with CANCEL after Silence.
 	Head, Content []byte
 	Silence       time.Duration
 }
@@ -34,21 +34,21 @@ type Instead struct {
 // A Break describes how an answer is broken.
 type Break struct {
 	Reset *http2.ErrCode // the stream is reset instead of answered
-	Head  []byte         // replaces the head that came, in the same form; nil keeps it
+	Head  []byte         // replaces the original head, in the same form; nil keeps it
 	Wait  time.Duration  // before any of it is sent
 
 	// Leave is called with the last stream that the client has begun. It returns the code of the GOAWAY that tells the
-	// client that the connection accepts no more streams (RFC 9113 section 6.8). Open streams continue. Nil sends no
+	// client not to open more streams on this connection (RFC 9113 section 6.8). Open streams continue. Nil sends no
 	// GOAWAY.
 	Leave func(last uint32) http2.ErrCode
 
-	// Content returns what to send instead of the next piece of the content, and how the answer ends after that, nil if
-	// the answer continues. It is called with no content before the first piece, and with last after the last one. If
-	// Content is nil, the content passes.
+	// Content returns the replacement for the next piece of the content, and how the answer ends after it, or nil if
+	// the answer continues. It is called without content before the first piece, and with last set after the last one.
+	// If Content is nil, the content passes.
 	Content func(p []byte, last bool) ([]Piece, *Ending)
 }
 
-// A Piece is content that is sent some time after what is before it.
+// A Piece is content that is sent some time after the previous piece.
 type Piece struct {
 	Wait  time.Duration
 	Bytes []byte
@@ -61,13 +61,12 @@ type Ending struct {
 	Trailer []byte        // field lines; none for an end without a trailer
 }
 
-// A script is the rest of a broken answer that is still to be sent, as steps. It is guarded like its body, except for
-// the marked fields.
+// A script is the remainder of a broken answer, as steps. It is guarded like its body, except for the marked fields.
 type script struct {
 	h     *half
 	b     *body
 	how   *Break
-	over  bool // nothing of what the agent sends is a part of it any more; of the half's goroutine
+	over  bool // the agent's data no longer belongs to it; owned by the half's goroutine
 	whole bool // its end is among the steps
 	steps []step
 	timer *time.Timer // that the first step waits for; nil for none
@@ -84,8 +83,8 @@ type step struct {
 	reset   *http2.ErrCode
 }
 
-// keepBack asks the Breaker about a complete request, and reports whether to keep the request from the agent. The lock
-// of the stream is held.
+// keepBack asks the Breaker about a complete request, and reports whether to withhold the request from the agent. The
+// lock of the stream is held.
 func (r *requests) keepBack(s *stream) bool {
 	by, ok := r.edited.By.(Breaker)
 	if !ok || !r.edited.On() {
@@ -124,7 +123,7 @@ func (r *requests) kept(s *stream) bool {
 // kept implements direction: answers are not kept from clients.
 func (*answers) kept(*stream) bool { return false }
 
-// leaveConnection tells the client that no further streams are accepted. Streams that it still begins are dropped.
+// leaveConnection tells the client to open no more streams. Streams that it opens anyway are dropped.
 func (c *conn) leaveConnection(codeAt func(last uint32) http2.ErrCode) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -167,8 +166,8 @@ func (c *conn) remember(s *stream) {
 	}
 }
 
-// breaks asks the Breaker about an answer whose head has arrived. It reports whether to not forward the answer now as
-// is.
+// breaks asks the Breaker about an answer whose head has arrived. It reports whether the answer must not be forwarded
+// unmodified now.
 func (a *answers) breaks(s *stream, b *block) bool {
 	by, ok := a.edited.By.(Breaker)
 	if !ok || !a.edited.On() {
@@ -280,7 +279,7 @@ func (s *script) play(steps ...step) {
 	k.settle()
 }
 
-// advance does the steps that are due. The lock of the credit is held.
+// advance runs the steps that are due. The lock of the credit is held.
 func (s *script) advance() {
 	for len(s.steps) > 0 && s.timer == nil {
 		step := s.steps[0]
@@ -310,7 +309,7 @@ func (s *script) goOn() {
 	}
 }
 
-// waits reports whether there is more to send than the queue of its body.
+// waits reports whether the queue of the script's body still has data to send.
 func (s *script) waits() bool { return s != nil && (len(s.steps) > 0 || s.reset != nil) }
 
 // stop ends a script, and returns how many bytes were still to be sent.

@@ -29,7 +29,7 @@ type conn struct {
 
 	mu         sync.Mutex
 	heads      *budget.Pool       // room for the heads of streams
-	streams    map[uint32]*stream // that have not ended, and those that the relay answered itself
+	streams    map[uint32]*stream // that have not ended, including those that the relay answered itself
 	next       int                // number of the next exchange
 	lastID     uint32             // the highest stream that the client has begun
 	refused    int                // streams that the relay answered itself
@@ -58,14 +58,14 @@ type half struct {
 	credit     credit // of what flows here
 	data       dataFrame
 	holding    []*body   // that are held for a bounded time
-	left       int       // bytes of the payload at hand that pass as they come
-	within     bool      // a frame was begun that is not complete, so that the turn is kept
+	left       int       // bytes of the current payload to forward unmodified
+	within     bool      // a frame has begun and is incomplete, so the turn is kept
 	begun      bool      // the first frame was there
-	opaque     bool      // what comes is not understood, and passes as it came
+	opaque     bool      // the data is not understood, and passes unmodified
 	wake       time.Time // when a read is interrupted; zero for never
 	blockSince time.Time // when the header block that is under way began
 	strays     strayWatch
-	alone      bool // there is no receiver, so that what the sender asks of the connection is answered here
+	alone      bool // without a receiver: the relay itself answers what the sender requests of the connection
 }
 
 // A direction has the differences between the two halves. It is called from the goroutine of the half.
@@ -76,8 +76,8 @@ type direction interface {
 	observe(s *stream, p []byte)
 	// ended reports that the sender's side of a stream is complete. The lock of the stream is held.
 	ended(s *stream, trailer []byte)
-	// keep reports whether to keep holding a body. edit returns what to send for a complete message: head and content,
-	// nil for the message as it came. tooLarge, noRoom and tooSlow report that it passes as it came.
+	// keep reports whether to keep holding a body. edit returns the replacement for a complete message, head and
+	// content, or nil to send it unmodified. tooLarge, noRoom and tooSlow report that the message passes unmodified.
 	keep(s *stream, content []byte) bool
 	edit(s *stream, head, content, trailer []byte) []byte
 	tooLarge(s *stream)
@@ -97,7 +97,7 @@ type direction interface {
 
 // Limits of one connection.
 const (
-	maxStreams = 20_000 // that are open at once
+	maxStreams = 20_000 // that are open at the same time
 	maxRefused = 1_000  // that the relay answered itself
 )
 
@@ -116,7 +116,7 @@ func (c *conn) streamOf(id uint32) *stream {
 	return c.streams[id]
 }
 
-// open begins a stream, and returns it locked, so that the request is the first thing reported about it.
+// open begins a stream, and returns it locked, so that its request is reported before anything else about it.
 func (c *conn) open(id uint32) *stream {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,7 +139,7 @@ func (c *conn) all(above uint32) (streams []*stream) {
 	return streams
 }
 
-// begins notes a stream that the client begins, and reports whether it does: RFC 9113 section 5.1.1.
+// begins records that the client begins a stream, and reports whether the stream is new: RFC 9113 section 5.1.1.
 func (c *conn) begins(id uint32) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -164,14 +164,14 @@ func (c *conn) idle() (since time.Time, ok bool) {
 	return c.idleSince, len(c.streams) == c.refused
 }
 
-// endIfDone ends a stream both of whose sides are complete. Its lock is held.
+// endIfDone ends a stream if both of its sides are complete. Its lock is held.
 func (c *conn) endIfDone(s *stream) {
 	if s.asked && (s.answerDone || s.ours && s.delivery == nil) {
 		c.end(s, nil)
 	}
 }
 
-// end reports that a stream is over, and how it broke, if it did. Its lock is held.
+// end reports that a stream is over, with its fault, if any. Its lock is held.
 func (c *conn) end(s *stream, f *relay.TransportError) {
 	if s.late != nil {
 		s.late.Stop()
@@ -192,7 +192,7 @@ func (c *conn) end(s *stream, f *relay.TransportError) {
 	c.obs.Ended(s.x)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !s.ours { // of those, both ends may still speak for a while
+	if !s.ours { // of those, streams on which both ends may still send for a while
 		delete(c.streams, s.id)
 	}
 	c.idleSince = time.Now()
@@ -207,9 +207,9 @@ func (c *conn) endAll(f relay.TransportError) {
 	}
 }
 
-// endBroken ends a stream that will not continue. A complete answer ends its exchange well, whatever is missing of the
-// request: RFC 9113 section 8.1. gRPC clients may end their stream only after their message. By then agents may have
-// answered and reset the stream: such a request is complete. The lock of the stream is held.
+// endBroken ends a stream that will not continue. A complete answer ends its exchange well, even if part of the request
+// is missing: RFC 9113 section 8.1. gRPC clients may end their stream only after their message, and by then agents may
+// have answered and reset the stream: such a request counts as complete. The lock of the stream is held.
 func (c *conn) endBroken(s *stream, f relay.TransportError) {
 	c.mu.Lock()
 	c.givenUp.add(s.id)
@@ -228,7 +228,7 @@ func (c *conn) endBroken(s *stream, f relay.TransportError) {
 	c.end(s, &f)
 }
 
-// reason returns why streams are not finished: the cause, if one is known, else f.
+// reason returns why streams are unfinished: the cause if one is known, otherwise f.
 func (c *conn) reason(f relay.TransportError) relay.TransportError {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// settings notes what the sender announces, before the receiver can heed it: RFC 9113 section 6.5.2.
+// settings records the sender's announced settings before the receiver can act on them: RFC 9113 section 6.5.2.
 func (h *half) settings(fh http2.FrameHeader, payload []byte) {
 	if fh.Flags&http2.FlagSettingsAck != 0 || fh.StreamID != 0 || len(payload)%6 != 0 {
 		return
@@ -21,7 +21,7 @@ func (h *half) settings(fh http2.FrameHeader, payload []byte) {
 		}
 		switch s.ID {
 		case http2.SettingHeaderTableSize:
-			if s.Val > maxTable { // on the way to the other end it is ours, since ours is the table there
+			if s.Val > maxTable { // the other end gets our value, since the table there is ours
 				copy(payload[2:], []byte{0, maxTable >> 16, maxTable >> 8 & 0xff, maxTable & 0xff})
 			}
 			h.from.announce(min(s.Val, maxTable))
@@ -33,7 +33,7 @@ func (h *half) settings(fh http2.FrameHeader, payload []byte) {
 	}
 }
 
-// setInitial notes how much the receiver accepts on each stream from now on. It does not apply to deliveries, which
+// setInitial records how much the receiver accepts on each stream from now on. It does not apply to deliveries, which
 // have other receivers.
 func (h *half) setInitial(n int64) {
 	k := &h.credit
@@ -54,8 +54,8 @@ func (h *half) setInitial(n int64) {
 	}
 }
 
-// moreCredit handles a WINDOW_UPDATE, which is about the data in the other direction. It reports whether the frame has
-// to pass as it came.
+// moreCredit handles a WINDOW_UPDATE, which concerns data in the other direction. It reports whether the frame must
+// pass unmodified.
 func (h *half) moreCredit(fh http2.FrameHeader, payload []byte) bool {
 	n := int64(uint32(payload[0])<<24|uint32(payload[1])<<16|uint32(payload[2])<<8|uint32(payload[3])) &^ (1 << 31)
 	back := h.other(h)
@@ -80,19 +80,19 @@ func (h *half) moreCredit(fh http2.FrameHeader, payload []byte) bool {
 	return s == nil || !s.isOurs()
 }
 
-// reset notes that an end gives a stream up: RFC 9113 section 6.4. It reports whether to tell the other end.
+// reset records that an end cancels a stream: RFC 9113 section 6.4. It reports whether to tell the other end.
 func (h *half) reset(fh http2.FrameHeader, payload []byte) bool {
 	held := h.credit.unseen(fh.StreamID)
 	if h.credit.completes(fh.StreamID, appendFrame(nil, fh.Type, fh.Flags, fh.StreamID, payload)) {
 		if h == h.down {
 			return false // the whole message has arrived, and is forwarded
 		}
-		held = true // and so does this, behind it
+		held = true // and so does this frame, after it
 	} else if resetHeld(h, fh, payload) {
 		held = true
 	} else {
 		h.up.credit.drop(fh.StreamID)
-		h.up.flushSoon() // what has waited for its turn
+		h.up.flushSoon() // data that has waited for its turn
 	}
 	h.down.credit.drop(fh.StreamID)
 	s := h.streamOf(fh.StreamID)
@@ -114,7 +114,7 @@ func (h *half) reset(fh http2.FrameHeader, payload []byte) bool {
 	return !s.ours && !held
 }
 
-// resetHeld forwards the beginning of a held message that its sender gives up, followed by the reset. It returns false
+// resetHeld forwards the beginning of a held message that its sender cancels, followed by the reset. It returns false
 // if no part of the message is held here.
 func resetHeld(h *half, fh http2.FrameHeader, payload []byte) bool {
 	own := h.credit.bodyOf(fh.StreamID)

@@ -14,13 +14,13 @@ const initialCredit = 1<<16 - 1
 const maxWindow = 1<<31 - 1
 
 // A credit is the number of bytes of DATA that one end may send to the other on the whole connection: RFC 9113 section
-// 5.2. Usually the receiver's WINDOW_UPDATE goes to the sender, and both agree. They do not agree if a body is held,
-// changed or made here. Then the relay grants what the sender lacks, and deducts any excess from the receiver's next
-// credit.
+// 5.2. Usually the receiver's WINDOW_UPDATE goes to the sender, and both counts agree. They differ if a body is held,
+// changed or created here. Then the relay grants the sender the missing credit, and deducts any excess from the
+// receiver's next credit.
 type credit struct {
 	mu       sync.Mutex
 	changed  sync.Cond
-	sender   int64 // what the sender believes that it may send
+	sender   int64 // what the sender may send, by its own count
 	receiver int64 // what the receiver takes
 	initial  int64 // what the receiver takes on a new stream
 	pending  int64 // bytes of bodies that have come and not gone
@@ -40,7 +40,7 @@ func (k *credit) init(grant func(stream uint32, n int64)) {
 	k.grant = grant
 }
 
-// passes notes that DATA passes as it came. If the relay has granted the sender more than the receiver accepts, passes
+// passes counts DATA that passes unmodified. If the relay has granted the sender more than the receiver accepts, passes
 // waits until there is room.
 func (k *credit) passes(n int64) {
 	k.mu.Lock()
@@ -59,7 +59,7 @@ func (k *credit) mustWait(n int64) bool {
 	return n > k.receiver && k.sender > k.receiver && !k.over
 }
 
-// stays notes that DATA has arrived that is dropped or delayed. It is pending only if a body has it.
+// stays counts received DATA that is dropped or delayed. The data is pending only if a body has it.
 func (k *credit) stays(n int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -67,7 +67,7 @@ func (k *credit) stays(n int64) {
 	k.settle()
 }
 
-// made notes that the relay sends its own DATA.
+// made counts the relay's own DATA.
 func (k *credit) made(n int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -120,7 +120,7 @@ func (k *credit) setInitial(n int64) {
 // newBody returns the body of a stream. The lock is held.
 func (k *credit) newBody(s *stream, bare bool) *body {
 	allowed := k.initial
-	if !k.turns.kept { // of an answer, whose client may have given more since it asked
+	if !k.turns.kept { // for the answer; the client may have granted more since its request
 		allowed += s.early.Load()
 	}
 	return &body{stream: s, receiver: allowed, sender: allowed, bare: bare}
@@ -136,8 +136,8 @@ func (k *credit) atFirst(stream uint32) int64 {
 	return k.initial
 }
 
-// letDeliver lets the sender of a delivery begin, which goes to another receiver than the one that has announced how much
-// it takes on each stream.
+// letDeliver lets the sender of a delivery begin. Its receiver is not the one that has announced the window of each
+// stream.
 func (k *credit) letDeliver(stream uint32) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -21,8 +21,8 @@ import (
 )
 
 // Requests that a Route takes go to another receiver than the agent of the connection. The relay sends each with its
-// own client: over HTTP/2 with prior knowledge if the receiver is in the clear, as the sender uses it, and over
-// HTTP/1.1 if the receiver is on TLS.
+// own client: over HTTP/2 with prior knowledge if the receiver is in the clear, like the sender, and over HTTP/1.1 if
+// the receiver is on TLS.
 
 // A delivery is a request on its way to the receiver of a Route.
 type delivery struct {
@@ -34,14 +34,13 @@ type delivery struct {
 const maxAgain = 1 << 20
 
 // An upload is the body of a delivery, which is read as it arrives. The sender may send more once a part has been read.
-// A short upload can be read again, since a receiver may have closed a connection that was open from an earlier
-// delivery.
+// A short upload can be read again, since a receiver may have closed the connection of an earlier delivery.
 type upload struct {
 	allow func(n int64) // receives the number of bytes read
 
 	mu      sync.Mutex
 	changed sync.Cond
-	content []byte // that has come, without what was cut off
+	content []byte // the part that has arrived, without padding
 	read    int    // of it
 	allowed int    // of it
 	ended   bool   // all of it has come
@@ -67,7 +66,7 @@ func (u *upload) add(p []byte) {
 	u.changed.Broadcast()
 }
 
-// heed lets the sender send as many bytes as were read. The lock is held.
+// heed gives the sender credit for the bytes that were read. The lock is held.
 func (u *upload) heed() {
 	if n := u.read - u.allowed; n > 0 {
 		u.allowed = u.read
@@ -203,7 +202,7 @@ func (l fieldList) hosts(accept func(authority []byte) error) error {
 
 // header returns the fields of a request as package http has them.
 func (l fieldList) header() http.Header {
-	h := http.Header{"User-Agent": {""}} // else one is added
+	h := http.Header{"User-Agent": {""}} // otherwise net/http adds one
 	for i := range l {
 		switch f := &l[i]; {
 		case f.IsPseudo(), f.Name == "host", f.Name == "content-length":
@@ -307,8 +306,9 @@ func (c *conn) deliver(s *stream, request *http.Request, by *http.Transport) {
 	})
 }
 
-// tell does something about the answer of a stream that has not ended, when it is our turn to speak to the client. The
-// lock of the stream is held then. It returns when that was done, or the connection is over.
+// tell runs a function on the answer of a stream that has not ended, once the relay has the turn to write to the
+// client. The lock of the stream is held during the call. tell returns when the function has run, or the connection is
+// over.
 func (c *conn) tell(s *stream, do func(o *outlet)) {
 	done := make(chan struct{})
 	c.client.out.post(func(o *outlet) {

@@ -12,7 +12,7 @@ import (
 // fieldList is the header of one message, in the order of the wire.
 type fieldList []hpack.HeaderField
 
-// get returns the value of the first field of that name, and whether there is one.
+// get returns the value of the first field with that name, and whether there is one.
 func (l fieldList) get(name string) (value string, ok bool) {
 	for i := range l {
 		if l[i].Name == name {
@@ -50,7 +50,7 @@ func (l fieldList) status() (status int) {
 const version = "HTTP/2"
 
 // appendRequest appends a request to out in the form that the Observer gets: request line, Host, the other fields in
-// their order, blank line. The authority becomes Host. Scheme and the pseudo-fields of extensions are left out.
+// their order, blank line. The authority becomes Host. The scheme and the pseudo-fields of extensions are omitted.
 func (l fieldList) appendRequest(out []byte) []byte {
 	method, _ := l.get(":method")
 	path, _ := l.get(":path")
@@ -113,8 +113,8 @@ func appendField(out []byte, name, value string) []byte {
 	return append(appendClean(out, value, "\r\n\x00"), "\r\n"...)
 }
 
-// appendClean appends text, with a replacement character in the place of each that would make two fields or lines of
-// one. HTTP/2 can carry them, and no message may: RFC 9113 section 8.2.1.
+// appendClean appends text, and replaces each character that would split a field or line in two. HTTP/2 can carry such
+// characters, but no message may contain them: RFC 9113 section 8.2.1.
 func appendClean(out []byte, text, bad string) []byte {
 	if !strings.ContainsAny(text, bad) {
 		return append(out, text...)
@@ -129,8 +129,8 @@ func appendClean(out []byte, text, bad string) []byte {
 	return out
 }
 
-// edited returns the fields of a message whose head, as the Observer gets it, was changed to this one. Pseudo-fields
-// that the head does not show stay, and so does which values are never to be indexed.
+// edited returns the fields of a message whose head was edited in the form that the Observer gets. Pseudo-fields that
+// this form omits stay, and so do the marks of never-indexed values.
 func (l fieldList) edited(head []byte) fieldList {
 	start, rest, _ := bytes.Cut(head, []byte("\n"))
 	words := strings.Fields(string(start))
@@ -168,14 +168,14 @@ func (l fieldList) edited(head []byte) fieldList {
 	return out
 }
 
-// sensitive reports whether the list contains the field marked as never to be indexed.
+// sensitive reports whether the list contains the field, marked as never-indexed.
 func (l fieldList) sensitive(f hpack.HeaderField) bool {
 	f.Sensitive = true
 	return slices.Contains(l, f)
 }
 
-// isMalformed reports whether the fields break RFC 9113 sections 8.2.1 or 8.3 by their form or order.
-// An Editor would repair them.
+// isMalformed reports whether the form or order of the fields breaks RFC 9113 section 8.2.1 or 8.3. An Editor would
+// repair them.
 func (l fieldList) isMalformed() bool {
 	regular, seen := false, 0
 	for i := range l {

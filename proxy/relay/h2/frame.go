@@ -58,7 +58,7 @@ func appendGoAway(out []byte, last uint32, code http2.ErrCode, why string) []byt
 	return append(out, why...)
 }
 
-// unpad takes the padding off a payload, and says how long it was. It returns false if there is more padding than
+// unpad removes the padding from a payload, and returns its length. It returns false if the padding is longer than the
 // payload: RFC 9113 sections 6.1 and 6.2.
 func unpad(fh http2.FrameHeader, payload []byte) (rest []byte, padding int, ok bool) {
 	if fh.Flags&http2.FlagDataPadded == 0 { // one bit, whatever the frame

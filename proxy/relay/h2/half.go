@@ -24,7 +24,7 @@ func (h *half) run() {
 	h.credit.endRooms()
 }
 
-// fill reads once, and reports whether there is something new.
+// fill reads once, and reports whether new bytes arrived.
 func (h *half) fill() bool {
 	for {
 		err := h.in.Fill(h.from.Conn)
@@ -77,7 +77,7 @@ func (h *half) pass() bool {
 	return (err == nil || h.does.unsent(err)) && !h.over.Load()
 }
 
-// step forwards a frame, or as much of one as may pass alone. It returns false if more is needed.
+// step forwards a frame, or the part that may pass alone. It returns false if it needs more bytes.
 func (h *half) step() bool {
 	b := h.in.Unread()
 	switch {
@@ -147,8 +147,8 @@ func answersInTLS(h *half, b []byte) bool {
 	return true
 }
 
-// isHTTP1 reports whether an agent answers the preface in HTTP/1, as one does that knows no other. The client gets to
-// see that.
+// isHTTP1 reports whether an agent answers the preface in HTTP/1, as agents without HTTP/2 do. The client receives that
+// answer.
 func (h *half) isHTTP1(b []byte) bool {
 	if h.begun || h.from.side != relay.SideAgent {
 		return false
@@ -165,7 +165,7 @@ func (h *half) isHTTP1(b []byte) bool {
 	return true
 }
 
-// answersNobody reports bytes of an agent that speaks another protocol, if no request can report them.
+// answersNobody reports bytes of an agent that speaks another protocol, if they belong to no request.
 func answersNobody(h *half, b []byte, why string) {
 	if h.lastAsked() == 0 {
 		h.strays.report(b, why)
@@ -173,8 +173,8 @@ func answersNobody(h *half, b []byte, why string) {
 }
 
 // need returns how many bytes of a frame must have arrived before the relay handles it, and whether that is the whole
-// frame. Frames that the relay reads must be whole. All others pass as they come: DATA, except that the length of its
-// padding must be known; unknown frames; and frames that are larger than the receiver accepts.
+// frame. Frames that the relay interprets must be complete. All others pass as they arrive: DATA, once the length of
+// its padding is known; unknown frames; and frames that are larger than the receiver accepts.
 func (h *half) need(fh http2.FrameHeader) (n int, whole bool) {
 	switch fh.Type {
 	case http2.FrameData:
@@ -195,7 +195,7 @@ func (h *half) need(fh http2.FrameHeader) (n int, whole bool) {
 	return frameHead, false
 }
 
-// begin forwards the head of a frame whose payload passes piece by piece, the first bytes of which are there.
+// begin forwards the head of a frame whose payload passes piece by piece, and the first bytes of the payload.
 func (h *half) begin(fh http2.FrameHeader, first []byte) {
 	h.data = dataFrame{}
 	if h.blocks.under() {

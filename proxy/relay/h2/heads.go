@@ -3,13 +3,13 @@ package h2
 import "a2atap/proxy/budget"
 
 // allHeads is the room for the heads of all open streams, on all connections. A few bytes can expand to a head of the
-// maximum size (RFC 9113 section 10.5.1), and the recorder of a stream keeps its head until its end.
+// maximum size (RFC 9113 section 10.5.1), and the recorder keeps the head of a stream until the stream ends.
 var allHeads = budget.NewPool(budget.AllHeaderBytes)
 
-// heads is the room that the heads of one stream take: on its connection, and of all.
+// heads is the room that the heads of one stream take up, on its connection and in total.
 type heads struct{ conn, all *budget.Share }
 
-// keepHead takes room for a header block of a stream, whose lock is held, and reports whether there is as much.
+// keepHead reserves room for a header block of a stream, whose lock is held, and reports whether there was enough.
 func (c *conn) keepHead(s *stream, b *block) bool {
 	n := b.size - budget.FreeHeaderBytes
 	if n <= 0 || s.ended {

@@ -24,8 +24,8 @@ type end struct {
 
 	maxFrame atomic.Uint32 // the largest SETTINGS_MAX_FRAME_SIZE that it has announced
 
-	// The SETTINGS_HEADER_TABLE_SIZE that it has announced last, as far as we allow it, and the smallest since a header
-	// block was made for it.
+	// The newest SETTINGS_HEADER_TABLE_SIZE of this end, up to the relay's limit, and the smallest one since the last
+	// header block for this end.
 	table, smallest atomic.Uint32
 
 	out outlet
@@ -48,8 +48,9 @@ func (e *end) announce(table uint32) {
 	e.smallest.Store(min(e.smallest.Load(), table))
 }
 
-// An outlet is the data to send to one end. The goroutine that has its turn writes; a frame is never cut in two. The
-// reader of the other end takes the turn for what it forwards. All other goroutines post their frames, and never wait.
+// An outlet is the data to send to one end. The goroutine that has the turn writes; a frame is never interrupted. The
+// reader of the other end takes the turn for the data it forwards. All other goroutines post their frames, and never
+// wait.
 type outlet struct {
 	to *end
 
@@ -64,7 +65,7 @@ type outlet struct {
 	mu     sync.Mutex
 	free   sync.Cond
 	busy   bool // the turn is taken
-	speaks bool // the end has got the first SETTINGS: before them it accepts nothing else (RFC 9113 section 3.4)
+	speaks bool // this end has received the first SETTINGS; before them it accepts nothing else (RFC 9113 section 3.4)
 	closed bool
 	posted []func(*outlet)
 	drains sync.WaitGroup
@@ -105,8 +106,8 @@ func (o *outlet) await(most time.Duration) {
 	}
 }
 
-// give writes what there is, with what was posted meanwhile, and ends the turn. It returns why the end accepts no more
-// data, nil if it does.
+// give writes the pending data, including messages posted in the meantime, and ends the turn. It returns why the end
+// accepts no more data, or nil.
 func (o *outlet) give() error {
 	for {
 		o.write()
@@ -141,7 +142,7 @@ func (o *outlet) sayPosted() {
 	}
 }
 
-// write writes what there is. The caller has the turn.
+// write writes the pending data. The caller has the turn.
 func (o *outlet) write() {
 	if len(o.bytes) > 0 && o.failed == nil && o.to.Conn != nil {
 		_, o.failed = o.to.Write(o.bytes)
@@ -191,7 +192,7 @@ func (o *outlet) sayFinally(last uint32, code http2.ErrCode, why string) {
 	o.speak()
 }
 
-// speak notes that the end has got the first SETTINGS, or is about to, so that other frames may follow.
+// speak records that the end has received the first SETTINGS, or is about to, so that other frames may follow.
 func (o *outlet) speak() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -219,7 +220,7 @@ func (o *outlet) fields(kind http2.FrameType, flags http2.Flags, stream uint32, 
 		o.enc.WriteField(f) //nolint:errcheck // of a bytes.Buffer
 	}
 	encoded := o.block.Bytes()
-	if o.resized { // to the size that it has, so that a receiver that takes it takes the next block, too
+	if o.resized { // to the current size, so that a receiver that accepts it also accepts the next block
 		encoded = appendResize(encoded, o.enc.MaxDynamicTableSize())
 	}
 	o.fragments(kind, flags, stream, before, padding, encoded)
@@ -228,8 +229,8 @@ func (o *outlet) fields(kind http2.FrameType, flags http2.Flags, stream uint32, 
 	}
 }
 
-// heedTable makes the encoder's table as large as the end allows, by way of the smallest that it has allowed meanwhile:
-// RFC 7541 section 4.2.
+// heedTable sets the encoder's table to the size that the end allows, after the smallest size that it has allowed in
+// the meantime: RFC 7541 section 4.2.
 func (o *outlet) heedTable() {
 	now := min(o.to.table.Load(), initialTable)
 	for _, size := range []uint32{o.to.smallest.Swap(now), now} {

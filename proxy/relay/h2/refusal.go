@@ -14,7 +14,7 @@ import (
 )
 
 // answerOurs answers a request instead of the agent, and reports why. The lock of the stream is held. If the request is
-// still being read, the exchange lasts until the request is complete.
+// still arriving, the exchange lasts until the request is complete.
 func (c *conn) answerOurs(s *stream, f relay.TransportError) {
 	s.ours = true
 	c.noteFault(f)
@@ -41,7 +41,7 @@ func (c *conn) answerOurs(s *stream, f relay.TransportError) {
 	}
 }
 
-// answer adds one of the relay's own answers, without its content if the client has no room for that.
+// answer sends one of the relay's own answers, without its content if the client has no room for it.
 func (c *conn) answer(o *outlet, id uint32, list fieldList, content []byte) {
 	n := int64(len(content))
 	if n > c.down.credit.room() {
@@ -58,8 +58,8 @@ func (c *conn) answer(o *outlet, id uint32, list fieldList, content []byte) {
 	}
 }
 
-// ownAnswer returns one of the relay's own answers, header and content. The answer to a gRPC call is in gRPC terms: the
-// status UNAVAILABLE in a header that is also the trailer.
+// ownAnswer returns one of the relay's own answers, header and content. A gRPC call gets the status UNAVAILABLE in a
+// header that is also the trailer.
 func ownAnswer(mark string, f relay.TransportError, isGRPC bool) (list fieldList, content []byte) {
 	head, content, _ := bytes.Cut(relay.OwnAnswer(mark, f), []byte("\r\n\r\n"))
 	start, rest, _ := strings.Cut(string(head), "\r\n")

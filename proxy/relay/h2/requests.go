@@ -20,10 +20,10 @@ type requests struct {
 	head []byte // scratch: the head of a request as the Observer gets it
 
 	unreachable *relay.TransportError // why the agent is missing, the answer to each request; usually nil
-	told        bool                  // the client was told that the connection ends for that
+	told        bool                  // the client was told that the connection ends for that reason
 }
 
-// awaitPreface waits for the whole preface, and reports whether it is one. Other bytes are dropped.
+// awaitPreface waits for the whole preface, and reports whether it is valid. Other bytes are dropped.
 func (r *requests) awaitPreface() bool {
 	var until time.Time
 	if r.cfg.HeadTimeout > 0 {
@@ -71,8 +71,8 @@ func (r *requests) withoutAgent(err error) {
 	r.run()
 }
 
-// sayGoodbye tells a client whose agent is missing that the next request needs another connection, for which the agent
-// is dialed again.
+// sayGoodbye tells the client of a missing agent to open a new connection for the next request, for which the agent is
+// dialed again.
 func (r *requests) sayGoodbye() {
 	if r.unreachable == nil || r.told {
 		return
@@ -216,7 +216,7 @@ func (r *requests) forwardEdited(s *stream, b *block) {
 	r.sendInTurn(s, b)
 }
 
-// trailer handles a header block that is not the first of its stream.
+// trailer handles a header block that is not the first one of its stream.
 func (r *requests) trailer(s *stream, b *block) {
 	own := r.credit.bodyOf(s.id)
 	if own != nil && b.endsStream() && !r.credit.isOver(own) {

@@ -12,11 +12,11 @@ import (
 )
 
 // Serve relays between a client that speaks HTTP/2 and its agent until both directions have ended, and closes both
-// connections. begun is the part of the client's data that was read already. cfg is as for relay.New; Forward and HTTP2
-// have no meaning here. When ctx ends, Serve returns in bounded time, and exchanges in flight are reported as a
-// TransportError of relay.KindShutdown.
+// connections. begun is the part of the client's data that was already read. cfg is as for relay.New; Forward and HTTP2
+// are ignored. When ctx ends, Serve returns in bounded time, and exchanges in flight are reported as a TransportError
+// of relay.KindShutdown.
 //
-// The error is like relay.Session.Serve's.
+// The error is like that of relay.Session.Serve.
 func Serve(ctx context.Context, client net.Conn, begun []byte, cfg relay.Config) error {
 	c := newConn(client, cfg)
 	stop := context.AfterFunc(ctx, c.shutdown)
@@ -103,7 +103,7 @@ func (c *conn) close(endDeliveries context.CancelFunc) error {
 	}
 	if c.over.Load() || c.agent.Conn == nil { // the client may still have to read the relay's own frames
 		c.linger()
-		io.Copy(io.Discard, c.client.Conn) //nolint:errcheck // whatever it is, it is over
+		io.Copy(io.Discard, c.client.Conn) //nolint:errcheck // the connection is finished in any case
 	}
 	c.client.Close()
 	if c.agent.Conn != nil {

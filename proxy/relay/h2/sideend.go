@@ -6,7 +6,7 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// leftEarly is what is seen of a client that leaves.
+// leftEarly describes a client that leaves, for messages.
 const leftEarly = "connection closed before the answer was complete"
 
 // left is the fault of streams whose client has ended its connection.
@@ -15,7 +15,7 @@ var left = relay.TransportError{Kind: relay.KindClientLeft, Side: relay.SideClie
 // provePause is how long after an answer the relay checks the client's side again.
 const provePause = 50 * time.Millisecond
 
-// sideEnded reports that a side has ended its part in all streams whose answer is not complete.
+// sideEnded reports that a side has ended its part in all streams with an incomplete answer.
 func (c *conn) sideEnded(side, how string) {
 	for _, s := range c.all(0) {
 		s.mu.Lock()
@@ -24,7 +24,7 @@ func (c *conn) sideEnded(side, how string) {
 	}
 }
 
-// streamEnded reports that a side has ended its part in a stream, unless its answer is complete. The lock of the stream
+// streamEnded reports that a side has ended its part in a stream, unless the answer is complete. The lock of the stream
 // is held.
 func (c *conn) streamEnded(s *stream, side, how string) {
 	if s.ended || s.answerDone && !s.unproven {
@@ -37,11 +37,11 @@ func (c *conn) streamEnded(s *stream, side, how string) {
 // written implements direction.
 func (r *requests) written() {}
 
-// written implements direction: it ends the streams for which it is now known whether their client had left.
+// written implements direction: it ends streams once it is known whether their client had left.
 func (a *answers) written() { a.prove(false) }
 
-// prove ends streams that wait to know whether their client had left: with last all of them, else those for which that
-// is known.
+// prove ends streams that wait to learn whether the client had left: all of them if last is set, otherwise those for
+// which it is known.
 func (a *answers) prove(last bool) {
 	if len(a.unproven) == 0 {
 		return
@@ -71,7 +71,7 @@ func (a *answers) prove(last bool) {
 	a.unproven = a.unproven[:0]
 }
 
-// waitToProve keeps a stream whose answer is complete until it is known whether its client had left. The lock of the
+// waitToProve keeps a stream with a complete answer until it is known whether its client had left. The lock of the
 // stream is held.
 func (a *answers) waitToProve(s *stream) {
 	s.unproven = true
@@ -79,8 +79,8 @@ func (a *answers) waitToProve(s *stream) {
 	a.proveUntil = time.Now().Add(relay.LingerTime)
 }
 
-// stopCause returns the fault of streams that are unfinished when the context of Serve ends. If a client had ended its
-// connection, it had left them: without its connection, it cannot allow the rest of an answer.
+// stopCause returns the fault of streams that are unfinished when the context of Serve ends. A client that had ended
+// its connection had left its streams: without a connection, it cannot grant credit for the rest of an answer.
 func (c *conn) stopCause() relay.TransportError {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -16,10 +16,10 @@ type stream struct {
 
 	isGRPC bool // it is a call of gRPC
 
-	early atomic.Int64 // what the client takes of the answer beyond what it takes of each, as it said before the answer began
+	early atomic.Int64 // the client's extra credit for this answer, granted before the answer began
 
 	mu         sync.Mutex // held while the Observer is called about it
-	ours       bool       // the answer is the relay's own: it drops what either end sends from then on
+	ours       bool       // the answer is the relay's own: data from either end is dropped from then on
 	connect    bool       // it asks for a tunnel
 	answered   bool       // the head of the final answer was there
 	asked      bool       // the request is complete
@@ -32,7 +32,7 @@ type stream struct {
 
 	clientEnded bool // the client had ended its part before the answer was complete
 	late        *time.Timer
-	delivery    *delivery // it goes to the receiver of a Route, whose answer the relay passes on as its own; usually nil
+	delivery    *delivery // goes to the receiver of a Route, whose answer the relay passes on as its own; usually nil
 }
 
 // isOurs reports whether the answer of a stream is the relay's own.
@@ -42,7 +42,8 @@ func (s *stream) isOurs() bool {
 	return s.ours
 }
 
-// A oneMessage tells whether the body of a call is one whole message: gRPC over HTTP2, "Length-Prefixed-Message".
+// A oneMessage tracks whether the body of a call is exactly one complete message: gRPC over HTTP2,
+// "Length-Prefixed-Message".
 type oneMessage struct {
 	prefix [5]byte
 	size   uint64 // bytes that passed
@@ -61,10 +62,10 @@ func (m *oneMessage) whole() bool {
 // A dataFrame is the frame whose payload is being read.
 type dataFrame struct {
 	head    http2.FrameHeader
-	stream  *stream // whose body it is a part of; nil for bytes that are not read
-	content int     // bytes of it that are still to come; padding follows
+	stream  *stream // whose body the bytes belong to; nil for bytes that are not interpreted
+	content int     // bytes still to come, before any padding
 	dropped bool    // it is dropped
 	own     *body   // it is sent under the relay's own flow control; usually nil
-	behind  bool    // it follows a body that is broken, as it came
+	behind  bool    // follows a broken body, unmodified
 	garble  bool    // it must not be understood
 }

@@ -6,11 +6,11 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// A turns is the order in which held request heads are forwarded. A stream that begins closes all idle streams with
-// lower numbers (RFC 9113 section 5.1.1), so no head may overtake another. It is guarded by the lock of the credit.
+// turns is the order in which held request heads are forwarded. A stream that begins closes all idle streams with lower
+// numbers (RFC 9113 section 5.1.1), so no head may overtake another. It is guarded by the lock of the credit.
 type turns struct {
 	kept bool     // the order matters; it does not for answers
-	next []uint32 // the streams that the receiver has not seen, in the order in which they are forwarded
+	next []uint32 // streams that the receiver has not seen, in forwarding order
 }
 
 // waits reports whether a head forwarded now would overtake another.
@@ -20,7 +20,7 @@ func (k *credit) waits() bool {
 	return len(k.turns.next) > 0
 }
 
-// lead sends the heads whose turn it is: those behind one that waits for its body wait, too. The lock is held.
+// lead sends the heads whose turn has come. Heads behind one that waits for its body wait, too. The lock is held.
 func (k *credit) lead(o *outlet) {
 	next := k.turns.next
 	for len(next) > 0 {
@@ -48,8 +48,8 @@ func (b *body) lead(o *outlet) {
 	}
 }
 
-// lateCredit notes that the client accepts n more bytes on a stream. It reports whether to tell the agent later: the
-// agent has not seen the stream yet, so the frame would be an error (RFC 9113 section 5.1).
+// lateCredit records that the client accepts n more bytes on a stream. It reports whether the agent must be told later:
+// if the agent has not seen the stream yet, the frame would be an error (RFC 9113 section 5.1).
 func (k *credit) lateCredit(id uint32, n int64) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -69,7 +69,7 @@ func (k *credit) unseen(id uint32) bool {
 	return b != nil && !b.led && k.turns.kept
 }
 
-// sendInTurn forwards a request, after those that are held here.
+// sendInTurn forwards a request, after the requests that are held here.
 func (r *requests) sendInTurn(s *stream, b *block) {
 	if !r.credit.waits() {
 		r.forward(b)

@@ -8,8 +8,8 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// maxIdleBytes bounds the control frames that a client may send while no stream is open before they count as traffic
-// that was not seen. Keep-alive of the longest idle connection takes less.
+// maxIdleBytes bounds the control frames that a client may send while no stream is open before they count as unseen
+// traffic. The keep-alive frames of the longest idle connection need less.
 const maxIdleBytes = 64 << 10
 
 // A strayWatch reports frames of one direction of a connection that belong to no request.
@@ -20,8 +20,7 @@ type strayWatch struct {
 	idleBytes int // of control frames in a row, while no stream is open
 }
 
-// report reports the first bytes that pass unmodified and belong to no request. There is one report per connection and
-// direction.
+// report reports the first bytes that pass unmodified and belong to no request: once per connection and direction.
 func (w *strayWatch) report(b []byte, why string) {
 	if w.reported {
 		return
@@ -37,7 +36,7 @@ func (w *strayWatch) report(b []byte, why string) {
 	})
 }
 
-// frame reports a frame that carries no part of a request, and returns whether it is malformed. Its first bytes are b.
+// frame reports a frame that belongs to no request, and returns whether it is malformed. Its first bytes are b.
 func (w *strayWatch) frame(fh http2.FrameHeader, b []byte) (malformed bool) {
 	control, why := false, ""
 	switch fh.Type {
@@ -81,8 +80,8 @@ func (w *strayWatch) frame(fh http2.FrameHeader, b []byte) (malformed bool) {
 	return why != ""
 }
 
-// strayData returns why a DATA frame is not part of a message; "" if it is, or may have been sent before its sender
-// learned that the stream was given up.
+// strayData returns why a DATA frame is not part of a message, or "" if it is, or may have been sent before its sender
+// learned that the stream was canceled.
 func (w *strayWatch) strayData(fh http2.FrameHeader) string {
 	if fh.Length == 0 || fh.StreamID != 0 && w.streamOf(fh.StreamID) != nil {
 		return ""
@@ -90,7 +89,8 @@ func (w *strayWatch) strayData(fh http2.FrameHeader) string {
 	return w.strayStream(fh.StreamID)
 }
 
-// strayStream returns the fault of a frame on a stream that is not open; "" if the stream was given up before its end.
+// strayStream returns the fault of a frame on a stream that is not open, or "" if the stream was canceled before its
+// end.
 func (w *strayWatch) strayStream(id uint32) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -103,10 +103,10 @@ func (w *strayWatch) strayStream(id uint32) string {
 	return "frames after the end of their stream (RFC 9113 section 5.1)"
 }
 
-// A givenUp has the streams that were given up before their end: frames of them may still arrive.
+// givenUp has the streams that were canceled before their end: frames for them may still arrive.
 type givenUp map[uint32]struct{}
 
-// add adds a stream. It forgets all others if these are too many.
+// add adds a stream. If there are too many, it forgets all others.
 func (g givenUp) add(id uint32) {
 	if g[id] = struct{}{}; len(g) > maxStreams {
 		clear(g)

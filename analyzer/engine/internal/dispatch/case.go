@@ -22,7 +22,7 @@ type Reported map[string]severities
 // A severities is a set of severities.
 type severities uint8
 
-// add records that a rule has reported, and returns whether that is new.
+// add records that a rule has reported, and returns whether this is the first time.
 func (r *Reported) add(rule string, s analysis.Severity) bool {
 	if *r == nil {
 		*r = make(Reported)

@@ -15,7 +15,7 @@ type Dispatcher struct {
 	rules    []*analysis.Rule
 	dialects []a2a.Dialects        // of each rule
 	wanting  map[aspect][]wish     // which rules want an observation, computed once for each aspect
-	takers   [64][]analysis.State  // by number of the kind, in the order in which they take observations
+	takers   [64][]analysis.State  // indexed by kind, in the order in which they receive observations
 	sent     analysis.SentMessages // nil if no tracker knows
 	made     []analysis.Observation
 	runner   *analysis.Runner
@@ -42,8 +42,8 @@ type aspect struct {
 	card     bool         // it is a card, or looks like one
 }
 
-// New returns a dispatcher for the rules and the trackers that they need, and some more trackers. given has the values
-// for each tracker.
+// New returns a dispatcher for the rules, the trackers that they need, and the additional trackers. given has the
+// values for each tracker.
 func New(
 	rules []*analysis.Rule, more []*analysis.Tracker, given map[*analysis.Tracker][]any, record Record,
 	counter *tally.Counter,
@@ -95,8 +95,8 @@ func (d *Dispatcher) Fault(c *Case, hides bool) {
 	d.faults.note(c.X, hides)
 }
 
-// Sent returns the message with that id that was sent to the task at the exchange's agent, if a tracker knows it, else
-// nil.
+// Sent returns the message with that id that was sent to the task at the exchange's agent, or nil if no tracker knows
+// it.
 func (d *Dispatcher) Sent(x *analysis.Exchange, taskID, messageID string) *analysis.SentMessage {
 	if d.sent == nil {
 		return nil
@@ -114,7 +114,7 @@ func (d *Dispatcher) Forgotten() int {
 }
 
 // Observe passes an observation in a case to the rules and then to the trackers that want it, followed by the
-// observations that these make. Findings returns the findings, once all of the step is known.
+// observations that these produce. Findings returns the findings once the whole step is known.
 func (d *Dispatcher) Observe(c *Case, o *analysis.Observation) {
 	if o.Kind&analysis.ForTrackers == 0 {
 		d.check(c, o)
@@ -214,7 +214,7 @@ func (d *Dispatcher) Findings(open func(seq uint64) *Case) []analysis.Finding {
 	return found
 }
 
-// A wish is a rule that wants an observation, by its number, and the properties that decide whether to run it.
+// A wish is a rule that wants an observation, by its number, with the properties that decide whether to run it.
 type wish struct {
 	rule   int
 	only   analysis.Traits

@@ -32,9 +32,10 @@ func (f *faults) note(x *analysis.Exchange, hides bool) {
 	f.agents[x.Link.Agent] = true
 }
 
-// mayBlame drops findings of a check that may concern an injected fault. It returns the others, and whether the check
+// mayBlame drops findings of a check that may be due to an injected fault. It returns the others, and whether the check
 // counts: it does not if all its findings were dropped. An agent is not blamed for an answer with a fault, nor for
-// findings based on earlier traffic once one of its real answers is unknown. Clients are judged by what they received.
+// findings based on earlier traffic once one of its real answers is unknown. Clients are judged by the data that they
+// received.
 func (f *faults) mayBlame(c *Case, found []analysis.Finding) (rest []analysis.Finding, counts bool) {
 	if f.exchanges == nil || len(found) == 0 {
 		return found, true

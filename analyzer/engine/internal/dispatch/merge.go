@@ -11,11 +11,11 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A merger merges findings with one cause: those that other findings cover, those of one mistake, those that a rule
-// reports once in its scope, and those in a card that is fetched repeatedly.
+// A merger merges findings with one cause: findings that others cover, findings of one mistake, findings that a rule
+// reports once in its scope, and findings in a card that is fetched repeatedly.
 type merger struct {
 	rules   []*analysis.Rule
-	covers  map[string][]string // rule id → ids that it covers, directly or through another; nil until it is needed
+	covers  map[string][]string // rule id → ids that it covers, directly or indirectly; created on first use
 	origins *recent.Map[string, *Reported]
 	causes  *recent.Map[causeAt, *Reported]
 	clients *recent.Map[clientAt, *Reported] // forgotten ones are reported again
@@ -33,8 +33,8 @@ func newMerger(rules []*analysis.Rule) merger {
 	}
 }
 
-// merge merges the findings of one step in place. A finding that another one covers at its place is added to that one's
-// Also, which is then at least as severe. open returns the case of an open exchange, or nil.
+// merge merges the findings of one step in place. A finding that is covered at its place is added to the covering
+// finding's Also, which then has at least its severity. open returns the case of an open exchange, or nil.
 func (m *merger) merge(found []analysis.Finding, open func(seq uint64) *Case) []analysis.Finding {
 	if m.covers == nil && len(found) > 1 {
 		m.covers = analysis.Covered(m.rules)
@@ -88,7 +88,7 @@ func takeCauses(found []analysis.Finding, covered []bool) {
 	}
 }
 
-// A cover is a finding that another one of the step covers.
+// A cover is a finding that another finding of the step covers.
 type cover struct {
 	by       int // index of the covering finding
 	rule     string
@@ -159,7 +159,7 @@ type causeAt struct {
 	cause          analysis.Cause
 }
 
-// A clientAt is a client of an endpoint, or the sender to a webhook. Rules that it breaks report once there.
+// A clientAt is a client of an endpoint, or the sender to a webhook. Each rule that it breaks is reported once there.
 type clientAt struct {
 	end     *analysis.Endpoint // nil at a webhook
 	webhook string             // its address

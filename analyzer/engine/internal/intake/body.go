@@ -11,7 +11,7 @@ import (
 	"a2atap/proxy/jsondoc"
 )
 
-// largeText is the length in bytes from which a text is not checked while another is redacted.
+// largeText is the length in bytes from which a text is not checked while another one is redacted.
 const largeText = 1 << 20
 
 // isLarge reports whether a body is long, or may be long once decoded.
@@ -40,7 +40,7 @@ func (ob *observer) leaveOut(in *openExchange, s *capture.Step, raw *capture.Eve
 
 func (ob *observer) outOfTime() bool { return ob.hooks.OutOfTime != nil && ob.hooks.OutOfTime() }
 
-// readMessage reads a message of gRPC: where there is no time, only one that is not long.
+// readMessage decodes a gRPC message; if time is short, it skips long ones.
 func (ob *observer) readMessage(as *grpc.Codec, raw []byte) *grpc.Reading {
 	if ob.outOfTime() {
 		return as.ReadShort(raw)
@@ -82,8 +82,8 @@ func parsed(text []byte) *a2a.Doc {
 	return &doc
 }
 
-// mayLack reports whether an unreadable body may be unreadable because the record lacks a piece: if the store refused
-// one, only the length shows it. A redacted body has another length, and can be read.
+// mayLack reports whether an unreadable body may be unreadable because the recording lacks a piece: if the store
+// refused one, only the length shows it. A redacted body has another length, but can be read.
 func mayLack(b *capture.Body, unreadable bool) bool {
 	return unreadable && !b.Decoded && b.Size != capture.NotKnown && b.Size != int64(len(b.Data))
 }

@@ -14,7 +14,7 @@ const maxGivenUp = 10_000
 // for it, disconnected before the answer, or sent the task another message, whose text is not interpreted. Tasks are
 // distinguished by id alone: it is better to miss a cancellation without a reason than to report one wrongly.
 type givenUp struct {
-	tasks *recent.Map[analysis.TaskKey, bool] // false while its client has only named it, with its first message
+	tasks *recent.Map[analysis.TaskKey, bool] // false while the client has only named the task, with its first message
 }
 
 // asked records a request.

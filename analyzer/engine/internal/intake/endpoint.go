@@ -27,14 +27,14 @@ type endpointKey struct {
 	binding a2a.Binding
 }
 
-// An endpoint is the known facts about a URL and binding, and what was reported there about the agent.
+// An endpoint has the known facts about a URL and binding, and what was reported about the agent there.
 type endpoint struct {
 	analysis.Endpoint
 	reported dispatch.Reported
 }
 
-// endpoints has the known facts about addresses that are needed to read requests: which dialects each address speaks,
-// and which addresses belong to one agent.
+// endpoints has the facts about addresses that are needed to read requests: which dialects each address speaks, and
+// which addresses belong to one agent.
 type endpoints struct {
 	known  *recent.Map[endpointKey, *endpoint]
 	urls   *recent.Map[asked, *target]      // request targets: mostly the same few
@@ -145,7 +145,7 @@ func (e *endpoint) decide(declared a2a.Dialects) {
 	}
 }
 
-// learn records the declarations of a card, and which addresses it makes one agent.
+// learn records the declarations of a card, and which addresses belong to its agent.
 func (s *endpoints) learn(x *analysis.Exchange, card *a2a.Card) {
 	key := directory.Key{URL: x.URL(), Extended: x.Call.Operation == a2a.GetExtendedCard, Version: x.Call.Version}
 	s.cards.Put(key, unnamedSchemes(card), card.Interfaces)
@@ -162,16 +162,16 @@ func (s *endpoints) learn(x *analysis.Exchange, card *a2a.Card) {
 	}
 }
 
-// mayClaim reports whether a card from an origin may describe an address: it may, unless one from another origin did
-// before. Agents that were set up from one template often name the same wrong address, and are still separate agents.
-// The address's own origin takes precedence.
+// mayClaim reports whether a card from an origin may describe an address: it may, unless a card from another origin did
+// so earlier. Agents that were set up from one template often name the same wrong address, and are still separate
+// agents. The address's own origin takes precedence.
 func (s *endpoints) mayClaim(at, origin string) bool {
 	known, ok := s.agents.Get(at)
 	return !ok || known.origin == origin || address.Origin(at) == origin
 }
 
-// nameFor returns the key for the tasks of a card's addresses: the previous one, else the first address at the card's
-// own origin, which was the key before the card was seen.
+// nameFor returns the key for the tasks of a card's addresses: the previous key, or else the first address at the
+// card's own origin, which was the key before the card was seen.
 func (s *endpoints) nameFor(addresses []string, origin string) string {
 	name := ""
 	for _, at := range addresses {
@@ -185,7 +185,7 @@ func (s *endpoints) nameFor(addresses []string, origin string) string {
 	return name
 }
 
-// agentAt returns the key for tasks made at an address: one name for all interfaces of a card, else the address.
+// agentAt returns the key for tasks created at an address: one name for all interfaces of a card, or else the address.
 func (s *endpoints) agentAt(address string) string {
 	if known, ok := s.agents.Get(address); ok {
 		return known.name
@@ -205,8 +205,8 @@ func unreleased(version string) bool {
 	return err == nil && (m > 1 || m == 1 && n > 0)
 }
 
-// settle reads a response that shows no dialect in one of the dialects that the call is certainly in. A settled dialect
-// is not guessed again.
+// settle assigns a response without any sign of its dialect to one of the dialects that the call certainly uses. A
+// settled dialect is not guessed again.
 func settle(x *analysis.Exchange, p *a2a.Payload) {
 	if x.Call.Evidence == a2a.Decisive && !x.Spoken().Has(a2a.V0_1) {
 		p.Settle(x.Dialects)

@@ -43,10 +43,10 @@ type openExchange struct {
 	unread   [2]capture.Unreadable // over gRPC: why a message of the request, and one of the answer, was withheld
 	notified bool                  // it is a notification that was observed
 	unheard  bool                  // it configures a webhook whose notifications go past the recorder
-	noSign   bool                  // its bodies were left out, since nothing shows that it is A2A
-	near     *neighbor.Reader      // of a call that is not A2A; nil for others
-	asks     digest.Digest         // of such a call: what it asks; 0 if that is not on record
-	stream   *session              // whose results it carries; nil for others
+	noSign   bool                  // its bodies were omitted, since nothing shows that it is A2A
+	near     *neighbor.Reader      // for a call that is not A2A; otherwise nil
+	asks     digest.Digest         // for such a call, what it asks for; 0 if not recorded
+	stream   *session              // whose results it carries; otherwise nil
 	result   result                // on the stream of another exchange
 	missing  string                // why it cannot be checked completely; empty if it can
 	spoken   a2a.Dialects          // the dialects of an answer or event
@@ -182,7 +182,7 @@ func isNotification(x *analysis.Exchange) bool {
 }
 
 // answerDialects returns the possible dialects of an answer that shows none: those of the request. If the endpoint does
-// not speak them, its own are added; then only rules that hold in both apply.
+// not speak these, its own dialects are added; then only rules that hold in both apply.
 func answerDialects(x *analysis.Exchange) a2a.Dialects {
 	if x.Endpoint == nil {
 		return x.Dialects
@@ -194,8 +194,8 @@ func answerDialects(x *analysis.Exchange) a2a.Dialects {
 	return x.Dialects | spoken
 }
 
-// maybe0_1 reports whether a task that a client gets or cancels may be a 0.1 task. 0.1 has the same methods, so it may
-// be one unless the task or the known facts about the URL show a later version.
+// maybe0_1 reports whether a task that a client gets or cancels may be a 0.1 task. 0.1 has the same methods, so the
+// task may be one unless it, or the known facts about the URL, show a later version.
 func maybe0_1(x *analysis.Exchange, p *a2a.Payload) bool {
 	later := a2a.Of(a2a.V0_2, a2a.V0_3)
 	switch {
@@ -210,7 +210,7 @@ func maybe0_1(x *analysis.Exchange, p *a2a.Payload) bool {
 	return x.Endpoint == nil || x.Endpoint.Declared.Union(x.Endpoint.Answered).Intersect(later).Empty()
 }
 
-// addEvent records one event of a stream, and reports whether the stream has sent all that its client waits for.
+// addEvent records one event of a stream, and reports whether the stream has sent everything that its client waits for.
 func addEvent(s *analysis.Stream, o *analysis.Observation) bool {
 	a := o.Answer
 	s.Events++
@@ -221,8 +221,8 @@ func addEvent(s *analysis.Stream, o *analysis.Observation) bool {
 	return s.Over
 }
 
-// readInStream reads a flat artifact update in a 1.0 stream as one without its wrapper. Unlike a status update, it has
-// no state whose spelling shows the dialect, but the earlier events do.
+// readInStream treats a flat artifact update in a 1.0 stream as an update without its wrapper. Unlike a status update,
+// it has no state whose spelling shows the dialect, but the earlier events do.
 func readInStream(x *analysis.Exchange, p *a2a.Payload) {
 	modern := a2a.Of(a2a.V1_0)
 	if p.Kind == a2a.ArtifactPayload && !p.Wrapped && x.Call.Binding == a2a.JSONRPC && x.Call.Dialects == modern &&
@@ -231,8 +231,8 @@ func readInStream(x *analysis.Exchange, p *a2a.Payload) {
 	}
 }
 
-// endsStream reports whether an event is the last that a client waits for: a Message, an update marked as final, or a
-// task that has ended or waits.
+// endsStream reports whether an event is the last one that a client waits for: a Message, an update marked as final, or
+// a task that has ended or waits.
 func endsStream(p *a2a.Payload) bool {
 	state := a2a.NoState
 	switch p.Kind {

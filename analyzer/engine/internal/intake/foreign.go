@@ -52,7 +52,7 @@ func KeptIn(ctx context.Context, src capture.Source) analysis.Kept {
 	return all
 }
 
-// shownByRequest returns which data the fields of a request show to be stored. A body cannot be sent without its
+// shownByRequest returns which data the fields of a request prove to be stored. A body cannot be sent without its
 // framing, and every client sends some field about itself or the connection.
 func shownByRequest(h *capture.Head) analysis.Kept {
 	f := h.Fields
@@ -81,8 +81,8 @@ func shownByAnswer(h *capture.Head) analysis.Kept {
 	return 0
 }
 
-// framesBodies reports whether an HTTP version needs no fields to frame bodies, and the fields include pseudo-header
-// fields, as from a program that stores all of them.
+// framesBodies reports whether an HTTP version frames bodies without fields, and the fields include pseudo-header
+// fields, which only a program that stores all fields keeps.
 func framesBodies(h *capture.Head) bool {
 	return strings.HasPrefix(h.Version, "HTTP/2") && slices.ContainsFunc(h.Bad, func(b capture.BadLine) bool {
 		return strings.HasPrefix(b.Text, ":")

@@ -25,10 +25,10 @@ type gathering struct {
 	whole struct{ request, response bool } // ended as their framing says
 	first *firsts                          // nil without entries
 
-	client capture.SideEnd // how its client ended its request; zero if it did not
+	client capture.SideEnd // how its client ended the request; zero if it did not
 }
 
-// firsts holds the first entry of each list of a summary in one allocation, since most exchanges have them.
+// firsts holds the first entry of each list of a summary in one allocation, since most exchanges have exactly these.
 type firsts struct {
 	tasks, contexts [1]string
 	messages        [2]string
@@ -120,7 +120,7 @@ func (g *gathering) step(s *capture.Step) {
 	}
 }
 
-// mayStream reports whether what comes in events is a stream. Over gRPC all answers come so.
+// mayStream reports whether an answer in events is a stream. Over gRPC, all answers arrive as events.
 func (g *gathering) mayStream() bool { return g.Binding != a2a.GRPC || g.Operation.Streams() }
 
 func (g *gathering) close(s *capture.Step, c *capture.Closed) {
@@ -318,7 +318,7 @@ func (g *gathering) state(s a2a.State) {
 	}
 }
 
-// taskText returns the first text of a task: of its status, else of its artifacts.
+// taskText returns the first text of a task: from its status, or else from its artifacts.
 func taskText(t a2a.Task) string {
 	if words := firstText(t.StatusMessage().Parts()); words != "" {
 		return words

@@ -9,7 +9,8 @@ import (
 	"a2atap/proxy/grpc"
 )
 
-// noteUnreadable takes a note that says why a message was withheld. It comes before the message. The first one counts.
+// noteUnreadable records a note that gives the reason why a message was withheld. The note precedes the message. The
+// first note counts.
 func (in *openExchange) noteUnreadable(note string) {
 	unread, ok := capture.ParseUnreadable(note)
 	if !ok {
@@ -20,8 +21,8 @@ func (in *openExchange) noteUnreadable(note string) {
 	}
 }
 
-// withheld returns message k of the answer, or with 0 that of the request, if it was withheld since it cannot be read;
-// else nil.
+// withheld returns message k of the answer, or the request's message if k is 0, if it was withheld as unreadable;
+// otherwise nil.
 func (in *openExchange) withheld(k int) *grpc.Reading {
 	if known := &in.unread[min(k, 1)]; known.Err != nil && known.Event == k {
 		return known.Reading()
@@ -64,8 +65,8 @@ func (ob *observer) answerMessage(x *analysis.Exchange, s *capture.Step, raw []b
 	return ob.readMessage(&as, raw)
 }
 
-// grpcMessage takes a message of an answer over gRPC: an event of a stream, or the answer of a call that has one. That
-// waits for the trailer, which says whether it counts.
+// grpcMessage handles a message of a gRPC answer: an event of a stream, or the answer of a unary call. The latter waits
+// for the trailer, which decides whether it counts.
 func (r *Reader) grpcMessage(in *openExchange, s capture.Step, raw capture.Event) {
 	x := in.X
 	if !x.Call.Streams && raw.K == 2 && raw.Unterminated { // bytes after the message that are not a message
@@ -95,8 +96,8 @@ func (r *Reader) grpcMessage(in *openExchange, s capture.Step, raw capture.Event
 	}
 }
 
-// endedInMessage reports whether a stream over gRPC ended with status OK inside a message, by which every client's library
-// fails the call.
+// endedInMessage reports whether a gRPC stream ended with status OK inside a message, which makes every client library
+// fail the call.
 func (in *openExchange) endedInMessage() bool {
 	x := in.X
 	if x.Call.Binding != a2a.GRPC || x.Stream == nil || x.Stream.Rest == nil || x.Cut || in.gap || !x.Ended {
@@ -106,7 +107,7 @@ func (in *openExchange) endedInMessage() bool {
 	return told && status.Code == grpc.OK
 }
 
-// grpcEnded takes the end of an answer over gRPC, whose trailer says how the call came out.
+// grpcEnded handles the end of a gRPC answer, whose trailer has the outcome of the call.
 func (r *Reader) grpcEnded(in *openExchange, s capture.Step, trailer []byte) {
 	x := in.X
 	x.Trailer, _ = capture.ParseFields(trailer)
@@ -146,8 +147,8 @@ func (ob *observer) grpcAnswered(in *openExchange, s capture.Step) {
 	ob.takeAnswer(in, s, &a, place, text)
 }
 
-// grpcFailed observes what a call over gRPC has failed with: as its answer, or after the messages of a stream as one
-// event more.
+// grpcFailed observes the error of a gRPC call: as its answer, or as an additional event after the messages of a
+// stream.
 func (ob *observer) grpcFailed(in *openExchange, s capture.Step, status *grpc.Status) {
 	x := in.X
 	a := a2a.ReadStatus(&x.Call, status)

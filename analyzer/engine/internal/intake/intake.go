@@ -20,7 +20,7 @@ type Reader struct {
 	spare   []*openExchange // for new exchanges: structs of ended ones
 	done    []uint64        // the exchanges that the current step closed
 	now     time.Time       // the latest instant of a step
-	pauses  []time.Time     // the value of now at the end of each recording that another one followed
+	pauses  []time.Time     // the value of now at the end of each recording that was followed by another
 }
 
 // NewReader returns a reader that counts with the counter. Start must be called before the first step.
@@ -117,6 +117,6 @@ func (r *Reader) faultMade(in *openExchange, what string) {
 	}
 	in.made = made
 	hides := in.made.hides() || in.made.ends()
-	r.missed = r.missed || hides // it is unknown whether the agent received it, or useless
+	r.missed = r.missed || hides // whether the agent received it is unknown or irrelevant
 	r.dispatcher.Fault(&in.Case, hides)
 }

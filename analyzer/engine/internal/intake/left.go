@@ -23,7 +23,7 @@ func (in *openExchange) clientGone(at time.Duration) bool {
 }
 
 // toldByHead reports whether the client left after a head that shows the outcome of the call, so that it did not need
-// the body: an error, or the success of a call that returns nothing.
+// the body: an error, or the success of a call without a result.
 func (in *openExchange) toldByHead() bool {
 	x := in.X
 	if !x.Answered || x.Stream != nil || x.Call.Binding == a2a.GRPC || in.client.Side == "" || in.headAt < 0 ||
@@ -45,8 +45,8 @@ func (in *openExchange) outcomeOfHead() analysis.Outcome {
 	return analysis.Outcome{Succeeded: true}
 }
 
-// toldTooLate reports whether the answer showed the outcome of the call when the client may have left. A body that had
-// been sent to the client completely before is not late, whenever it ended.
+// toldTooLate reports whether the client may have left before the answer showed the outcome of the call. A body that
+// had been sent to the client completely before is not late, whenever it ended.
 func (in *openExchange) toldTooLate(c *capture.Closed) bool {
 	if !in.X.Outcome.Known() || !in.clientGone(in.toldAt) || in.toldBefore() {
 		return false
@@ -60,7 +60,7 @@ func (in *openExchange) toldBefore() bool {
 	return in.X.Stream == nil && in.X.Ended && in.response.Size > 0 && in.client.Response >= in.response.Size
 }
 
-// outcomeOfLate returns the outcome of a call whose answer came when the client may have left.
+// outcomeOfLate returns the outcome of a call whose client may have left before the answer came.
 func (in *openExchange) outcomeOfLate(c *capture.Closed) analysis.Outcome {
 	if in.client.Left() || c.Fault != nil && !in.X.Ended {
 		return analysis.Outcome{Failure: analysis.ClientLeft}
@@ -69,7 +69,7 @@ func (in *openExchange) outcomeOfLate(c *capture.Closed) analysis.Outcome {
 	return analysis.Outcome{}
 }
 
-// leftEarly reports whether the client left a stream before it had sent all that a client waits for.
+// leftEarly reports whether the client left a stream before the stream had sent everything that a client waits for.
 func (in *openExchange) leftEarly(c *capture.Closed) bool {
 	s := in.X.Stream
 	if s == nil || c.Fault == nil || c.Fault.Side != "client" || notPassedOn(c.Fault) {

@@ -6,11 +6,11 @@ import (
 	"a2atap/proxy/neighbor"
 )
 
-// Bounds of what is read of calls that are not A2A. They are not judged, so nothing is missing beyond them.
+// Bounds for reading calls that are not A2A. These calls are not judged, so data beyond the bounds is not missing.
 const (
 	neighborRoom = 64 << 10      // bytes of text and arguments of one answer
 	neighborBody = 4 << 20       // bytes of a body that is gathered
-	neighborHold = maxBodies / 2 // bytes that may be held when more of one is gathered: the rest is for A2A
+	neighborHold = maxBodies / 2 // held bytes beyond which no more of such a call is gathered: the rest is for A2A
 )
 
 // meet recognizes a call that is not A2A, and reports whether the exchange is one.

@@ -292,7 +292,7 @@ func (ob *observer) takeEvent(in *openExchange, o *analysis.Observation) {
 	ob.answerDone(in, o)
 }
 
-// answered records the outcome of a call, and if it was refused because of its credentials, whether it had any.
+// answered records the outcome of a call, and if the call was refused because of its credentials, whether it had any.
 func (ob *observer) answered(in *openExchange, o *analysis.Observation) {
 	in.answered(o)
 	if isCall(in.X) && o.RefusesCredentials() {
@@ -301,7 +301,7 @@ func (ob *observer) answered(in *openExchange, o *analysis.Observation) {
 }
 
 // outcome observes the contents of an answer or an event again, now as the outcome of the request. It uses the dialects
-// of the request, whatever those of the answer are.
+// of the request instead of the answer's.
 func (ob *observer) outcome(in *openExchange, o *analysis.Observation, as analysis.Kinds) {
 	kind, dialects := o.Kind, o.Dialects
 	in.spoken = dialects
@@ -310,11 +310,11 @@ func (ob *observer) outcome(in *openExchange, o *analysis.Observation, as analys
 	o.Kind, o.Dialects = kind, dialects
 }
 
-// maxErrorData bounds the bytes that are stored of an event of type "error" that is not an A2A event.
+// maxErrorData bounds the stored bytes of an event of type "error" that is not an A2A event.
 const maxErrorData = 256
 
-// keepsAlive reports whether an event has a type of its own and no A2A content: a "ping" that keeps a connection open,
-// for example. A2A does not cover such types.
+// keepsAlive reports whether an event has a custom type and no A2A content, such as a "ping" that keeps a connection
+// open. A2A does not define such types.
 func keepsAlive(ev *analysis.Event, a *a2a.Answer) bool {
 	kind := string(ev.Fields.Type)
 	if kind == "" || kind == "message" || a.IsEnvelope || a.Err != nil {
@@ -353,8 +353,8 @@ func (ob *observer) streamEnded(in *openExchange, s capture.Step, end analysis.S
 	ob.observe(in, o)
 }
 
-// undelivered observes a notification whose receiver has not answered, and never will. A broken request counts as one
-// if it went to an address that was made for an agent's notifications.
+// undelivered observes a notification whose receiver has not answered, and never will. A broken request counts as a
+// notification if it went to an address that was made for an agent's notifications.
 func (ob *observer) undelivered(in *openExchange, s capture.Step) {
 	x := in.X
 	switch {

@@ -24,7 +24,7 @@ type observer struct {
 	part       analysis.Observation // of the object in it
 	partOf     *openExchange        // the exchange that the object belongs to
 	visits     int                  // objects of the same text so far
-	read       a2a.Answer           // the last one that was decoded
+	read       a2a.Answer           // the last decoded one
 }
 
 // Hooks are callbacks that receive results or provide facts. Each may be nil.
@@ -32,7 +32,7 @@ type Hooks struct {
 	Ended []func(summary.Summary)                 // of each exchange that has ended, or is open at the end
 	Event func(summary.Event)                     // of each event with A2A content
 	Late  func(seq uint64, f capture.Fact)        // of each fact about an exchange that has ended
-	Card  func(*analysis.Observation)             // of each card that an agent has shown, when it is known
+	Card  func(*analysis.Observation)             // for each card that an agent has shown, once it is known
 	Known func(agentURL, target string) a2a.Known // about a request URL, instead of what was seen here
 	Kept  func() analysis.Kept                    // by other programs, in the whole capture
 

@@ -45,7 +45,7 @@ func (in *openExchange) finalOutcome(closed *capture.Closed) analysis.Outcome {
 	return analysis.Outcome{Failure: analysis.NoProtocol}
 }
 
-// deliveryOutcome returns the outcome of a notification: its receiver accepts it by a status 2xx, whatever follows.
+// deliveryOutcome returns the outcome of a notification: its receiver accepts it with a status 2xx, whatever follows.
 func (in *openExchange) deliveryOutcome(f *capture.TransportFault) analysis.Outcome {
 	switch status := in.gathered.Status; {
 	case status >= 200 && status < 300:
@@ -58,7 +58,7 @@ func (in *openExchange) deliveryOutcome(f *capture.TransportFault) analysis.Outc
 	return analysis.Outcome{}
 }
 
-// ended reports whether the agent has ended an answer, over gRPC with a trailer that says how the call came out.
+// ended reports whether the agent has ended an answer; over gRPC, with a trailer that has the outcome of the call.
 func (in *openExchange) ended() bool {
 	if !in.X.Ended || in.X.Call.Binding != a2a.GRPC || !grpc.IsMedia(in.X.Response.Fields.Get("Content-Type")) {
 		return in.X.Ended
@@ -67,7 +67,7 @@ func (in *openExchange) ended() bool {
 	return told
 }
 
-// answeredWhole reports whether a stream has sent all that its client waits for, however it ended.
+// answeredWhole reports whether a stream has sent everything that its client waits for, however it ended.
 func (in *openExchange) answeredWhole() bool {
 	return in.X.Outcome.Succeeded && in.X.Stream != nil && in.X.Stream.Over
 }
@@ -158,8 +158,8 @@ func outcomeOf(o *analysis.Observation) analysis.Outcome {
 }
 
 // answersCall reports whether a response with a result has the id of the call, by which the client matches them
-// (JSON-RPC 2.0 §5); null is for errors alone. It accepts anything that is not a response, events without an id, which
-// 0.1 agents send, and calls whose own id is invalid.
+// (JSON-RPC 2.0 §5); a null id is only for errors. It returns true for anything that is not a response, for events
+// without an id, which 0.1 agents send, and for calls whose own id is invalid.
 func answersCall(o *analysis.Observation) bool {
 	asked, got := o.Exchange.Call.ID, o.Answer.ID
 	switch {
@@ -218,7 +218,7 @@ func batchOutcome(x *analysis.Exchange, a *a2a.Answer) analysis.Outcome {
 	return first
 }
 
-// batchError returns the error that refuses a batch as a whole; it does not exist in other answers.
+// batchError returns the error that refuses a whole batch; for other answers, a Value that does not exist.
 func batchError(x *analysis.Exchange, a *a2a.Answer) a2a.Value {
 	if x.Call.Batch == nil || a.Doc.Root.Kind() != a2a.Object {
 		return a2a.Value{}
@@ -227,7 +227,7 @@ func batchError(x *analysis.Exchange, a *a2a.Answer) a2a.Value {
 }
 
 // membersOf returns the outcome of each call of a batch; a response has the id of its call (JSON-RPC 2.0 §6). It
-// returns none for notifications, or if the answer is not a batch.
+// returns no outcomes for notifications, or if the answer is not a batch.
 func membersOf(x *analysis.Exchange, a *a2a.Answer) []summary.Member {
 	if x.Call.Batch == nil || a.Doc.Root.Kind() != a2a.Array {
 		return nil

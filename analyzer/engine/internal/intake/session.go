@@ -79,8 +79,8 @@ func (all *sessions) leave(in *openExchange) {
 	}
 }
 
-// onStream reads an event of a stream that an MCP client listens to. It reports whether the event is the result of a
-// request of the session.
+// onStream handles an event of an MCP client's stream. It reports whether the event is the result of a request of the
+// session.
 func (r *Reader) onStream(in *openExchange, e *capture.Event, s *capture.Step) bool {
 	if s.Parsed == nil || s.Parsed.Fields == nil {
 		s.Parsed = &capture.Parsed{Fields: new(e.Fields())}
@@ -119,7 +119,7 @@ func (r *Reader) onStream(in *openExchange, e *capture.Event, s *capture.Step) b
 	return true
 }
 
-// waits reports whether the end of an exchange has to wait for its result.
+// waits reports whether the end of an exchange must wait for its result.
 func (r *Reader) waits(in *openExchange, s capture.Step, c capture.Closed) bool {
 	if in.result.session != nil && in.gathered.Status == 202 && c.Fault == nil && !c.Interrupted && in.result.closing == nil {
 		in.result.closing, in.result.closed = &s, c

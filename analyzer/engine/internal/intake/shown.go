@@ -9,7 +9,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Bounds of the cards that are not parsed again while they do not change.
+// Bounds for cards that are not parsed again while they are unchanged.
 const (
 	maxShownCards = 64
 	maxShownCard  = 64 << 10 // bytes of each
@@ -37,7 +37,7 @@ func (s *shownCards) readAnswer(x *analysis.Exchange, text []byte) *a2a.Doc {
 	}
 	shown, _ := s.byAddress.Get(x.Address)
 	if shown == nil || !bytes.Equal(shown.text, text) {
-		shown = &shownCard{text: bytes.Clone(text)} // not the block of a capture that holds it
+		shown = &shownCard{text: bytes.Clone(text)} // a copy, not the block of a capture that contains it
 		shown.doc = parsed(shown.text)
 		s.byAddress.Put(x.Address, shown)
 	}

@@ -127,7 +127,7 @@ func (r *Reader) step(s capture.Step) {
 	}
 }
 
-// ofAnswer reports whether a step has to wait until the request is known. The end of the exchange does not wait: no
+// ofAnswer reports whether a step must wait until the request is known. The end of the exchange need not wait: no
 // request comes after it.
 func ofAnswer(what capture.What) bool {
 	switch what.(type) {
@@ -346,7 +346,7 @@ func (r *Reader) inOrder() iter.Seq[*openExchange] {
 	}
 }
 
-// Summaries calls f with each exchange that is not over and wanted by its number, as far as it has come, in order.
+// Summaries calls f with the current state of each open exchange whose number wanted accepts, in order.
 func (r *Reader) Summaries(wanted func(seq uint64) bool, f func(summary.Summary)) {
 	for in := range r.inOrder() {
 		if wanted(in.X.Seq) {

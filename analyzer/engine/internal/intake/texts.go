@@ -2,18 +2,18 @@ package intake
 
 import "hash/maphash"
 
-// sharedTexts makes equal ids that come within a short time one string: much that is remembered of a task names it, and
-// each name would have a copy of its own.
+// sharedTexts makes equal ids within a short time share one string: much of the remembered state names a task, and each
+// name would otherwise be a separate copy.
 type sharedTexts struct {
 	lately [4096]sharedText // each at the place of its hash
 }
 
 type sharedText struct {
-	hash uint64 // of the text, which is not looked at where this is another one
+	hash uint64 // of the text, which is compared only if the hashes are equal
 	text string
 }
 
-// maxShared is the length up to which ids are shared, so that what lately holds is bounded: half a megabyte.
+// maxShared is the maximum length of a shared id. It bounds the memory of lately to half a megabyte.
 const maxShared = 128
 
 var textSeed = maphash.MakeSeed()

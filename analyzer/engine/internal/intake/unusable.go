@@ -8,8 +8,9 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// unusable returns why a client cannot use the card that it asked for: it says that it speaks another generation of the
-// protocol than all interfaces that the card offers. It is empty where either of them says nothing.
+// unusable returns why a client cannot use the card that it requested: the client identifies itself as a different
+// generation of the protocol than all interfaces of the card. It returns "" if either side does not identify its
+// generation.
 func unusable(x *analysis.Exchange, offered a2a.Dialects) string {
 	speaks, by := speaks(x.Request.Fields)
 	if !speaks.Apart(offered) {
@@ -33,8 +34,8 @@ func offered(card *a2a.Card) (all a2a.Dialects) {
 // An A2A SDK names itself with its version, which begins with the protocol's: "a2a-sdk/0.3.26".
 var sdk = regexp.MustCompile(`(?i)(?:^|[ @(])(a2a[-_.](?:[\w.-]*/)?[\w.-]*/v?((?:0\.[123]|1\.0))(?:\.[\w.+-]*)?)(?:$|[ ;)])`)
 
-// speaks returns what a client says of the dialects that it speaks, and where it does: in A2A-Version, which versions
-// since 1.0 have; else in the name that extensions had before 1.0; else in the name of its SDK.
+// speaks returns the dialects that a client claims to speak, and where it claims them: in A2A-Version, which exists
+// since 1.0; or else by the name that the extensions header had before 1.0; or else in the name of its SDK.
 func speaks(fields capture.Fields) (in a2a.Dialects, by string) {
 	if version := fields.Get("A2A-Version"); version != "" {
 		return a2a.VersionDialects(version), "A2A-Version " + analysis.Clip(version)

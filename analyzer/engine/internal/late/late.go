@@ -48,7 +48,7 @@ func New(reader *intake.Reader, dispatcher *dispatch.Dispatcher, counter *tally.
 	}
 }
 
-// Card takes a card that an agent has shown in the current step. An extended card is for one client.
+// Card handles a card that an agent has shown in the current step. An extended card is for one client.
 func (j *Judge) Card(o *analysis.Observation) {
 	if o.Exchange.Call.Operation == a2a.GetCard && o.Body != nil {
 		kept := *o
@@ -56,7 +56,8 @@ func (j *Judge) Card(o *analysis.Observation) {
 	}
 }
 
-// Step takes a step after the engine, and its findings. It returns them, together with the findings due to a late card.
+// Step handles a step after the engine, with its findings. It returns them, together with the findings due to a late
+// card.
 func (j *Judge) Step(s capture.Step, found []analysis.Finding) []analysis.Finding {
 	j.mark(found)
 	c := j.reader.Case(s.Seq)
@@ -103,8 +104,8 @@ func (j *Judge) mark(found []analysis.Finding) {
 	}
 }
 
-// over handles the end of an exchange: an agent that cannot be reached, or whose recorder was killed, may be a
-// different one when it is back.
+// over handles the end of an exchange. An agent that cannot be reached, or whose recorder was killed, may be a
+// different agent afterwards.
 func (j *Judge) over(x *analysis.Exchange, c *capture.Closed) {
 	status := x.Response.Status
 	switch {

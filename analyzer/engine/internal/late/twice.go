@@ -24,7 +24,7 @@ func (s *session) beside(missed bool) session {
 	return session{reader, dispatcher, counter}
 }
 
-// take checks a step. Its result is valid until the next one.
+// take checks a step. Its result is valid until the next step.
 func (s *session) take(step capture.Step) []analysis.Finding {
 	s.reader.Step(step)
 	return s.dispatcher.Findings(s.reader.Case)
@@ -72,7 +72,7 @@ func (t *twice) shows(s capture.Step) []analysis.Finding {
 	return found
 }
 
-// isNew reports whether a finding is not made without the card. A finding that says more, or has the true severity,
+// isNew reports whether a finding is made only with the card. A finding that says more, or has the true severity,
 // replaces the one made without the card.
 func (t *twice) isNew(f *analysis.Finding) bool {
 	for i := range t.told {
@@ -110,8 +110,8 @@ func (t *twice) settle() {
 	}
 }
 
-// fetchOf returns the steps of a card fetch that precedes everything else, by a client that does not exist. So no
-// client is checked against a card that it had not read.
+// fetchOf returns the steps of a card fetch that precedes everything else, by an invented client. So no client is
+// checked against a card that it had not read.
 func fetchOf(card *analysis.Observation) []capture.Step {
 	x := card.Exchange
 	request := x.Request

@@ -19,8 +19,8 @@ const (
 	maxBytes      = 4 << 20 // of all of them
 )
 
-// maxLateness is how long before its card an exchange may have begun to be checked against it. Over a longer time, the
-// agent may have been replaced.
+// maxLateness is the maximum time between the start of an exchange and its late card. Over a longer time, the agent may
+// have been replaced.
 const maxLateness = time.Hour
 
 // waiting has the traffic of agents whose card is unknown.
@@ -38,7 +38,7 @@ type uncarded struct {
 	holed     bool // some of it no longer waits
 }
 
-// An exchange is one that waits for a card.
+// An exchange waits for a card.
 type exchange struct {
 	address string
 	began   time.Time
@@ -80,7 +80,7 @@ func (w *waiting) begin(x *analysis.Exchange) {
 	}
 }
 
-// old returns the exchanges that began too long ago, if it has been that long since the first one.
+// old returns the exchanges that began too long ago, if the first one did.
 func (a *uncarded) old(now time.Time) map[uint64]*exchange {
 	if len(a.steps) == 0 || !a.exchanges[a.steps[0].Seq].tooOld(now) {
 		return nil
@@ -142,7 +142,7 @@ func (w *waiting) forget(name string) {
 	}
 }
 
-// forgetOldest forgets the least recently called agent, unless that is the current one.
+// forgetOldest forgets the least recently called agent, except the current one.
 func (w *waiting) forgetOldest(but *uncarded) {
 	for name, a := range w.agents.All() {
 		if a != but {
@@ -169,7 +169,7 @@ func (w *waiting) drop(a *uncarded, these map[uint64]*exchange) {
 	}
 }
 
-// owned returns a step with its own copy of bytes: those of a capture share a block.
+// owned returns a step with its own copy of bytes, since the steps of a capture share a block.
 func owned(s capture.Step) capture.Step {
 	s.Parsed, s.Keys = nil, nil
 	switch what := s.What.(type) {

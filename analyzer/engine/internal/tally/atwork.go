@@ -25,7 +25,7 @@ type atWork struct {
 type job struct {
 	task         string
 	begun, last  uint64    // by the clock; last is 0 if the task was not seen at work
-	first, ended time.Time // of its statuses: of the first at work, and of the newest; zero if they have none
+	first, ended time.Time // of its statuses: the first at work, and the newest; zero if unknown
 	rests        bool      // it has ended, or waits for the client
 	counted      bool
 }
@@ -59,7 +59,7 @@ func (w *atWork) asked(x *analysis.Exchange) {
 func (w *atWork) over(exchange uint64) { delete(w.sending, exchange) }
 
 // seen records that a task was seen in a state. It returns how many more tasks are now known to have been at work while
-// another one was, on the same link.
+// another task on the same link was.
 func (w *atWork) seen(x *analysis.Exchange, seen *analysis.TaskObservation) int {
 	w.clock++
 	works := seen.State.Active() || seen.Event && !seen.State.Known()

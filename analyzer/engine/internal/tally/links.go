@@ -7,8 +7,8 @@ import (
 	"a2atap/analyzer/judgment"
 )
 
-// Bounds of the counts by link. A report has a row for each link. Clients choose their names, a new one in each request
-// if they like, and users of a forward proxy choose the names of agents.
+// Bounds of the counts by link. A report has a row for each link. Clients choose their names, possibly a new one for
+// each request, and users of a forward proxy choose the names of agents.
 const (
 	maxLinks    = 1000      // that are counted separately
 	maxAgents   = 1000      // that are named
@@ -16,7 +16,7 @@ const (
 	maxProved   = 1_000_000 // further ones with one
 )
 
-// linkNames are the links that are counted separately, and the agents that are named: the first ones that were noted.
+// linkNames are the links that are counted separately, and the agents that are named: the first ones noted.
 type linkNames struct {
 	named  map[analysis.Link]bool
 	agents map[string]bool
@@ -24,7 +24,7 @@ type linkNames struct {
 	last, lastCounted analysis.Link // the last lookup and its result; zero before the first
 }
 
-// note registers a link. Call it in the order of the record, so that each part of a capture names the same links.
+// note registers a link. Call it in the order of the recording, so that each part of a capture names the same links.
 func (n *linkNames) note(l analysis.Link) {
 	if n.named[l] {
 		return
@@ -60,7 +60,7 @@ func (n *linkNames) lookUp(l analysis.Link) analysis.Link {
 }
 
 // linkCalls counts the outcomes of calls for each link. A link has its own count if it is one of the named links, or
-// while none of its calls has succeeded, which the verdict has to report.
+// while none of its calls has succeeded, since the verdict must report such links.
 type linkCalls struct {
 	names    *linkNames
 	byLink   map[analysis.Link]*judgment.Calls

@@ -22,12 +22,12 @@ type Counter struct {
 	calls    linkCalls
 	agents   agents
 	account  judgment.Account
-	byLane   map[lane][]count // for each counted lane, one for each rule
+	byLane   map[lane][]count // for each counted lane, the counts by rule
 	lastLane lane             // the lane of the last lookup
 	last     []count          // nil before the first
 }
 
-// A lane is one kind of traffic on a link: its notifications, or all else.
+// A lane is one kind of traffic on a link: its notifications, or everything else.
 type lane struct {
 	link          analysis.Link
 	notifications bool
@@ -59,7 +59,7 @@ func New(rules []*analysis.Rule) *Counter {
 // Beside returns a counter for the same rules that has counted nothing yet.
 func (c *Counter) Beside() *Counter { return New(c.rules) }
 
-// Note registers a link. Call it in the order of the record, so that each part of a capture counts the same links
+// Note registers a link. Call it in the order of the recording, so that each part of a capture counts the same links
 // separately.
 func (c *Counter) Note(l analysis.Link) { c.links.note(l) }
 
@@ -183,7 +183,7 @@ func (c *Counter) Total() judgment.Counts {
 }
 
 // Coverage returns, for each rule and link, how often the rule applied and was broken: in the order of the rules, then
-// of the links, the notifications of a link last. Rules that never applied on a link are not in it.
+// of the links, the notifications of a link last. It omits rules that never applied on a link.
 func (c *Counter) Coverage() []judgment.Coverage {
 	lanes := slices.SortedFunc(maps.Keys(c.byLane), lane.compare)
 	var list []judgment.Coverage

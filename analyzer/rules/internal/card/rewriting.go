@@ -75,10 +75,10 @@ var cardOriginRewritten = &analysis.Rule{
 	Side:   a2a.Nobody,
 	Cites:  rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
 	Stands: "0.1.0:171 0.2.5:165 0.3.0:types:332 1.0.1:proto:337",
-	Doc: `The agent is recorded at one origin (scheme, host and port), and its card names another one, such as
-localhost for 127.0.0.1. That is not forbidden. But some clients compare the two as texts and refuse such a card, send
-no credentials or cookies to the other origin, or are blocked by a browser's rules. Behind the tap they see one
-origin, since it replaces the URLs in the card: what works here may fail without it.`,
+	Doc: `The agent is recorded at one origin (scheme, host and port), and its card names another one, such as localhost
+for 127.0.0.1. That is not forbidden. But some clients compare the two as texts and refuse such a card, send no
+credentials or cookies to the other origin, or are blocked by a browser's rules. Behind the tap such clients see one
+origin, since the tap replaces the URLs in the card: a client that works here may fail without the tap.`,
 	Fix: `Write the origin into the card at which clients fetch it, or give the card's origin to clients and to record
 --agent. With record --no-rewrite a client gets the original card: if it fails then, this is the cause.`,
 	Silent: `Cards that were not rewritten, as through the forward proxy, since clients received them unchanged;

@@ -141,9 +141,9 @@ var artifactPartsNonempty = &analysis.Rule{
 	Doc: `An artifact has at least one part. Without any it is an empty result, and clients that read the first part
 fail.`,
 	Fix: `Leave the artifact out until it has content. To close one, send the last piece with lastChunk.`,
-	Silent: `In 0.3, whose text does not require a part, events with lastChunk. Everywhere else in 0.3, in events with
-lastChunk of another version, in 0.2 unless the card names a version up to 0.2.5, and before 1.0 over HTTP+JSON, the
-finding is a note.`,
+	Silent: `Events with lastChunk in 0.3, whose text does not require a part. The finding is a note in other objects of
+0.3, in events with lastChunk of another version, in 0.2 unless the card names a version up to 0.2.5, and before 1.0
+over HTTP+JSON.`,
 	Check: func(p *analysis.Pass) {
 		worst := analysis.Error
 		if isLastChunk(p) {

@@ -218,9 +218,9 @@ var outputModeAccepted = &analysis.Rule{
 although the task appears to have succeeded.`,
 	Fix: `Check acceptedOutputModes before choosing a format. Convert the output, or answer
 ContentTypeNotSupportedError (-32005) if the agent cannot.`,
-	Silent: `Parts that declare no media type, messages of a status or a history, requests without
-acceptedOutputModes. Parameters of types do not count, and short names such as "text" match every subtype. Before 1.0,
-where no sentence requires the agent to honor the list, the finding is a note.`,
+	Silent: `Parts that declare no media type, messages of a status or a history, requests without acceptedOutputModes.
+Parameters of media types are ignored, and short names such as "text" match every subtype. Before 1.0, where no sentence
+requires the agent to honor the list, the finding is a note.`,
 	Check: func(p *analysis.Pass) {
 		if p.Entity.In != a2a.InArtifact && p.Entity.In != a2a.InResult || !p.Exchange.Call.Operation.Sends() {
 			return

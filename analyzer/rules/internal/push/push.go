@@ -141,13 +141,13 @@ var pushSupportedButRefused = &analysis.Rule{
 not know the method. A client that chose the agent for this capability finds out only when it needs it.`,
 	Fix: `Set capabilities.pushNotifications to false in the card, or configure the store and the sender that push
 needs.`,
-	Silent: `Agents whose card was not seen, or whose cards disagree. Calls that are not about push: only operations
-on configs count and, since 0.2, messages with a config. Errors whose text names credentials or an extension. The
-oldest agents answered messages with that code when their store was full. An unknown method counts in the versions
-that the card declares for this URL, and before 1.0 only if a config is set or read, the other methods came later, and
-if the card tells 0.1 from later versions, or a call shows it.
-HTTP statuses 404, 405 and 501 count only for the declared path of an interface where other calls succeed, and a 404
-only if its text is not about the task or the config.`,
+	Silent: `Agents whose card was not seen, or whose cards disagree. Calls that are not about push: only operations on
+configs count and, since 0.2, messages with a config. Errors whose text names credentials or an extension. The oldest
+agents answered messages with that code when their store was full. An unknown method counts only in the versions that
+the card declares for this URL. Before 1.0 it counts only for setting and reading a config, since the other methods came
+later, and only if the card or a call distinguishes 0.1 from later versions. HTTP statuses 404, 405 and 501 count only
+for the declared path of an interface where other calls succeed, and a 404 only if its text is not about the task or the
+config.`,
 	Check: func(p *analysis.Pass) {
 		if p.Answer == nil || p.Answer.Err == nil || !refusesPush(p) ||
 			answer.Names(p.Answer.Err, answer.Authentication, answer.Extension) {

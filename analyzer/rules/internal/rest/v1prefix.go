@@ -22,9 +22,9 @@ have such paths, or take "v1" for the name of a tenant. In 0.2 and 0.3 all route
 accept them without it.`,
 	Fix: `Send to the interface's URL plus the route: without /v1 between them in 1.0, with it before.`,
 	Silent: `Requests whose version is unknown, and interfaces whose URL itself ends in /v1. For 1.0: agents that
-declare an earlier version under the same URL, or a tenant named v1. Before 1.0: agents that declare 1.0 under the
-same URL, and calls that are refused for their path, which other rules report; the finding is a warning, since the
-agent accepts the path. For both: URLs that no card names. It is reported once per URL and client.`,
+declare an earlier version under the same URL, or a tenant named v1. Before 1.0: agents that declare 1.0 under the same
+URL, and calls that are refused for their path, which other rules report; the finding is a warning, since the agent
+accepts the path. In all versions: URLs that no card names. It is reported once per URL and client.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		call := &x.Call

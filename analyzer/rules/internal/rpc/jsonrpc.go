@@ -320,9 +320,9 @@ var rpcNotificationAnswered = &analysis.Rule{
 	Doc: `A request without the member id is a notification: the client expects no answer, and cannot match one
 without an id. An agent that executes such a call and answers it does not check the id at all.`,
 	Fix: `Answer a request without id with no body (status 202 or 204), or refuse it with -32600 and a null id.`,
-	Silent: `Errors -32600 and -32602 without their own id, since the schemas since 0.2.2 require an id; errors that
-may be sent before the body is read (401, 403, 404, 405, 413, 415, 429 and the like); requests and errors that are
-wrong in another respect too.`,
+	Silent: `Errors -32600, and errors -32602 whose id is missing or null, since the schemas since 0.2.2 require an id
+in requests; errors that may be sent before the body is read (401, 403, 404, 405, 413, 415, 429 and the like); requests
+and errors that are wrong in another respect too.`,
 	Covers: []string{"rpc-response-id-present"},
 	Check: func(p *analysis.Pass) {
 		if p.Kind == analysis.EventSeen && !rule.OpensStream(p) || !notifies(p) {

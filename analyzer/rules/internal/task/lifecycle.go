@@ -221,7 +221,8 @@ var stateLookupDiffers = &analysis.Rule{
 look in different places: different operations, different routes, or different processes.`,
 	Fix: `Compare the two calls. If only one operation fails, make it look tasks up as GetTask does. If the same
 operation fails now and then, make all processes of the agent share their tasks, and store a task before you show it.`,
-	Silent: `The same cases as state-unknown-task-known. The finding is reported when the recording ends.`,
+	Silent: `The same cases as for state-unknown-task-known, except tasks that another call finds. The finding is reported
+when the recording ends.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind != analysis.TaskMissed {
 			lookedUp(p)

@@ -97,8 +97,8 @@ var equivResultSame = &analysis.Rule{
 the result depends on how the client asks.`,
 	Fix: `Keep tasks in one store for all bindings, and write each answer from the same object.`,
 	Silent: `Tasks that have not ended; other clients, credentials, versions or history lengths; the order of members,
-omitted defaults, metadata, links, times; the history, unless the client says how much of it; tasks that also change
-over one binding.`,
+omitted defaults, metadata, links, times; the history, unless the client requests a certain length; tasks that also
+change over one binding.`,
 	Check: func(p *analysis.Pass) {
 		before, part := answer.Of(p).ShownElsewhere(p.Observation)
 		if before == nil || p.RequestMissed() {

@@ -25,11 +25,11 @@ var cardUnavailable = &analysis.Rule{
 they never call the agent.`,
 	Fix: `Serve the card at /.well-known/agent-card.json (before 0.3: /.well-known/agent.json) without any work that
 can fail, preferably from memory. If a client finds the card itself, give it the agent's URL, not the card's.`,
-	Silent: `Refusals because of missing credentials, which card-guarded reports; other statuses below 500; and a 404
-if the host serves a card at another path. Any other 404 is a note: it blames no one, since the client may have tried
-the path of another version, or it blames the client if that has appended the path of a card to the path of a card.
-502, 503 and 504, which gateways send, are a note, and so is a failure after which the card was fetched. The finding
-is reported when the recording ends.`,
+	Silent: `Refusals because of missing credentials, which card-guarded reports; other statuses below 500; and a 404 if
+the host serves a card at another path. Any other 404 is a note. It blames no one, since the client may have tried the
+path of another version; but if the client appended a card's path to a card's path, it blames the client. 502, 503 and
+504, which gateways send, are a note, and so is a failure after which the card was fetched. The finding is reported when
+the recording ends.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind == analysis.CardSeen {
 			if p.Exchange.Call.Operation == a2a.GetCard {
@@ -110,9 +110,9 @@ var cardBelowEndpoint = &analysis.Rule{
 	Cites:    rule.Cite("RFC 8615 §3", rule.Every...),
 	Covers:   []string{"card-unavailable", "dialect-mismatch"},
 	Doc: `The client has read the card at one path, and later appends the well-known path to the URL of an endpoint in
-the card. There is no card at that URL, and the program does not get it.`,
-	Fix: `Fetch the card from where it was found, and store its URL next to the URL of the endpoint: the endpoint's
-URL does not say where the card is.`,
+the card. That URL has no card, so the program does not get one.`,
+	Fix: `Fetch the card from the URL where it was found, and store that URL next to the endpoint's: the endpoint's URL
+does not show where the card is.`,
 	Silent: `Clients that had not read a card of the agent before, and clients that read one afterwards: a client may
 try several places. Paths that are not below an endpoint of the card. The finding is reported when the recording ends.`,
 	Check: func(p *analysis.Pass) {

@@ -198,13 +198,13 @@ something other than JSON where a result is expected. The client gets neither a 
 handle.`,
 	Fix: `Check the log of the agent, or of the gateway in front of it, for the cause. Let the agent catch the
 exceptions of its handlers, and answer with an error object of the binding: in JSON-RPC, code -32603.`,
-	Silent: `The statuses 502, 503 and 504, which gateways send before they reach the agent, blame no one: they are a
-note, and count as failed. A well-formed JSON-RPC call that is refused with status 400 or 422 alone, or at an
-interface of the card with 404, 405 or 415, is a warning: something in front of the agent may have refused it. This
-does not apply to 0.1, nor to streams before 1.0, which HTTP could refuse until 0.2.5. Not reported are other statuses
-from 300 to 499, with which HTTP itself refuses or redirects; and what other rules report: JSON without the form of an
+	Silent: `The statuses 502, 503 and 504, which gateways send before they reach the agent, are a note that blames no
+one; such calls count as failed. A well-formed JSON-RPC call that is refused with status 400 or 422 alone, or at an
+interface of the card with 404, 405 or 415, is a warning: something in front of the agent may have refused it. This does
+not apply to 0.1, nor to streams before 1.0, which HTTP could refuse until 0.2.5. Not reported: other statuses from 300
+to 499, with which HTTP itself refuses or redirects; and answers that other rules report: JSON without the form of an
 answer, JSON that is not well-formed, empty success answers, JSON instead of events, and server-sent events under
-another label. Of answers to one client that differ only in numbers, only the first is reported, with their number.`,
+another label. If several answers to one client differ only in numbers, only the first is reported, with their number.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if p.Answer.IsEnvelope || x.Call.Batch != nil && p.Answer.Doc.Root.Exists() {
@@ -281,15 +281,15 @@ var outcomeAgentGone = &analysis.Rule{
 	Needs:    []*analysis.Tracker{reach.Tracker},
 	Cites:    rule.Cite("RFC 9110 §15.6.3", rule.Every...),
 	Covers:   []string{"outcome-unreachable", "outcome-cut"},
-	Doc: `The agent was reachable at first, and from a certain call on its host refused each connection, or could not
-be found, until the recording ended. The agent has crashed or was stopped. That is critical: the rest of the recording
+	Doc: `The agent was reachable at first. From a certain call on, until the recording ended, its host refused each
+connection or could not be found. The agent has crashed or was stopped. That is critical: the rest of the recording
 shows nothing about the agent.`,
 	Fix: `Check the agent's log for the reason, and the call that was the first to fail: the message names it. Start
 the agent again, and record again.`,
-	Silent: `A single attempt that failed, unless the server had failed before; attempts that may have begun before
-the last answer; agents that accept the last connection, even if they close or reset it, answer too late, show a
-certificate (trusted or not), or answer with TLS; connections that a proxy on the route refuses; hosts that no client
-has called, or asked for a card. The finding is reported when the recording ends.`,
+	Silent: `A single attempt that failed, unless the server had failed before; attempts that may have begun before the
+last answer; agents that accept the last connection, even if they close or reset it, answer too late, show a certificate
+(trusted or not), or answer with TLS; connections that a proxy on the route refuses; hosts that received neither a call
+nor a request for a card. The finding is reported when the recording ends.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind == analysis.CallEnded {
 			passed(p)

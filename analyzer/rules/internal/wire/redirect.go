@@ -22,10 +22,10 @@ var httpRedirectNotFollowed = &analysis.Rule{
 	Doc: `The agent, or the host in front of it, redirects the client to another path, often the same path with or
 without a trailing slash. Many A2A clients do not follow redirects, and their call fails. Other clients need two
 requests for each call.`,
-	Fix: `Answer at the URL that the card names, or put the URL that answers into the card. Turn off "trailing slash"
-redirects, or register the route with and without the slash. Configure the client to follow redirects.
-A Location with the agent's own address leads clients past the recorder: write a path instead, or record with the
-forward proxy, which sees both addresses.`,
+	Fix: `Serve the URL that the card names, or put the URL that is served into the card. Turn off "trailing slash"
+redirects, or register the route with and without the slash. Configure the client to follow redirects. A Location with
+the agent's own address leads clients past the recorder: write a path instead, or record with the forward proxy, which
+sees both addresses.`,
 	Silent: `Redirects that the client follows, or whose target it has called in the meantime, and redirects to other
 hosts, where the recording does not show whether the client followed. No one is at fault if no card names the URL. If
 several redirects lead to one URL, only the first is reported, when the recording ends.`,
@@ -67,7 +67,7 @@ var httpRedirectRequestLost = &analysis.Rule{
 	Cites:    rule.Cite("RFC 9110 §15.4", rule.Every...),
 	Doc: `After 301, 302 and 303 HTTP clients request the new URL with GET and drop the body of the request. The call
 never reaches the agent, and the answer to the GET is of no use to the client.`,
-	Fix: `Answer at the URL that the card names. If a redirect is needed, send 307 or 308, which keep the method and the
+	Fix: `Serve the URL that the card names. If a redirect is needed, send 307 or 308, which keep the method and the
 body.`,
 	Silent: `Redirects after which the client did not send a GET.`,
 	Check: func(p *analysis.Pass) {

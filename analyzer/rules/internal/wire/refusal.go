@@ -85,9 +85,9 @@ the agent is broken.`,
 NOT_FOUND) with the reason TASK_NOT_FOUND.`,
 	Silent: `Errors whose text does not say that a task is not found, unless the agent has just reported this task as
 not found and now blames the parameters; errors about something else that is not found: a method, a config, a context,
-an agent, a task that the message refers to; sends of 0.1, which create the task; refusals because of credentials,
-rate or size; gRPC statuses that mean something other than a wrong request or a broken agent. Before 1.0, whose codes
-are only recommended, the finding is a warning, and over gRPC there is none.`,
+an agent, a task that the message refers to; sends of 0.1, which create the task; refusals because of credentials, rate
+or size; gRPC statuses that mean something other than a wrong request or a broken agent. Before 1.0, whose codes are
+only recommended, the finding is a warning; over gRPC before 1.0, nothing is reported.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if p.Answer == nil || p.Answer.Err == nil || !p.Answer.Err.Value.Exists() || !namesTask(p) ||

@@ -60,10 +60,10 @@ var workflowFailureHidden = &analysis.Rule{
 and shows nothing that it did not show before: neither a person nor a program can know that something is missing.`,
 	Fix: `Say in the task's status message or in an artifact what could not be done. If the task is useless without
 it, let it fail.`,
-	Silent: `Tasks that show anything new since the call, be it text, data, a file or metadata, since that may be
-about the failure; output of agents that did not fail is not new. Failures after which any call of the agent
-succeeded, or was not seen to fail; the same message that another agent did not fail at; calls whose cause is only
-likely; tasks with a push config; other ends than completed; recordings with gaps.`,
+	Silent: `Tasks that show any new text, data, file or metadata since the call, since that may be about the failure;
+output of agents that did not fail is not new. Failures that were followed by a successful call of the agent, or by one
+that was not seen to fail; messages that another agent also received and handled; calls whose cause is only likely;
+tasks with a push config; other ends than completed; recordings with gaps.`,
 	Check: func(p *analysis.Pass) {
 		p.Applied()
 		if c := delegation.Of(p); c.Broken {

@@ -120,7 +120,7 @@ func (c *Checker) file(s *segments.Segment) {
 	}
 }
 
-// sums compares what the buckets hold with what the last commit left.
+// sums compares the contents of the buckets with the sums of the last commit.
 func (c *Checker) sums(s *segments.Segment) {
 	st, err := segments.Set([]*segments.Segment{s}).State()
 	if err == nil && st.Summed && st.Tables != s.Found {

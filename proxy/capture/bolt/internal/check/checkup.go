@@ -10,7 +10,7 @@ import (
 // MaxProblems is how many problems a Checkup lists before it only counts them.
 const MaxProblems = 100
 
-// A Checkup is what was looked at in a capture, and what is wrong with it.
+// A Checkup is the result of examining a capture: what was examined, and the problems found.
 type Checkup struct {
 	Files     []File        // the segments, in order
 	Exchanges int           // of the whole capture
@@ -64,7 +64,7 @@ type Checker struct {
 	Ctx context.Context
 	At  func(arrival, last uint64)
 
-	shallow bool // without what bbolt has to say
+	shallow bool // excluding problems that bbolt reports
 
 	state  layout.Totals // as they follow from the steps
 	unsure bool          // how many steps the last block has is not known

@@ -28,7 +28,7 @@ func (c *segmentCheck) wrong(bucket []byte, key, format string, args ...any) {
 	c.Problem(Problem{c.name, string(bucket), key, fmt.Sprintf(format, args...)})
 }
 
-// walk goes through the blocks, and then sees whether the other buckets have more than those ask for.
+// walk checks the blocks, and then whether the other buckets have more entries than the blocks require.
 func (c *segmentCheck) walk(tx *bbolt.Tx) error {
 	before := c.found
 	c.exchanges, c.parts = tx.Bucket(layout.BucketExchanges), tx.Bucket(layout.BucketParts)
@@ -105,7 +105,7 @@ func Count(b *bbolt.Bucket) int {
 	return n
 }
 
-// block checks one block, and that its exchanges know it.
+// block checks one block, and that its exchanges refer to it.
 func (c *segmentCheck) block(b layout.Block) {
 	c.here.Blocks++
 	key := fmt.Sprint(b.First)
@@ -155,8 +155,8 @@ func (c *segmentCheck) step(s *capture.Step) {
 	}
 }
 
-// pair checks that the exchange of a step has a row that leads to the block. here are the exchanges of the block that
-// were seen already.
+// pair checks that the exchange of a step has a row that leads to the block. here has the exchanges of the block that
+// were already checked.
 func (c *segmentCheck) pair(s *capture.Step, first uint64, here map[uint64]bool) {
 	key := fmt.Sprint(s.Seq)
 	v := c.exchanges.Get(layout.Number64(s.Seq))
@@ -190,8 +190,8 @@ func (c *segmentCheck) pair(s *capture.Step, first uint64, here map[uint64]bool)
 	}
 }
 
-// open checks that exactly the exchanges without an end are listed as open; those that came from an earlier segment
-// need no row in this one.
+// open checks that exactly the exchanges without an end are listed as open; exchanges from an earlier segment need no
+// row in this one.
 func (c *segmentCheck) open(open *bbolt.Bucket) {
 	c.here.Open = Count(open)
 	cursor := c.exchanges.Cursor()
@@ -204,7 +204,7 @@ func (c *segmentCheck) open(open *bbolt.Bucket) {
 	}
 }
 
-// index checks that the runs are in order and name exchanges that are there.
+// index checks that the runs are in order and name existing exchanges.
 func (c *segmentCheck) index(index *bbolt.Bucket) error {
 	return index.ForEach(func(k, v []byte) error {
 		if err := layout.Run(v).Check(c.state.Seq); err != nil {
@@ -224,7 +224,7 @@ func runName(k []byte) string {
 	return fmt.Sprintf("%d %d", k[0], binary.BigEndian.Uint64(k[1:]))
 }
 
-// VerifyUnsummed goes through a set of which a segment comes from a program that left no sums.
+// VerifyUnsummed checks a set with a segment from a program that stored no sums.
 func VerifyUnsummed(set segments.Set) error {
 	summed := true
 	for _, s := range set {

@@ -26,8 +26,8 @@ const (
 	soundReaders = 2
 )
 
-// Sound goes through all blocks of a capture, and through what names them. It calls files for each part of that, of
-// about SoundPiece bytes, with what is to be done with the segments.
+// Sound checks all blocks of a capture, and all entries that name them. It calls files for each portion of about
+// SoundPiece bytes, with a function that gets the segments.
 func Sound(ctx context.Context, files func(look func(segments.Set) error) error,
 	progress func(done, total uint64),
 ) error {
@@ -197,8 +197,8 @@ func verifySpans(f io.ReaderAt, spans []span) error {
 	return wrong
 }
 
-// namings are the buckets that name blocks, and how: named is called with each block of an entry. What moves while it is
-// looked at, from the entries behind a key to those before, is looked at there first.
+// namings are the buckets that name blocks, and how: named is called with each block of an entry. If entries can move
+// during the check, from behind a key to before it, the later range is checked first.
 var namings = []struct {
 	bucket []byte
 	moves  []byte // nil if nothing does
@@ -221,7 +221,7 @@ var namings = []struct {
 	}},
 }
 
-// names looks whether the blocks are there that the next rows or parts name.
+// names checks that the blocks that the next rows or parts name exist.
 func (w *soundness) names(set segments.Set) error {
 	if w.segment >= len(set) {
 		w.namesDone = true

@@ -70,7 +70,7 @@ func Seal(room []byte, first uint64, raw []byte) (b Block, after []byte) {
 	return Block{First: first, Value: value[:n:n]}, room[:len(room)+n]
 }
 
-// RoomSize is how much room for blocks is made at once: about what a commit under load takes.
+// RoomSize is how much room for blocks is allocated at once: about the size of a commit under load.
 const RoomSize = 1 << 20
 
 // Unseal returns the encoded steps of a block, in memory of their own.
@@ -82,7 +82,7 @@ func (b Block) Unseal() ([]byte, error) {
 	return raw, nil
 }
 
-// Packed returns the packed steps, if they are what they were.
+// Packed returns the packed steps, after verifying their checksum.
 func (b Block) Packed() ([]byte, error) {
 	if len(b.Value) < BlockHeader {
 		return nil, ErrDamaged
@@ -150,7 +150,7 @@ func Cut(s capture.Step, yield func(capture.Step)) {
 	yield(s)
 }
 
-// cutOff yields the step with a piece of what it carries, and returns it with the rest.
+// cutOff yields the step with a piece of its content, and returns the step with the rest.
 func cutOff(s capture.Step, piece, rest capture.What, yield func(capture.Step)) capture.Step {
 	s.What = piece
 	yield(s)

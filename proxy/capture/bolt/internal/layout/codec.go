@@ -24,16 +24,16 @@ const (
 	tagLost
 )
 
-// lengthSize is the size of the length in front of each step in a block: fixed, so that it can be filled in after the
-// step was written in place.
+// lengthSize is the size of the length in front of each step in a block. The size is fixed, so that the length can be
+// filled in after the step was written in place.
 const lengthSize = 4
 
 // maxStep bounds a step, as weighed by weight, which is more than its encoding takes. The recorder cuts events and
 // heads far below it.
 const maxStep = 32 << 20
 
-// AppendStep appends a step to a block: its length, tag, exchange, offset and content. Its arrival number follows from
-// its place and its keys go to the index, so neither is written. On an error b is returned as it was.
+// AppendStep appends a step to a block: its length, tag, exchange, offset and content. It omits the arrival number,
+// which follows from the step's position, and keys, which are in the index. On an error it returns b unchanged.
 func AppendStep(b []byte, s *capture.Step) ([]byte, error) {
 	if n := Weight(s); n > maxStep {
 		return b, fmt.Errorf("a step of %d bytes is over the limit of %d", n, maxStep)

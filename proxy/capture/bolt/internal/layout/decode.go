@@ -15,8 +15,8 @@ import (
 // ErrDamaged is a decoder's error for bytes that end too early or have impossible values.
 var ErrDamaged = errors.New("the bytes are damaged")
 
-// A Decoder takes values from the front of b, in the order in which an encoder appended them. After its first error it
-// returns zero values, so that callers look at err once, at the end. Bytes of any content are safe.
+// A Decoder decodes values from the front of b, in the order in which an encoder appended them. After its first error
+// it returns zero values, so that callers check err once, at the end. Bytes of any content are safe.
 type Decoder struct {
 	B   []byte
 	own bool // byte slices are copies; otherwise they point into b
@@ -25,7 +25,7 @@ type Decoder struct {
 	Names Names // nil if each text should be a separate string
 }
 
-// Names are texts that occur in step after step, such as names of clients: each is one string for all steps.
+// Names are texts that occur in many steps, such as names of clients: each is one string for all steps.
 type Names map[string]string
 
 // maxNames bounds how many texts are known, and maxName how long each is, in bytes.
@@ -48,8 +48,8 @@ func (n Names) of(b []byte) string {
 	return text
 }
 
-// DecodeStep decodes one step, without the length in front of it. With own its bytes are copies; otherwise they point
-// into b.
+// DecodeStep decodes one step, without the length in front of it. If own is set its bytes are copies; otherwise they
+// point into b.
 func DecodeStep(b []byte, own bool) (capture.Step, error) {
 	d := Decoder{B: b, own: own}
 	return d.Step()

@@ -17,7 +17,7 @@ const (
 	MaxEntryValue = 16 << 20
 )
 
-// PackedGone is the way in which the value of an entry is packed that was removed: it hides one of an earlier segment.
+// PackedGone marks the value of a removed entry, which hides an entry of an earlier segment.
 const PackedGone byte = 2
 
 // SealEntry returns the stored form of an entry: a block's header, then the value. The checksum covers key and value,
@@ -63,7 +63,7 @@ func Gone(sealed []byte) bool { return len(sealed) == BlockHeader && sealed[0] =
 // A KeptEntry is an entry as stored.
 type KeptEntry struct{ Key, Sealed []byte }
 
-// SealAll checks entries that are to be kept and seals them, in memory of their own.
+// SealAll checks entries to be stored and seals them, in newly allocated memory.
 func SealAll(entries []capture.Entry) (sealed []KeptEntry, size int, err error) {
 	sealed = make([]KeptEntry, 0, len(entries))
 	for _, e := range entries {
@@ -84,8 +84,8 @@ func SealAll(entries []capture.Entry) (sealed []KeptEntry, size int, err error) 
 // Weight is about how many bytes an entry takes in memory.
 func (e KeptEntry) Weight() int { return 64 + len(e.Key) + len(e.Sealed) }
 
-// PutEntries stores entries in the order in which they are given. Those that are removed leave a mark only if hide is
-// true: then there may be others with their keys in earlier segments.
+// PutEntries stores entries in the given order. Removed entries leave a mark only if hide is true, because earlier
+// segments may then have entries with the same keys.
 func PutEntries(b *bbolt.Bucket, entries []KeptEntry, hide bool) error {
 	for _, e := range entries {
 		var err error
@@ -101,8 +101,8 @@ func PutEntries(b *bbolt.Bucket, entries []KeptEntry, hide bool) error {
 	return nil
 }
 
-// GetEntries fills in what a bucket has of the keys that are not filled in yet, from the front, until there are more
-// than limit bytes, and returns to which key it came, and the bytes. A bucket that is nil has nothing.
+// GetEntries fills in the values of keys that are not filled in yet, from the front, until they have more than limit
+// bytes. It returns the number of the next key, and the bytes. A nil bucket has no entries.
 func GetEntries(b *bbolt.Bucket, keys, found [][]byte, limit int) (n, size int) {
 	for i, key := range keys {
 		if i > 0 && size >= limit {
@@ -116,11 +116,11 @@ func GetEntries(b *bbolt.Bucket, keys, found [][]byte, limit int) (n, size int) 
 	return len(keys), size
 }
 
-// cloneSealed copies a stored value, and no more of it than it takes to see that it is too long.
+// cloneSealed copies a stored value; of a value that is too long, it copies just enough to show that.
 func cloneSealed(v []byte) []byte { return bytes.Clone(v[:min(len(v), BlockHeader+MaxEntryValue+1)]) }
 
-// ListEntries returns the entries of a bucket from a key on and below another, nil for none, in order, until there are
-// more than limit bytes; and whether it stopped for that.
+// ListEntries returns the entries of a bucket from one key up to, but not including, another, in order, until they have
+// more than limit bytes; a nil key is no limit. It also reports whether the limit stopped it.
 func ListEntries(b *bbolt.Bucket, from, to []byte, limit int) (list []KeptEntry, more bool) {
 	if b == nil {
 		return nil, false

@@ -16,9 +16,9 @@ import (
 // The index is append-only: separate entries in key order would rewrite a page in the middle of the tree for each task,
 // which costs more than storing the exchange.
 //
-// Each commit adds a young run, its entries in order. When there are enough of them, one commit replaces them by one
-// merged run. To find a key is to look into each run that can have it, by halves; there is one run for about a thousand
-// exchanges.
+// Each commit adds a young run, with its entries in order. When there are enough of them, one commit replaces them with
+// one merged run. To find a key, search each run that can contain it by bisection; there is one run for about a
+// thousand exchanges.
 
 // Sizes of the index.
 const (
@@ -146,8 +146,8 @@ func (r Run) Check(last uint64) error {
 	return nil
 }
 
-// FindIn adds to found, which is in order, what a segment's runs have: sequence numbers from seq on, up to limit. It
-// calls rest after every few runs that it has looked at, whose pages need not stay in memory.
+// FindIn adds the results of a segment's runs to found, which is in order: sequence numbers from seq on, up to limit.
+// It calls rest after every few searched runs, whose pages can then be released.
 func FindIn(tx *bbolt.Tx, found []uint64, h KeyHash, seq uint64, limit int, rest func() error) ([]uint64, error) {
 	var runs []Run
 	looked := 0
@@ -169,7 +169,7 @@ func FindIn(tx *bbolt.Tx, found []uint64, h KeyHash, seq uint64, limit int, rest
 			return nil, err
 		}
 	}
-	// Runs overlap only by what was learned late, so a page of a frequent key comes from few of them.
+	// Runs overlap only in keys that were learned late, so a page of a frequent key comes from few runs.
 	slices.SortFunc(runs, func(a, b Run) int { return cmp.Compare(a.lowest(), b.lowest()) })
 	for _, r := range runs {
 		if len(found) == limit && found[limit-1] < r.lowest() {
@@ -212,8 +212,7 @@ func ReadYoung(tx *bbolt.Tx) (y YoungRuns, err error) {
 	return y, nil
 }
 
-// Store writes the entries of a commit after which the state is st, and returns what is young after it. The receiver
-// stays as it is.
+// Store writes the entries of a commit with state st, and returns the young runs after it. The receiver is unchanged.
 func (y YoungRuns) Store(tx *bbolt.Tx, entries []Entry, st *State) (YoungRuns, error) {
 	if len(entries) == 0 {
 		return y, nil

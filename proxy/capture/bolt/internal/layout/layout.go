@@ -47,7 +47,7 @@ var (
 	MetaState   = []byte("state")
 )
 
-// Nothing is the value of keys that say all themselves. It is not nil, which is what an absent key has.
+// Nothing is the value of keys that need no value. It is not nil, which marks an absent key.
 var Nothing = []byte{}
 
 // Sequential is how full pages of buckets are left that only grow at their end.
@@ -107,11 +107,12 @@ func (m *Meta) Put(tx *bbolt.Tx) error {
 	return b.Put(metaAgents, []byte(unverified))
 }
 
-// MaxKeyNames is how many fingerprints of keys a segment keeps, the newest: a recorder may have a new key each time.
+// MaxKeyNames is how many fingerprints of keys a segment keeps, the newest ones: a recorder may have a new key each
+// time.
 const MaxKeyNames = 64
 
-// RecordedAs notes how a recorder treats secrets, with the fingerprint of the key with which it hides them if it has one,
-// and agents, and reports whether that is news.
+// RecordedAs records how a recorder treats secrets, with the fingerprint of its redaction key, if any, and whether it
+// verifies agents. It reports whether this changes the segment.
 func (m *Meta) RecordedAs(secretsKept, insecure bool, key string) bool {
 	kept := secretsKept && !m.SecretsKept
 	m.SecretsKept = m.SecretsKept || kept
@@ -125,8 +126,8 @@ func (m *Meta) RecordedAs(secretsKept, insecure bool, key string) bool {
 	return kept || named || trusting
 }
 
-// ReadFormat returns the format of a segment; 0 if the database has nothing in it yet, which is what a recorder leaves
-// that was killed while it created the file.
+// ReadFormat returns the format of a segment, or 0 for an empty database, as left by a recorder that was killed while
+// creating the file.
 func ReadFormat(tx *bbolt.Tx) (uint64, error) {
 	b := tx.Bucket(BucketMeta)
 	if b == nil {

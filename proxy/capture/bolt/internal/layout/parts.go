@@ -145,18 +145,18 @@ func ReadYoungParts(tx *bbolt.Tx) (y YoungParts, err error) {
 	return y, nil
 }
 
-// Many reports whether so many more parts have the lists merged that could as well stay.
+// Many reports whether this many more parts cause a merge of lists that could as well stay.
 func (y YoungParts) Many(more int) bool {
 	return y.reach(more, mergeParts, mergeLists) && !y.reach(more, mostParts, mostLists)
 }
 
-// reach reports whether there are so many parts or lists, or will be with more of them.
+// reach reports whether this many more parts reach the limit of parts or lists.
 func (y YoungParts) reach(more, parts, lists int) bool {
 	return len(y.parts)+more >= parts || len(y.keys) >= lists
 }
 
-// Store writes the parts of a commit after which the state is st, sorts them, and returns what is young after it. The
-// receiver stays as it is. After each entry rest is called.
+// Store writes the parts of a commit with state st, sorts them, and returns the young lists after it. The receiver is
+// unchanged. It calls rest after each entry.
 func (y YoungParts) Store(tx *bbolt.Tx, parts []Part, st *State, how Merge, rest func()) (YoungParts, error) {
 	all := how == MergeAll && len(y.keys) > 0
 	if len(parts) == 0 && !all {

@@ -51,7 +51,7 @@ func (e *Encoder) beat(b Beat) {
 
 func (d *Decoder) beat() Beat { return Beat{Whole: d.Signed(), Within: time.Duration(d.Signed())} }
 
-// Put writes the state, and what follows from the other entries of the meta bucket, which must be there already.
+// Put writes the state, and values derived from the other entries of the meta bucket, which must already be written.
 func (s *State) Put(tx *bbolt.Tx) error {
 	meta := tx.Bucket(BucketMeta)
 	s.Summed, s.Tables.Meta = true, Table{}

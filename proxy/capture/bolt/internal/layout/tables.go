@@ -10,7 +10,7 @@ import (
 // notes the number of entries of a bucket and the sum of their checksums, which reveals missing, additional and changed
 // entries without reading the blocks.
 
-// A Table is what a bucket of a segment holds.
+// A Table has the number and the sum of a bucket's entries in a segment.
 type Table struct {
 	N   uint64 // entries
 	Sum uint64 // of their entrySums
@@ -19,12 +19,12 @@ type Table struct {
 // Tables has the tables of a segment.
 type Tables struct{ Meta, Rows, Parts, Open, Index Table }
 
-// Add notes an entry with a checksum, and Remove one that is gone.
+// Add counts an entry with a checksum, and Remove a deleted one.
 func (t *Table) Add(sum uint64)    { t.N, t.Sum = t.N+1, t.Sum+sum }
 func (t *Table) Remove(sum uint64) { t.N, t.Sum = t.N-1, t.Sum-sum }
 
-// EntrySum is the checksum of an entry. Sums of them are added up, in which equal damage to two entries does not cancel
-// out as it would if their bits were.
+// EntrySum is the checksum of an entry. Checksums are added, not combined with XOR, in which equal damage to two
+// entries would cancel out.
 func EntrySum(key, value []byte) uint64 {
 	return uint64(crc32.Update(CRC(key), castagnoli, value))
 }

@@ -85,7 +85,7 @@ type metaPage struct {
 	sum      uint64 // of the meta page
 }
 
-// NewestMeta returns what the newer of the two meta pages of a file says; zero if it has none that makes sense.
+// NewestMeta returns the contents of the newer of the two meta pages of a file, or zero if neither is valid.
 func NewestMeta(f io.ReaderAt) (newest metaPage, err error) {
 	var last uint64
 	for at := int64(0); at <= maxPageSize; at = max(minPageSize, 2*at) {
@@ -102,7 +102,8 @@ func NewestMeta(f io.ReaderAt) (newest metaPage, err error) {
 			continue
 		}
 		pageSize := uint64(binary.NativeEndian.Uint32(m[metaPageSizeAt:]))
-		// What was recorded may look like such a page: there are two, and the second has one place.
+		// Recorded data may look like such a page. There are two meta pages, and the second has only one possible
+		// position.
 		if pageSize < minPageSize || pageSize > maxPageSize || at != 0 && uint64(at) != pageSize ||
 			newest.Pages != 0 && pageSize != newest.PageSize {
 			continue
@@ -122,8 +123,8 @@ func NewestMeta(f io.ReaderAt) (newest metaPage, err error) {
 	return newest, nil
 }
 
-// InspectFreelist looks at the list of free pages before bbolt reads it, which makes room for as many as the list
-// claims to have. A file that is only read has no need of the list.
+// InspectFreelist checks the list of free pages before bbolt reads it, since bbolt allocates as much as the list claims
+// to have. A file that is only read does not need the list.
 func InspectFreelist(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -155,8 +156,8 @@ func InspectFreelist(path string) error {
 	return nil
 }
 
-// Freelist returns the position of the freelist in bytes; 0 without one. fits reports whether the list lies within the
-// file, which a commit assumes when it frees the list's pages.
+// Freelist returns the position of the freelist in bytes, or 0 if there is none. fits reports whether the list lies
+// within the file, which a commit assumes when it frees the list's pages.
 func Freelist(f io.ReaderAt) (at int64, fits bool) {
 	m, err := NewestMeta(f)
 	if err != nil || m.freelist == noFreelist {

@@ -16,10 +16,10 @@ import (
 // The database trusts its pages: on a damaged page it panics, loops forever, or finds nothing where something exists. A
 // file is therefore checked here before the database opens it.
 //
-// A page has a header: its own number, its kind, how many elements it has, and by how many pages it is longer than one.
-// Elements of 16 bytes follow. That of a branch: position of the key, its length, and the page that begins with it; of
-// a leaf: flags, position and length of the key, length of the value behind it. Positions count from the element. All
-// is in the machine's own byte order.
+// A page has a header: its own number, its kind, the number of its elements, and the number of additional pages it
+// occupies. Elements of 16 bytes follow. A branch element has the position and length of a key, and the page that
+// begins with it. A leaf element has flags, the position and length of a key, and the length of the value after it.
+// Positions count from the element. Everything is in the machine's own byte order.
 const (
 	PageFlagsAt    = 8
 	PageOverflowAt = 12
@@ -42,7 +42,7 @@ type pager struct {
 	rooms [maxDepth + 1][]byte
 }
 
-// A page is one that was read, from its header on; what is behind data is in the file only.
+// A page is a page that was read, from its header on; bytes after data are only in the file.
 type page struct {
 	id    uint64
 	kind  uint16
@@ -73,7 +73,7 @@ func (p *pager) another() *pager {
 	return &pager{file: p.file, meta: p.meta, used: make([]uint64, len(p.used))}
 }
 
-// join takes over what another pager has met, which must be other pages.
+// join adds the pages that another pager has visited, which must be different ones.
 func (p *pager) join(other *pager) error {
 	for i, met := range other.used {
 		if twice := met & p.used[i]; twice != 0 {
@@ -105,8 +105,8 @@ func (p *pager) claim(id, n uint64) error {
 	return nil
 }
 
-// page reads a page: all of it if whole is true, else only the part in its first page. It uses room if that is large
-// enough, else new memory.
+// page reads a page: all of it if whole is true, otherwise only the part in its first page. It uses room if that is
+// large enough, otherwise new memory.
 func (p *pager) page(id uint64, whole bool, room []byte) (page, error) {
 	if err := p.claim(id, 1); err != nil {
 		return page{}, err
@@ -262,8 +262,8 @@ func (p *pager) walk(pg *page, low, high []byte, depth int, l look) error {
 	return nil
 }
 
-// count is walk for a leaf of which nothing is needed but, unless l.sum is nil, how many entries it has and their sums.
-// It is what opening a large file spends its time in: a million rows.
+// count is walk for a leaf of which only the number of entries, and unless l.sum is nil their sums, are needed. Opening
+// a large file spends most of its time here: a million rows.
 func (p *pager) count(pg *page, low, high []byte, l look) error {
 	before := low
 	first := pg.tableEnd()
@@ -446,7 +446,7 @@ func TakeInventory(file io.ReaderAt, free bool) (inventory, error) {
 		}
 		return nil
 	}
-	// Two halves of about the same size, on two processors: what there is an entry of for each exchange, and the rest.
+	// Two halves of similar size, for two processors: buckets with an entry for each exchange, and the rest.
 	rest, reading := p.another(), p.another()
 	failed := make(chan error, 1)
 	go func() {

@@ -37,8 +37,8 @@ func (b BlockPlace) Read(first uint64) (layout.Block, error) {
 	return layout.Block{First: first, Value: value}, nil
 }
 
-// OpenSalvage finds the blocks of a file: those that the database still leads to and, where it does not lead
-// everywhere, those in all its other pages. What cannot be unpacked is left out.
+// OpenSalvage finds the blocks of a file: those that the database still leads to and, if it is incomplete, those in all
+// other pages. It omits blocks that cannot be unpacked.
 func OpenSalvage(path string) (*Salvage, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -62,7 +62,7 @@ func OpenSalvage(path string) (*Salvage, error) {
 	found, err := p.buckets()
 	s.broken = s.broken || err != nil
 	if value, ok := found[string(layout.BucketMeta)]; ok {
-		_ = p.bucket(value, look{values: true, each: func(_ uint32, k, v []byte) error { // what there is of it
+		_ = p.bucket(value, look{values: true, each: func(_ uint32, k, v []byte) error { // its readable part
 			s.Meta[string(k)] = append([]byte(nil), v...)
 			return nil
 		}})
@@ -130,7 +130,7 @@ func (s *Salvage) leaf(p *pager, pg *page) {
 	}
 }
 
-// take takes a block if it is one. What was found before counts: it is what the database leads to.
+// take adds a page if it is a block. A block that was found earlier takes precedence: the database leads to it.
 func (s *Salvage) take(key []byte, place BlockPlace) {
 	if len(key) != 8 {
 		return

@@ -223,7 +223,7 @@ func (c *client) mark(ctx context.Context) ([]byte, error) {
 	return sum[:], nil
 }
 
-// wait asks again until there is something to say: the recorder answers each few seconds.
+// wait repeats the question until there is news: the recorder answers every few seconds.
 func (c *client) wait(ctx context.Context, from uint64) error {
 	for {
 		_, err := c.call(ctx, Request{Ask: AskWait, From: from})

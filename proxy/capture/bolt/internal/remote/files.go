@@ -14,19 +14,19 @@ import (
 	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
-// readersHold is for how long readers of one process keep the lock of a capture, with calls that overlap or follow one
-// another, until all of them let go of it for a moment in which a recorder can start.
+// readersHold is the maximum time for which the readers of a process keep the lock of a capture with overlapping or
+// consecutive calls. Then all of them release it for a moment in which a recorder can start.
 const readersHold = 50 * time.Millisecond
 
-// After so many bytes of blocks, or calls, the pages are given up that were read, by closing the files where there is no
-// other way: what was read of a file counts as memory of the process while the file is mapped.
+// After this many bytes of blocks, or calls, the pages that were read are released, by closing the files if there is no
+// other way: while a file is mapped, its pages count as memory of the process.
 const (
 	mostRead  = 4 << 20
 	mostCalls = 8
 )
 
-// openFiles are the files of a capture that no recorder has. They stay open between calls, but only locked during one:
-// then it shows whether they are what they were.
+// openFiles are the files of a capture without a recorder. They stay open between calls, but are locked only during a
+// call, which then checks whether they have changed.
 type openFiles struct {
 	Mu       sync.Mutex
 	idle     sync.Cond                    // there are no users
@@ -77,7 +77,7 @@ func (o *Capture) acquire() (segments.Set, error) {
 	return f.Set, nil
 }
 
-// giveWay waits until all have let go of the files for a moment, when they were held long enough.
+// giveWay waits until all calls have released the files for a moment, if they were held long enough.
 func (f *openFiles) giveWay() {
 	for f.users > 0 && time.Since(f.since) > readersHold {
 		f.idle.Wait()
@@ -96,7 +96,7 @@ func (f *openFiles) giveWay() {
 	}
 }
 
-// unchanged locks the files that are open, and reports whether they are the capture, as it was.
+// unchanged locks the open files, and reports whether they are still the unchanged capture.
 func (f *openFiles) unchanged() bool {
 	if f.Set == nil || !segments.CanUnlock {
 		return false
@@ -189,8 +189,8 @@ func (f *openFiles) close() error {
 	return errors.Join(errs...)
 }
 
-// Open opens the segments, next to other readers, but for those that are open already and were not written since. The
-// first and the last are what a recorder locks when it starts, so they must be let go soon.
+// Open opens the segments for reading alongside other readers, except those that are already open and unchanged. The
+// first and the last are the ones that a recorder locks when it starts, so they must be released soon.
 func (o *Capture) Open() (segments.Set, error) {
 	f := &o.Opened
 	paths, err := segments.Paths(o.path)
@@ -239,7 +239,7 @@ func (o *Capture) Open() (segments.Set, error) {
 	return set, nil
 }
 
-// reuse returns a segment that is open, if it is as it was, and takes it out of the list.
+// reuse returns an open segment, if it is unchanged, and removes it from the list.
 func (o *Capture) reuse(open map[string]*segments.Segment, path string) (*segments.Segment, error) {
 	s := open[path]
 	if s == nil {
@@ -253,7 +253,7 @@ func (o *Capture) reuse(open map[string]*segments.Segment, path string) (*segmen
 	return s, nil
 }
 
-// segment opens one file. It returns nil for a segment in which nothing was written yet.
+// segment opens one file. It returns nil for a segment that is still empty.
 func (o *Capture) segment(path string) (*segments.Segment, error) {
 	s, err := segments.OpenToRead(path)
 	if errors.Is(err, pages.ErrEmpty) && path != o.path {

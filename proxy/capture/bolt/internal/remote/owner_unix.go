@@ -13,7 +13,7 @@ const NoFileModes = false
 
 func ownedByUser(info fs.FileInfo) bool { return owner(info) == os.Geteuid() }
 
-// owner returns the user to whom a file belongs, -1 if that is not known.
+// owner returns the user to whom a file belongs, or -1 if unknown.
 func owner(info fs.FileInfo) int {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(stat.Uid)

@@ -24,12 +24,12 @@ const (
 	heldPause   = 10 * time.Millisecond
 )
 
-// startLooks is how often a recorder looks for a moment in which no reader has the files: for three seconds, and longer
-// on a machine that is so busy that its looks are rarer.
+// startLooks is how many times a recorder tries to get the files from readers: for three seconds, and longer on a
+// machine so busy that its attempts are rarer.
 const startLooks = 100
 
-// Capture is the access of a process that is not the recorder. For each call it uses the files or, while a
-// recorder holds them, the recorder's socket.
+// Capture is the access of a process that is not the recorder. Each call uses the files or, while a recorder holds
+// them, the recorder's socket.
 type Capture struct {
 	path string
 
@@ -55,7 +55,7 @@ func New(path string) *Capture {
 	return o
 }
 
-// verified is what a file was found to be when it was in a state.
+// verified is the state of a file when it was last verified, and the result.
 type verified struct {
 	file    fs.FileInfo
 	looked  segments.FileState
@@ -142,7 +142,7 @@ func (o *Capture) Close() error {
 	return o.Opened.close()
 }
 
-// verify verifies a segment, unless its file is as it was when that was last done.
+// verify verifies a segment, unless its file has not changed since the last time.
 func (o *Capture) verify(s *segments.Segment) error {
 	file, err := s.Read.Stat()
 	if err != nil {
@@ -274,7 +274,8 @@ func (o *Capture) Wait(ctx context.Context, from uint64) error {
 		func(c *client) error { return c.wait(ctx, from) })
 }
 
-// HeldBy says who has a capture, as far as that is known. cause is why the holder could not be asked.
+// HeldBy returns an error that names the process with the capture, as far as known. cause is why the holder could not
+// be asked.
 func HeldBy(path string, cause error) error {
 	if h, err := AskHolder(path); err == nil {
 		if errors.Is(cause, errOtherVersion) {
@@ -288,13 +289,13 @@ func HeldBy(path string, cause error) error {
 }
 
 // An Access is how a Reader reaches a capture: in this process, in the files, or through the recorder's socket. Each
-// call answers a page and holds nothing afterwards; what it returns belongs to the caller. Limits in bytes are of
-// stored blocks and are passed by at most one block; every call makes progress.
+// call returns a page and holds nothing afterwards; the result belongs to the caller. Limits in bytes count stored
+// blocks and are exceeded by at most one block; every call makes progress.
 type Access interface {
 	Info(ctx context.Context) (capture.Info, error)
 
-	// blocks returns consecutive blocks, beginning with the one that holds arrival number from, and the last arrival
-	// number that the capture has. No blocks means that from is beyond it.
+	// blocks returns consecutive blocks, beginning with the one that contains arrival number from, and the last arrival
+	// number of the capture. No blocks means that from is beyond it.
 	Blocks(ctx context.Context, from uint64, limit int) (found []layout.Block, last uint64, err error)
 
 	// fetch returns the blocks with the given first arrival numbers, or as many of them, from the front, as fit.
@@ -306,11 +307,11 @@ type Access interface {
 	// find returns sequence numbers from seq on that the index has for a key, in order, up to limit.
 	Find(ctx context.Context, key layout.KeyHash, seq uint64, limit int) ([]uint64, error)
 
-	// kept returns what is stored of keys, nil where there is nothing, or of as many of them, from the front, as fit.
+	// kept returns the stored values of keys, nil for missing ones, or as many from the front as fit.
 	Kept(ctx context.Context, keys [][]byte, limit int) ([][]byte, error)
 
 	// KeptRange returns the stored entries from one key up to, but not including, another, in order; a nil bound is no
-	// limit. It omits removed entries. It returns the key to continue from, nil if there are no more entries.
+	// limit. It omits removed entries. It returns the key to continue from, or nil if there are no more entries.
 	KeptRange(ctx context.Context, from, to []byte, limit int) (found []layout.KeptEntry, next []byte, err error)
 
 	// Mark implements Reader.Mark.
@@ -323,8 +324,8 @@ type Access interface {
 	Wait(ctx context.Context, from uint64) error
 }
 
-// Sizes of the pages in which a Reader reads: large enough that what a page costs to ask for does not count, small
-// enough that no read transaction or socket write is long.
+// Sizes of the pages in which a Reader reads: large enough that the cost of a request is negligible, and small enough
+// that no read transaction or socket write is long.
 const (
 	PageBytes     = 1 << 20
 	PageExchanges = 256

@@ -50,7 +50,7 @@ type replacement struct {
 	size    int                // of them
 }
 
-// patiently calls fn until it does not find the capture held, for a while. A recorder is not waited for.
+// patiently retries fn for a while if the capture is held by readers. It does not wait for a recorder.
 func (r *replacement) patiently(fn func() error) error {
 	deadline := time.Now().Add(HeldTimeout)
 	for {
@@ -90,7 +90,7 @@ func (r *replacement) begin() (err error) {
 		}
 	}()
 	r.hidden = nil
-	// First as every reader does, who sees whether all is there and in order.
+	// First this opens the capture as a reader, which checks that it is complete and in order.
 	var all []foundFile
 	err = r.access.Files(func(set segments.Set) error {
 		for _, s := range set {
@@ -123,7 +123,7 @@ func (r *replacement) begin() (err error) {
 		r.set = append(r.set, s)
 	}
 	for _, s := range r.set {
-		if s.Format < layout.FormatReading { // else there is room for it, and earlier programs still read the rest
+		if s.Format < layout.FormatReading { // otherwise there is room for it, and earlier programs can still read the rest
 			if err := UpgradeSegment(s, r.access.path, 0); err != nil {
 				return err
 			}
@@ -233,7 +233,7 @@ func (r *replacement) hide(path string) error {
 	}), s.DB.Close())
 }
 
-// put takes entries over, and stores those that wait when there are enough.
+// put adds entries, and stores the waiting ones when there are enough.
 func (r *replacement) put(entries ...capture.Entry) error {
 	sealed, size, err := layout.SealAll(entries)
 	if err != nil {
@@ -267,7 +267,7 @@ func (r *replacement) update(fn func(tx *bbolt.Tx) error) error {
 	return errors.Join(err, r.letGo())
 }
 
-// take locks the files, which must be what they were.
+// take locks the files, which must be unchanged.
 func (r *replacement) take() error {
 	if !segments.CanUnlock {
 		return nil

@@ -17,8 +17,8 @@ import (
 // maxReaders bounds the connections that a recorder serves at once; one more waits in the system's queue.
 const maxReaders = 256
 
-// A Server answers other processes that read what is being recorded. Each connection has a goroutine; it copies a page
-// out of the store and then writes it, so a reader that is slow or stuck holds nothing but its own page.
+// A Server answers other processes that read a growing recording. Each connection has a goroutine; it copies a page out
+// of the store and then writes it, so a slow or stuck reader holds only its own page.
 type Server struct {
 	access   Access
 	listener *net.UnixListener
@@ -86,7 +86,7 @@ func (s *Server) accept() {
 	}
 }
 
-// keep notes a connection so that close finds it. It reports false when close has been there already.
+// keep registers a connection so that close finds it. It returns false after close.
 func (s *Server) keep(conn net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

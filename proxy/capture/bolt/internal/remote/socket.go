@@ -64,8 +64,8 @@ func PrivateFolders() []string {
 	return append(folders, filepath.Join(os.TempDir(), "a2atap-"+strconv.Itoa(os.Getuid())))
 }
 
-// Trusted refuses a socket in a private folder that is not private: in a folder that all may write, such as the
-// system's temporary one, anybody could have put it there.
+// Trusted refuses a socket in a shared folder that is not private: in a folder that everyone may write, such as the
+// system's temporary one, anyone could have put it there.
 func Trusted(address string) error {
 	folder := filepath.Dir(address)
 	for _, private := range PrivateFolders() {
@@ -96,7 +96,7 @@ func trustedSocket(path, address string) error {
 	return nil
 }
 
-// isOfRecorder reports whether a socket can be that of the recorder of a capture: it belongs to the user, or to the owner of
+// isOfRecorder reports whether a socket can belong to the recorder of a capture: its owner is the user, or the owner of
 // the capture.
 func isOfRecorder(capture, socket fs.FileInfo) bool {
 	return socket.Mode()&fs.ModeSocket != 0 && (ownedByUser(socket) || capture != nil && owner(capture) == owner(socket))
@@ -113,8 +113,8 @@ func checkPrivate(folder string) error {
 	return nil
 }
 
-// listen opens the recorder's socket at the first place where that works, and returns the place. A socket that a killed
-// recorder left there is replaced: the caller holds the capture's lock, so no other recorder can be alive.
+// listen opens the recorder's socket at the first place that works, and returns the place. It replaces a socket that a
+// killed recorder left there: the caller holds the capture's lock, so no other recorder can be alive.
 func listen(path string) (*net.UnixListener, string, error) {
 	var errs []error
 	for _, address := range socketPaths(path) {
@@ -163,8 +163,8 @@ func ListenAt(address string) (*net.UnixListener, error) {
 	return l, nil
 }
 
-// replaceSocket moves a socket into place. What is there goes only if it is a socket: a file of the user's that happens
-// to have the name stays.
+// replaceSocket moves a socket into place. It replaces only a socket: a user's file that happens to have the same name
+// stays.
 func replaceSocket(temporary, address string) error {
 	if info, err := os.Lstat(address); err == nil && info.Mode()&fs.ModeSocket == 0 {
 		return fmt.Errorf("%s exists, and is not a recorder's socket; move it", address)

@@ -14,9 +14,9 @@ import (
 	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
-// removeStale removes the sockets that killed recorders left: those of the capture at path, of other captures next to
-// it, and in private folders. Sockets with a running recorder stay, and so do all that may belong to other programs. It
-// is best effort; leftover sockets do no harm.
+// removeStale removes sockets of killed recorders: those of the capture at path, of other captures next to it, and in
+// private folders. It keeps sockets with a running recorder, and all that may belong to other programs. It is best
+// effort; leftover sockets do no harm.
 func removeStale(path, mine string) {
 	folder := filepath.Dir(absolute(path))
 	if names, err := segments.NamesIn(folder); err == nil {
@@ -47,7 +47,7 @@ func isHex(s string) bool {
 	return err == nil
 }
 
-// isCaptureFile reports whether a file is a capture, or was one as far as its name says.
+// isCaptureFile reports whether a file is a capture, or was one, judging by its name.
 func isCaptureFile(path string) bool {
 	err := pages.Inspect(path)
 	return err == nil || errors.Is(err, fs.ErrNotExist) && strings.HasSuffix(path, ".a2atap")

@@ -12,13 +12,13 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Upgrades bring a segment from one format to the next: the first from format 1 to 2, and so on. There is one less than
-// there are formats. Each is one transaction, so that a segment is always in one format or in the other.
+// Upgrades convert a segment from one format to the next: the first from format 1 to 2, and so on. There is one fewer
+// than there are formats. Each is one transaction, so that a segment is always in exactly one format.
 //
-// A format, once released, is never changed: a capture of each stays in testdata, and a test that reads it.
+// A format, once released, never changes: testdata has a capture of each, with a test that reads it.
 var Upgrades = []func(tx *bbolt.Tx) error{forgetKey, addReading, nothingToDo}
 
-// addReading is the upgrade from format 2: there is room for what is worked out from the capture.
+// addReading is the upgrade from format 2: it adds the bucket for stored results.
 func addReading(tx *bbolt.Tx) error {
 	_, err := tx.CreateBucketIfNotExists(layout.BucketReading)
 	return err
@@ -27,8 +27,8 @@ func addReading(tx *bbolt.Tx) error {
 // nothingToDo is the upgrade from format 3, in which no part of an exchange is in a list.
 func nothingToDo(*bbolt.Tx) error { return nil }
 
-// UpgradeSegment brings a segment that load found to be of an earlier format to the present one. Segments are to be
-// continued from segmentSize on; path is the capture's.
+// UpgradeSegment upgrades a segment, which load found to be of an earlier format, to the current one. Segments continue
+// in a new file from segmentSize on; path is the capture's.
 func UpgradeSegment(s *segments.Segment, path string, segmentSize int64) error {
 	if s.DB.IsReadOnly() {
 		if err := s.DB.Close(); err != nil {
@@ -88,8 +88,8 @@ func Upgrade(db *segments.DB, steps []func(tx *bbolt.Tx) error) error {
 	}
 }
 
-// OpenExclusive opens a segment for writing, or creates it. When another process has it, it waits a moment, since
-// readers let go of it soon; but not when a recorder answers. path is the capture's.
+// OpenExclusive opens a segment for writing, or creates it. If readers have it, it waits a moment, since they release
+// it soon, but it does not wait for a recorder that answers. path is the capture's.
 func OpenExclusive(s *segments.Segment, path string, segmentSize int64) error {
 	for looks := 1; ; looks++ {
 		err := s.TryExclusive(segmentSize)
@@ -106,8 +106,8 @@ func OpenExclusive(s *segments.Segment, path string, segmentSize int64) error {
 	}
 }
 
-// forgetKey is the upgrade from format 1: the key with which secrets were hidden is no longer in the capture. What was
-// hidden with it has placeholders that name no key.
+// forgetKey is the upgrade from format 1: it removes the key that hid secrets. The placeholders of these secrets name
+// no key.
 func forgetKey(tx *bbolt.Tx) error {
 	return errors.Join(tx.Bucket(layout.BucketMeta).Delete(layout.MetaKey), tx.Bucket(layout.BucketMeta).Put(layout.MetaKeys, layout.Nothing))
 }

@@ -14,9 +14,9 @@ import (
 	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
-// The protocol on a recorder's socket: frames of a big-endian length of four bytes and a body. The reader sends a
-// request, the recorder one answer, and so on; a connection that says hello first learns whom it talks to. Numbers and
-// strings are as in the steps of the file. docs/capture-format.md has it in outline.
+// The protocol on a recorder's socket: frames with a big-endian length of four bytes and a body. The reader sends a
+// request and the recorder one answer, repeatedly; a connection that begins with hello learns who the recorder is.
+// Numbers and strings are as in the steps of the file. docs/capture-format.md has an outline.
 const (
 	WireVersion = 3
 	MaxRequest  = 64 << 10
@@ -38,7 +38,7 @@ const (
 	askMark
 )
 
-// lastAsk is the last ask of this version, which the answer to hello names. A recorder that names none knows those up
+// lastAsk is the last ask of this version, which the answer to hello names. A recorder that names none supports asks up
 // to AskWait.
 const lastAsk = askMark
 
@@ -253,7 +253,7 @@ func (d *decoder) numbers() []uint64 {
 	return list
 }
 
-// count takes the length of a list whose elements have at least one byte each: one that cannot be true allocates
+// count decodes the length of a list whose elements have at least one byte each. An impossible length allocates
 // nothing.
 func (d *decoder) count() int {
 	n := d.Number()
@@ -286,11 +286,11 @@ func ReadFrame(r io.Reader, limit int) ([]byte, error) {
 	return body, err
 }
 
-// Times on the socket. A reader that does not take an answer is disconnected; it asks again, or goes to the file, when
-// it comes back.
+// Time limits on the socket. A reader that does not receive an answer is disconnected; it asks again, or uses the file,
+// when it comes back.
 const (
 	dialTimeout  = time.Second
 	writeTimeout = 30 * time.Second
 	closeTimeout = 250 * time.Millisecond
-	waitRound    = 5 * time.Second // after which AskWait gets answerNotYet, so that a reader that left shows
+	waitRound    = 5 * time.Second // after which AskWait gets answerNotYet, so that the recorder notices a reader that left
 )

@@ -26,7 +26,7 @@ type DB struct {
 	once    sync.Once
 	faulted chan struct{} // closed when cause is set
 	cause   error
-	last    int // the number of the last transaction that was committed; 0 if that is not known
+	last    int // the number of the last committed transaction; 0 if unknown
 }
 
 // ErrPanicked means that bbolt panicked or faulted.
@@ -60,7 +60,7 @@ func OpenDB(path string, o bbolt.Options) (*DB, error) {
 	return db, nil
 }
 
-// View runs fn in a read transaction. It holds up the growth of the file, so fn copies what it needs and returns.
+// View runs fn in a read transaction. The file cannot grow during it, so fn copies what it needs and returns.
 func (db *DB) View(fn func(tx *bbolt.Tx) error) error {
 	tx, err := db.begin(false)
 	if err != nil {
@@ -70,8 +70,8 @@ func (db *DB) View(fn func(tx *bbolt.Tx) error) error {
 	return cmp.Or(err, db.apart(tx.Rollback))
 }
 
-// Update runs fn in a transaction that is committed if fn returns nil, and else changes nothing. The file grows in
-// proportion to its size. One goroutine at a time may call it.
+// Update runs fn in a transaction that is committed if fn returns nil, and otherwise changes nothing. The file grows in
+// proportion to its size. Only one goroutine may call it at a time.
 func (db *DB) Update(fn func(tx *bbolt.Tx) error) error {
 	tx, err := db.begin(true)
 	if err != nil {
@@ -111,7 +111,7 @@ func (db *DB) overwritten() error {
 	return db.guarded(func() error { panic("it was overwritten") })
 }
 
-// commitLook is how often it is looked what becomes of a commit that takes long.
+// commitLook is how often a slow commit is checked for a fault.
 const commitLook = 100 * time.Millisecond
 
 // commit commits a transaction. If the freelist is overwritten meanwhile, bbolt may free four billion pages, which
@@ -179,10 +179,10 @@ func (db *DB) Fault() error {
 	}
 }
 
-// Sync writes to the disk what was written without that.
+// Sync writes earlier unsynced writes to disk.
 func (db *DB) Sync() error { return db.apart(db.bolt.Sync) }
 
-// IsReadOnly reports whether the database was opened to be read.
+// IsReadOnly reports whether the database was opened read-only.
 func (db *DB) IsReadOnly() bool { return db.bolt.IsReadOnly() }
 
 // Info returns where the file is mapped, and the size of its pages.
@@ -191,8 +191,8 @@ func (db *DB) Info() *bbolt.Info { return db.bolt.Info() }
 // faultPatience is how long a running call may continue after the database faulted elsewhere.
 const faultPatience = 100 * time.Millisecond
 
-// apart runs fn, which may wait for locks of the database, in a goroutine, which is given up when another call has
-// faulted and fn does not return soon after.
+// apart runs fn, which may wait for locks of the database, in a goroutine. It abandons that goroutine if another call
+// has faulted and fn does not return soon afterwards.
 func (db *DB) apart(fn func() error) error {
 	if err := db.Fault(); err != nil {
 		return err
@@ -224,8 +224,8 @@ func (db *DB) guarded(fn func() error) error {
 	return err
 }
 
-// guard turns a panic in bbolt, which is how it answers pages that make no sense, into an error; likewise a fault in
-// the mapped file, which is how the system answers reading past the end of a file that was truncated meanwhile.
+// guard turns a panic in bbolt, its reaction to invalid pages, into an error. It does the same for a fault in the
+// mapped file, the system's reaction to reading past the end of a file that was truncated.
 func guard(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

@@ -9,13 +9,13 @@ import (
 // CanDrop reports that DropPages works.
 const CanDrop = true
 
-// DropPages unmaps the pages that reading has mapped. They stay in the system's cache, and come back when they are read
-// again.
+// DropPages unmaps the pages that reading has mapped. They stay in the system's cache, and are mapped again when they
+// are read.
 func DropPages(db *DB) error {
 	return db.View(func(tx *bbolt.Tx) error { return dropPages(db, tx) })
 }
 
-// dropPages does that within a transaction, which keeps the map where it is.
+// dropPages is DropPages within a transaction, which keeps the map in place.
 func dropPages(db *DB, tx *bbolt.Tx) error {
 	_, _, errno := syscall.Syscall(syscall.SYS_MADVISE, db.Info().Data, uintptr(tx.Size()), syscall.MADV_DONTNEED)
 	if errno != 0 {

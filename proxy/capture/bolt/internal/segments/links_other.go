@@ -4,5 +4,5 @@ package segments
 
 import "io/fs"
 
-// links returns how many names a file has: on such systems a file that is open cannot be deleted.
+// links returns how many names a file has: on these systems an open file cannot be deleted.
 func links(fs.FileInfo) uint64 { return 1 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// ReadersPause is the moment for which readers let go of a file, so that a recorder can start.
+// ReadersPause is how long readers release a file, so that a recorder can start.
 const ReadersPause = time.Millisecond
 
-// ErrLocked means that another process has the file open for writing, or reads it while this one wants to write.
+// ErrLocked means that another process has the file open for writing, or reads it while this process needs to write.
 var ErrLocked = errors.New("held by another process")

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// CanUnlock reports that the lock of an open file can be released and taken again: it is the same lock that the
-// database takes.
+// CanUnlock reports that the lock of an open file can be released and taken again: the database uses the same lock.
 const CanUnlock = true
 
 func lockShared(f *os.File) error { return flock(f, syscall.LOCK_SH) }
@@ -37,7 +36,7 @@ const (
 	lockPause    = ReadersPause / 4
 )
 
-// AwaitExclusive takes the lock of a file that is to be written, if readers let go of it soon.
+// AwaitExclusive locks a file for writing, if readers release it soon.
 func AwaitExclusive(f *os.File) {
 	for end := time.Now().Add(lockPatience); errors.Is(LockExclusive(f), ErrLocked) && time.Now().Before(end); {
 		time.Sleep(lockPause)

@@ -30,7 +30,7 @@ type Places struct {
 // MaxPlaced bounds the blocks in one result of Locate, beyond those of its first exchange.
 const MaxPlaced = 1 << 16
 
-// Info describes the capture. A recorder has it if live is true, which lost in addition what more says.
+// Info describes the capture. live means that a recorder has it; more has additional losses of that recorder.
 func (set Set) Info(live bool, more layout.Unreported) (capture.Info, error) {
 	st, err := set.State()
 	if !live {
@@ -52,8 +52,8 @@ func (set Set) Info(live bool, more layout.Unreported) (capture.Info, error) {
 	return info, err
 }
 
-// Blocks returns consecutive blocks, beginning with the one that holds arrival number from, and the last arrival number.
-// They have limit bytes together, or one block more.
+// Blocks returns consecutive blocks, beginning with the one that contains arrival number from, and the last arrival
+// number. Together they have at most limit bytes, or one block more.
 func (set Set) Blocks(from uint64, limit int) (found []layout.Block, last uint64, err error) {
 	st, err := set.State()
 	if err != nil || from > st.Arrival {
@@ -147,8 +147,8 @@ func (set Set) Locate(seq uint64, limit int) (Places, error) {
 			return answer, err
 		}
 	}
-	// Each segment gave its first rows from seq on, so the first of all of them are complete. The sort is stable: parts
-	// of one exchange stay in the order of the segments, which is the order of arrival.
+	// Each segment returned its first rows from seq on, so the first rows of the merged result are complete. The sort
+	// is stable: parts of one exchange stay in the order of the segments, which is the order of arrival.
 	slices.SortStableFunc(rows, func(a, b rowPlace) int { return cmp.Compare(a.seq, b.seq) })
 	placed := 0
 	for _, r := range rows {
@@ -241,7 +241,7 @@ func (set Set) Kept(keys [][]byte, limit int) ([][]byte, error) {
 	return found, nil
 }
 
-// Shelf calls fn with the bucket of what is kept in a segment; nil if it has none, as before format 3.
+// Shelf calls fn with a segment's bucket of stored results, or with nil if it has none, as before format 3.
 func (s *Segment) Shelf(fn func(b *bbolt.Bucket)) error {
 	if s.ReadingErr != nil {
 		return s.ReadingErr
@@ -253,7 +253,7 @@ func (s *Segment) Shelf(fn func(b *bbolt.Bucket)) error {
 }
 
 // KeptRange returns the stored entries from one key up to, but not including, another, in order; a nil bound is no
-// limit. It also returns the key to continue from, nil if there are no more entries.
+// limit. It also returns the key to continue from, or nil if there are no more entries.
 func (set Set) KeptRange(from, to []byte, limit int) (found []layout.KeptEntry, next []byte, err error) {
 	lists, more := make([][]layout.KeptEntry, len(set)), make([]bool, len(set))
 	each := max(limit/len(set), 1)
@@ -276,9 +276,9 @@ func (set Set) KeptRange(from, to []byte, limit int) (found []layout.KeptEntry, 
 	return slices.DeleteFunc(merged, func(e layout.KeptEntry) bool { return layout.Gone(e.Sealed) }), next, nil
 }
 
-// Mark is made of what follows from the steps alone, however they are divided among segments: the sums of tables that
-// have no entries of their own for a segment, and the last block. A recorder may commit meanwhile: what changes then is
-// read at once.
+// Mark depends only on the steps, however they are divided among segments: it covers the sums of tables that have no
+// separate entries for a segment, and the last block. A recorder may commit in the meantime, so changing data is read
+// at once.
 func (set Set) Mark() ([]byte, error) {
 	e := layout.Encoder{B: append([]byte("a2atap mark 1\x00"), set[0].Meta.Capture[:]...)}
 	var all layout.Tables

@@ -22,19 +22,19 @@ import (
 	"a2atap/proxy/capture/bolt/internal/pages"
 )
 
-// A Segment is one file of a capture: the file that the user named, or one that continues it. Every segment is a
-// database of the same layout; numbers run on from one to the next.
+// A Segment is one file of a capture: the file that the user named, or one that continues it. All segments have the
+// same layout, and numbers continue from one to the next.
 type Segment struct {
 	Path   string
 	DB     *DB
 	File   *os.File // of the database; nil if it is only read
 	Read   *os.File // of a database that is only read
-	Locked bool     // if so: no other process can write to it now
-	Open   error    // why others than the user may open its file; nil if they may not
+	Locked bool     // if so, no other process can write to it now
+	Open   error    // why users other than the owner may open its file, or nil
 	Looked FileState
 	Format uint64
 	Meta   layout.Meta
-	Found  layout.Tables // what was in its file when it was opened
+	Found  layout.Tables // the state of its file when it was opened
 	Summed bool          // and the state said it
 
 	ReadingErr error // what is wrong with the pages of the reading
@@ -86,7 +86,7 @@ func Paths(path string) ([]string, error) {
 	return paths, nil
 }
 
-// NamesIn lists a folder. The folder is read, rather than asked for one name after another, so that a gap shows.
+// NamesIn lists a folder. It reads the folder instead of probing one name after another, so that a gap is noticed.
 func NamesIn(folder string) ([]string, error) {
 	f, err := os.Open(folder)
 	if errors.Is(err, os.ErrNotExist) {
@@ -112,7 +112,7 @@ func (s *Segment) Load() (blank bool, err error) {
 	return blank, err
 }
 
-// Belongs reports whether the segment is number n of the capture that first begins.
+// Belongs reports whether the segment is number n of the capture that begins with first.
 func (s *Segment) Belongs(first *Segment, n uint64) error {
 	if s.Meta.Segment != n {
 		if n == 1 {
@@ -128,7 +128,7 @@ func (s *Segment) Belongs(first *Segment, n uint64) error {
 	return nil
 }
 
-// Create makes the buckets of a new segment and writes its description and beginning. open are the exchanges that
+// Create creates the buckets of a new segment and writes its description and beginning. open has the exchanges that
 // continue in it.
 func (s *Segment) Create(m layout.Meta, st *layout.State, open []uint64) error {
 	err := s.DB.Update(func(tx *bbolt.Tx) error {
@@ -155,7 +155,7 @@ func (s *Segment) Create(m layout.Meta, st *layout.State, open []uint64) error {
 	return nil
 }
 
-// SyncFolder makes a new file's name survive a loss of power. Not all systems can do that; the file is good without it.
+// SyncFolder makes a new file's name survive a power loss. Not all systems support that; the file works without it.
 func SyncFolder(folder string) {
 	if f, err := os.Open(folder); err == nil {
 		f.Sync()
@@ -163,14 +163,14 @@ func SyncFolder(folder string) {
 	}
 }
 
-// A Set is a capture's segments, opened, in order; at least one. Its methods read, each in short transactions,
-// and may run concurrently; they are what Reader is built on.
+// A Set has a capture's open segments in order; at least one. Its methods read in short transactions, and may run
+// concurrently. Reader is built on them.
 type Set []*Segment
 
 // Last returns the segment that is written, or would be.
 func (set Set) Last() *Segment { return set[len(set)-1] }
 
-// Fault returns why one of the databases is left alone; nil if none is.
+// Fault returns why one of the databases is no longer used, or nil.
 func (set Set) Fault() error {
 	for _, s := range set {
 		if s.DB != nil && s.DB.Fault() != nil {
@@ -199,14 +199,14 @@ func (s *Segment) handle() *os.File {
 	return s.Read
 }
 
-// A FileState is what a file was when it was looked through.
+// A FileState is the state of a file when it was inspected.
 type FileState struct {
 	size  int64
 	wrote time.Time
-	Metas [2][pages.PageMetaSize]byte // what its meta pages say
+	Metas [2][pages.PageMetaSize]byte // the contents of its meta pages
 }
 
-// LookAt returns the state of an open file, and reports whether that still is the one with the segment's name.
+// LookAt returns the state of an open file, and reports whether the segment's name still refers to it.
 func (s *Segment) LookAt() (st FileState, there bool, err error) {
 	own, err := s.handle().Stat()
 	if err != nil {
@@ -235,7 +235,7 @@ func (s *Segment) pageSize() (n int, err error) {
 	return n, err
 }
 
-// Take locks a released file again, and reports whether it was neither written to nor replaced meanwhile.
+// Take locks a released file again, and reports whether it was neither written to nor replaced in the meantime.
 func (s *Segment) Take() (same bool, err error) {
 	if !CanUnlock {
 		return true, nil
@@ -289,7 +289,7 @@ func (s *Segment) Verify(free bool) error {
 	return nil
 }
 
-// Whole reports an error if a later segment is missing: what there is of a capture must not pass for all of it.
+// Whole returns an error if a later segment is missing: an incomplete capture must not look complete.
 func (set Set) Whole(path string) error {
 	st, err := set.State()
 	if err == nil && st.Continued {
@@ -308,8 +308,8 @@ func (s *Segment) KeyInside() (key []byte, err error) {
 	return key, err
 }
 
-// Erase overwrites what is left of a deleted value. A database writes no page in its place, so old copies of it stay in
-// the file, in pages that are free, until those are used again. Nothing else is in the database while it works.
+// Erase overwrites the remains of a deleted value. A database writes pages to new places, so old copies stay in free
+// pages of the file until these are reused. No other transaction may run while it works.
 func (s *Segment) Erase(value []byte) error {
 	f, err := os.OpenFile(s.Path, os.O_RDWR, 0)
 	if err != nil {
@@ -347,8 +347,7 @@ func (s *Segment) Erase(value []byte) error {
 	return nil
 }
 
-// The folder that ListenAt uses on the way to a socket, and the longest name that it gets: MkdirTemp adds at most ten
-// digits.
+// The folder that ListenAt uses on the way to a socket, and its longest name: MkdirTemp adds at most ten digits.
 const (
 	TemporaryPattern = ".a2atap-"
 	LongestTemporary = TemporaryPattern + "4294967295/s"
@@ -382,8 +381,8 @@ func OpenToRead(path string) (*Segment, error) {
 	return s, nil
 }
 
-// How the file grows: each time by an eighth of itself, within these bounds, so that a small capture is a small file
-// and a large one is not extended, which costs a sync, all the time.
+// How the file grows: each time by an eighth of its size, within these bounds. So a small capture is a small file, and
+// a large file is rarely extended, since that costs a sync.
 const (
 	MinGrowth = 256 << 10
 	MaxGrowth = 16 << 20
@@ -405,8 +404,8 @@ func ChangeDB(db *DB, fn func(tx *bbolt.Tx) error) error {
 	return nil
 }
 
-// initialMap is how much of the file's address space is mapped at once, so that no growth has to wait for readers. It
-// costs no memory and no room on the disk, but on Windows, where it would.
+// initialMap is how much of the file's address space is mapped at once, so that growth need not wait for readers. It
+// costs no memory and no disk space, except on Windows.
 func initialMap(segmentSize int64) int {
 	if runtime.GOOS == "windows" || math.MaxInt == math.MaxInt32 {
 		return 0

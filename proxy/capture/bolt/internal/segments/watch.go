@@ -10,22 +10,22 @@ import (
 	"a2atap/proxy/capture/bolt/internal/pages"
 )
 
-// WatchPause is how often the recorder looks whether its files are still where they were.
+// WatchPause is how often the recorder checks whether its files are still in place.
 const WatchPause = 400 * time.Millisecond
 
-// A Watch sees that a file which is being written was deleted, moved away or replaced: what is written to it then is
-// not where anybody looks for it.
+// A Watch detects that a file being written was deleted, moved away or replaced, so that new data would be invisible to
+// readers.
 type Watch struct {
 	last    time.Time
 	Err     error // what it saw
-	Deleted bool  // deleted: what was recorded is lost with it
+	Deleted bool  // deleted: recorded data is lost with it
 }
 
 // Due makes the next look a look indeed.
 func (w *Watch) Due() { w.last = time.Time{} }
 
-// Look returns what is wrong with the first and the last file of a capture. It looks now and then, and at once where
-// something was wrong, since the file may have been brought back.
+// Look returns the problem with the first or the last file of a capture, if any. It checks from time to time, and
+// immediately after a problem, since the file may have been brought back.
 func (w *Watch) Look(set Set) error {
 	now := time.Now()
 	if w.Err == nil && now.Sub(w.last) < WatchPause/2 {
