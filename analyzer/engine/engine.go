@@ -102,7 +102,7 @@ func (e *Engine) Open(wanted func(seq uint64) bool, f func(summary.Summary)) {
 // remarks.
 func (e *Engine) Observed(r *judgment.Result) {
 	r.Coverage, r.Counts, r.Calls, r.Agents = e.Coverage(), e.Counts(), e.Calls(), e.Agents()
-	r.FailedCalls, r.NotSeen, r.Remarks = e.Failed(), e.counter.NotSeen(), e.counter.Remarks()
+	r.FailedCalls, r.NotSeen, r.Remarks = e.Failed(), e.counter.Gaps(), e.counter.Remarks()
 }
 
 // Failed returns the calls that failed or were refused so far, grouped by failure.

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/http2"
 
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/spelling"
 )
@@ -238,13 +239,7 @@ func isMediaType(s string) bool {
 	kind, rest, _ := strings.Cut(s, "/")
 	subtype, parameters, _ := strings.Cut(rest, ";")
 	odd := strings.ContainsFunc(parameters, func(c rune) bool { return c < ' ' || c > '~' })
-	return !odd && isToken(kind) && isToken(strings.TrimRight(subtype, " "))
-}
-
-func isToken(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(c rune) bool {
-		return c <= ' ' || c > '~' || strings.ContainsRune("\"(),/:;<=>?@[\\]{}", c)
-	})
+	return !odd && capture.IsToken(kind) && capture.IsToken(strings.TrimRight(subtype, " "))
 }
 
 // unknown returns the error for a name that is no fault's.

@@ -37,9 +37,6 @@ var kinds = [...]string{Other: "other", A2A: "a2a", MCP: "mcp", Model: "model"}
 // String returns the kind as filters and JSON have it.
 func (k Kind) String() string { return kinds[min(int(k), len(kinds)-1)] }
 
-// Kinds returns the names of all kinds.
-func Kinds() []string { return slices.Clone(kinds[:]) }
-
 // Bounds of a Call.
 const (
 	maxName    = 200     // bytes of a name or an id

@@ -86,7 +86,7 @@ func (p *ClientPattern) parse(text string) error {
 	case kindUserAgent:
 	case kindHeader:
 		field, value, found := strings.Cut(text, "=")
-		if !found || field == "" || strings.IndexFunc(field, func(c rune) bool { return !rawhead.IsToken(c) }) >= 0 {
+		if !found || !capture.IsToken(field) {
 			return errors.New("what the field contains is missing; write header:FIELD=TEXT=NAME, such as " +
 				"header:X-Agent=planner*=planner")
 		}
@@ -220,7 +220,7 @@ const unnamed = "client"
 // A text that is not a product, or only a number (it may be a process id or a port), gives no name.
 func ClientName(head []byte) (name, how string) {
 	product := rawhead.Value(head, "User-Agent")
-	if end := bytes.IndexFunc(product, func(c rune) bool { return !rawhead.IsToken(c) }); end >= 0 {
+	if end := bytes.IndexFunc(product, func(c rune) bool { return !capture.IsToken(string(c)) }); end >= 0 {
 		product = product[:end]
 	}
 	if len(bytes.Trim(product, "0123456789.-_")) == 0 || len(product) > 64 {

@@ -342,7 +342,7 @@ func newProtocol(answer []byte) string {
 	}
 	name := strings.ToLower(string(rawhead.Value(answer, "Upgrade")))
 	if name == "" || len(name) > 64 || strings.ContainsFunc(name, func(c rune) bool {
-		return c != '/' && c != ',' && c != ' ' && !rawhead.IsToken(c)
+		return c != '/' && c != ',' && c != ' ' && !capture.IsToken(string(c))
 	}) {
 		return "another protocol"
 	}

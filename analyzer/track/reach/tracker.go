@@ -28,9 +28,6 @@ var Tracker = &analysis.Tracker{
 	},
 }
 
-// Of returns the Memory of reachability.
-func Of(p *analysis.Pass) *Memory { return p.State(Tracker).(*Memory) }
-
 // Take implements analysis.State.
 func (m *Memory) Take(p *analysis.Pass) {
 	switch p.Kind {

@@ -140,14 +140,6 @@ func (p *Process) Kill() {
 	p.cmd = nil
 }
 
-// Signal sends a signal to the server.
-func (p *Process) Signal(s os.Signal) {
-	p.t.Helper()
-	if err := p.cmd.Process.Signal(s); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
 // Restart kills the server and starts it again with what it has stored.
 func (p *Process) Restart() {
 	p.t.Helper()

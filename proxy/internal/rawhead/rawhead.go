@@ -147,15 +147,6 @@ func appendChunked(out, content, trailer []byte) []byte {
 	return append(out, "\r\n"...)
 }
 
-// IsToken reports whether c may be in a token: RFC 9110 section 5.6.2.
-func IsToken(c rune) bool {
-	switch {
-	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
-		return true
-	}
-	return c < 0x80 && bytes.ContainsRune([]byte("!#$%&'*+-.^_`|~"), c)
-}
-
 // DropDigests leaves out all fields that carry a digest, which would be wrong for another body.
 func DropDigests(edit *Edit) {
 	for _, name := range digestFields {

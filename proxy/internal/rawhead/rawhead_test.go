@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/proxy/capture"
 	"a2atap/proxy/internal/rawhead"
 )
 
@@ -23,7 +24,7 @@ func FuzzEditHead(f *testing.F) {
 			t.Fatalf("got %q, want %q", got, raw)
 		}
 		head, err := http.ReadRequest(newReader(raw))
-		if err != nil || !isPlainToken(name) || strings.ContainsAny(value, "\r\n\x00") ||
+		if err != nil || !capture.IsToken(name) || strings.ContainsAny(value, "\r\n\x00") ||
 			strings.TrimSpace(value) != value || http.CanonicalHeaderKey(name) == "Host" ||
 			strings.HasPrefix(raw, "\r") || strings.HasPrefix(raw, "\n") ||
 			strings.Contains(raw, "\n ") || strings.Contains(raw, "\n\t") { // the relay refuses folded lines
@@ -49,7 +50,3 @@ func FuzzEditHead(f *testing.F) {
 }
 
 func newReader(s string) *bufio.Reader { return bufio.NewReader(strings.NewReader(s)) }
-
-func isPlainToken(s string) bool {
-	return s != "" && strings.IndexFunc(s, func(c rune) bool { return !rawhead.IsToken(c) }) < 0
-}

@@ -11,7 +11,7 @@ type agents struct {
 	links  *linkNames
 	byName map[string]*judgment.Agent
 	order  []*judgment.Agent
-	atWork atWork
+	atWork
 }
 
 func (a *agents) of(x *analysis.Exchange) *judgment.Agent {
@@ -31,7 +31,8 @@ func (a *agents) of(x *analysis.Exchange) *judgment.Agent {
 	return made
 }
 
-func (a *agents) card(x *analysis.Exchange, c *a2a.Card) {
+// Card records a card's facts about its agent.
+func (a *agents) Card(x *analysis.Exchange, c *a2a.Card) {
 	agent := a.of(x)
 	if agent.Link == judgment.OtherAgents {
 		return // they have many cards
@@ -46,14 +47,15 @@ func (a *agents) card(x *analysis.Exchange, c *a2a.Card) {
 	agent.Push = agent.Push || c.Push.True()
 }
 
-// badCard records that a public card is unusable, and why.
-func (a *agents) badCard(x *analysis.Exchange, why string) {
+// BadCard records that a public card is unusable, and why.
+func (a *agents) BadCard(x *analysis.Exchange, why string) {
 	if agent := a.of(x); agent.Link != judgment.OtherAgents {
 		agent.BadCard = why
 	}
 }
 
-func (a *agents) answered(x *analysis.Exchange) {
+// Answered records that a call was answered without an error.
+func (a *agents) Answered(x *analysis.Exchange) {
 	agent := a.of(x)
 	agent.Operations[x.Call.Operation]++
 	client := a.links.counted(x.Link).Client
@@ -65,9 +67,9 @@ func (a *agents) answered(x *analysis.Exchange) {
 	agent.Contacts[client] = contact
 }
 
-// task records that a task was seen in a state, and counts tasks that were at work in parallel.
-func (a *agents) task(x *analysis.Exchange, seen *analysis.TaskObservation) {
-	more := a.atWork.seen(x, seen)
+// Task records that a task was seen in a state, and counts tasks that were at work in parallel.
+func (a *agents) Task(x *analysis.Exchange, seen *analysis.TaskObservation) {
+	more := a.seen(x, seen)
 	if more == 0 {
 		return
 	}

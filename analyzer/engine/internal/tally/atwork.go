@@ -43,8 +43,8 @@ func sends(x *analysis.Exchange) bool {
 	return x.Call.Operation == a2a.SendMessage || x.Call.Operation == a2a.SendStreamingMessage
 }
 
-// asked records that a request has been read.
-func (w *atWork) asked(x *analysis.Exchange) {
+// Asked records that a request has been read.
+func (w *atWork) Asked(x *analysis.Exchange) {
 	w.clock++
 	if !sends(x) || len(w.sending) == maxSending {
 		return
@@ -55,8 +55,8 @@ func (w *atWork) asked(x *analysis.Exchange) {
 	w.sending[x.Seq] = w.clock
 }
 
-// over records that an exchange has ended.
-func (w *atWork) over(exchange uint64) { delete(w.sending, exchange) }
+// Ended records that an exchange has ended.
+func (w *atWork) Ended(exchange uint64) { delete(w.sending, exchange) }
 
 // seen records that a task was seen in a state. It returns how many more tasks are now known to have been at work while
 // another task on the same link was.

@@ -10,18 +10,17 @@ import (
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
-	"a2atap/proxy/capture"
 )
 
 // A Counter counts for one engine.
 type Counter struct {
 	Counts judgment.Counts // those of exchanges, streams and events
+	judgment.Account
+	agents
 
 	rules    []*analysis.Rule
 	links    linkNames
 	calls    linkCalls
-	agents   agents
-	account  judgment.Account
 	byLane   map[lane][]count // for each counted lane, the counts by rule
 	lastLane lane             // the lane of the last lookup
 	last     []count          // nil before the first
@@ -117,58 +116,28 @@ func (c *Counter) of(at lane) []count {
 	return list
 }
 
-// Asked records that a request has been read.
-func (c *Counter) Asked(x *analysis.Exchange) { c.agents.atWork.asked(x) }
-
-// Ended records that an exchange has ended.
-func (c *Counter) Ended(exchange uint64) { c.agents.atWork.over(exchange) }
-
-// Task records that a task was seen.
-func (c *Counter) Task(x *analysis.Exchange, seen *analysis.TaskObservation) { c.agents.task(x, seen) }
-
-// Answered records that a call was answered without an error.
-func (c *Counter) Answered(x *analysis.Exchange) { c.agents.answered(x) }
-
 // Refused records that a call was answered with a protocol error.
 func (c *Counter) Refused(x *analysis.Exchange) { c.agents.of(x).Refused++ }
 
 // Completed records that a task was seen completed.
 func (c *Counter) Completed(x *analysis.Exchange) { c.agents.of(x).Completed++ }
 
-// Card records a card's facts about its agent.
-func (c *Counter) Card(x *analysis.Exchange, card *a2a.Card) { c.agents.card(x, card) }
-
-// BadCard records that a public card is unusable, and why.
-func (c *Counter) BadCard(x *analysis.Exchange, why string) { c.agents.badCard(x, why) }
-
 // Over counts an exchange that has ended, or is open at the end.
 func (c *Counter) Over(s *summary.Summary) {
-	added := c.account.Take(s)
+	added := c.Account.Take(s)
 	added.Unheard = s.Call && s.NotHeard
 	c.calls.add(added)
-	for _, change := range c.account.Changed() {
+	for _, change := range c.Account.Changed() {
 		c.calls.correct(change)
 	}
 }
 
 // Close ends the counting: no exchange follows.
 func (c *Counter) Close() {
-	for _, change := range c.account.Close() {
+	for _, change := range c.Account.Close() {
 		c.calls.correct(change)
 	}
 }
-
-// Failed returns the calls that failed or were refused, grouped by failure.
-func (c *Counter) Failed() []judgment.FailedCalls { return c.account.Failed() }
-
-// Gap records a loss of which only the reason is known.
-func (c *Counter) Gap(lost capture.Lost) { c.account.Gap(lost) }
-
-// NotSeen returns the unseen traffic, with reasons.
-func (c *Counter) NotSeen() []judgment.NotSeen { return c.account.Gaps() }
-
-// Remarks returns facts about calls of models and MCP servers.
-func (c *Counter) Remarks() []judgment.Remark { return c.account.Remarks() }
 
 // Total returns the counts, including those of calls.
 func (c *Counter) Total() judgment.Counts {

@@ -55,17 +55,5 @@ func DueAsStream(p *analysis.Pass) bool {
 func IsMediaType(text string) bool {
 	essence, _, _ := strings.Cut(text, ";")
 	kind, subtype, ok := strings.Cut(strings.Trim(essence, " \t"), "/")
-	return ok && isToken(kind) && isToken(subtype)
-}
-
-// isToken reports whether a text is a token (RFC 9110 §5.6.2).
-func isToken(text string) bool {
-	for i := range len(text) {
-		c := text[i]
-		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
-		if !letter && (c < '0' || c > '9') && strings.IndexByte("-!#$%&'*+.^_`|~", c) < 0 {
-			return false
-		}
-	}
-	return text != ""
+	return ok && capture.IsToken(kind) && capture.IsToken(subtype)
 }
