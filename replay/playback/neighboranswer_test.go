@@ -181,3 +181,24 @@ func TestCallsThatCannotBeRead(t *testing.T) {
 	r := c.player.Report()
 	expect.Equal(t, "report", "1 answered (1 exactly, 0 by meaning, 0 repeated), 3 missed, 0 never asked for, 0 live", r.Whole(0))
 }
+
+// With the values of parameters, the names of models and versions count with their dates for agents, too.
+func TestDatesOfModelsCountForAgents(t *testing.T) {
+	t.Parallel()
+	call := func(metadata string) recordedCall {
+		return recordedCall{
+			to: "http://a.example", path: "/",
+			ask: `{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"metadata":` + metadata +
+				`,"message":{"kind":"message","role":"user","messageId":"m","parts":[{"kind":"text","text":"x"}]}}}`,
+			answer: `{"jsonrpc":"2.0","id":1,"result":{"kind":"message","role":"agent","messageId":"n","parts":[]}}`,
+		}
+	}
+	c := playCalls(t, recordCalls(t, nil, call(`{"model":"m-2024-05-13","on":"2024-05-13"}`)), playback.Options{Match: playback.ByValue, UsedUp: playback.RepeatLast})
+	for metadata, played := range map[string]bool{
+		`{"model":"m-2024-05-13","on":"2026-11-30"}`: true, `{"model":"m-2024-08-06","on":"2024-05-13"}`: false,
+	} {
+		if body := c.do(call(metadata)).body; strings.Contains(body, `"result"`) != played {
+			t.Errorf("%s: %s", metadata, body)
+		}
+	}
+}
