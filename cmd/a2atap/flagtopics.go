@@ -216,11 +216,12 @@ match, and --capture records its answers.
 
 Requests to models, tools and other services must be the recorded ones: method, path, query and the whole body, with
 members of objects in any order and numbers by value. Header fields, credentials, and ids of JSON-RPC requests do not
-count; a recorded 401 or 403 answers only the credentials that were refused. These may differ: UUIDs, dates, times with
-seconds, temporary folders, ports of this machine, hidden secrets, what --ignore PATTERN matches (a regular expression),
-and the order of the results of one turn's tool calls. Equal requests get their answers in order, and one more than
-recorded is a miss (with --used-up repeat, the last answer). If a program is started, the values of parameters count for
-agents, too. A miss is answered with 422 in the vendor's error format, and its first differences are printed.
+count; a recorded 401 or 403 answers only the credentials that were refused. These may differ: UUIDs, dates and times with
+seconds (except in names of models and versions), temporary folders, ports of this machine, hidden secrets, what --ignore
+PATTERN matches (a regular expression), and the order of the results of one turn's tool calls. Equal requests get their
+answers in order, and one more than recorded is a miss (with --used-up repeat, the last answer). If a program is started,
+the values of parameters count for agents, too. A miss is answered with 422 in the vendor's error format, and its first
+differences are printed.
 
   a2atap playback c.a2atap --listen 127.0.0.1:9001 --match exact --on-miss forward=http://127.0.0.1:9002/spec
   a2atap playback c.a2atap --ignore 'took [0-9]+ ms' -- python planner.py

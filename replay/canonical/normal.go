@@ -44,9 +44,9 @@ func (r *Rules) path(target string) string {
 // path begins.
 var choices = regexp.MustCompile(`^/\d{4}-\d{2}-\d{2}(?:/|$)|/(?:[^/]*[-_])?(?:model|engine|deployment|version)s?/[^/]+`)
 
-// chooses reports whether a member or a parameter chooses a model or a version, such as model, api-version or
+// Chooses reports whether a member or a parameter chooses a model or a version, such as model, api-version or
 // protocolVersion. A date in it is part of the choice.
-func chooses(name string) bool {
+func Chooses(name string) bool {
 	for _, word := range [...]string{
 		"model", "models", "modelId", "model_id", "modelName", "model_name", "engine", "deployment", "version", "versions",
 	} {
@@ -64,7 +64,7 @@ func chooses(name string) bool {
 // ByForm replaces the values that are recognized by their form alone. A text without any is returned as it is, and so is
 // one whose name says that it chooses a model or a version.
 func ByForm(name, text string) string {
-	if chooses(name) {
+	if Chooses(name) {
 		return text
 	}
 	var out strings.Builder

@@ -49,8 +49,8 @@ var seed = maphash.MakeSeed()
 
 func newLeaf(at, text string, kind a2a.Kind) leaf {
 	l := leaf{at: at, kind: kind, sum: minted, text: text}
-	if !compare.Opaque(text) {
-		l.sum = maphash.String(seed, canonical.ByForm(at[strings.LastIndexByte(at, '/')+1:], text)) | 1
+	if name := at[strings.LastIndexByte(at, '/')+1:]; canonical.Chooses(name) || !compare.Opaque(text) {
+		l.sum = maphash.String(seed, canonical.ByForm(name, text)) | 1
 	}
 	return l
 }

@@ -18,7 +18,9 @@ func load(
 ) (*recording, error) {
 	s := &recording{
 		src: src, ids: map[string]maker{}, texts: map[string]string{},
-		neighbors: neighbors{byMeaning: map[canonical.Sum][]*neighborCall{}, bodiless: map[string]uint64{}},
+		neighbors: neighbors{
+			byMeaning: map[canonical.Sum][]*neighborCall{}, bodiless: map[string]uint64{}, room: keptContents,
+		},
 		upstreams: upstreams{known: map[string]string{}, bound: map[string]string{}},
 	}
 	if o.Exposed {
@@ -88,6 +90,7 @@ func (s *recording) readNeighbor(x *capture.Exchange, rules *canonical.Rules) {
 		c.refused = status == http.StatusUnauthorized || status == http.StatusForbidden
 	}
 	n := &s.neighbors
+	n.keep(c, x)
 	n.calls = append(n.calls, c)
 	n.byMeaning[c.form.Meaning] = append(n.byMeaning[c.form.Meaning], c)
 }

@@ -26,6 +26,8 @@ type neighborCall struct {
 	asks     bool // something, so that a run without it is another run
 	refused  bool // it was answered with 401 or 403
 	uses     int  // how often it was played; guarded by Player.mu
+
+	x *capture.Exchange // nil if it is read again to be played
 }
 
 // hiding returns an exchange without its secrets.
@@ -37,6 +39,34 @@ type neighbors struct {
 	byMeaning map[canonical.Sum][]*neighborCall
 	bodiless  map[string]uint64 // calls that cannot be played, since bodies are missing: the last one, by place
 	lacking   int               // how many of those there are
+	room      int               // bytes of contents that may still be kept
+}
+
+// keptContents bounds the contents of calls that are kept, in bytes: reading them again takes most of the time of an
+// answer.
+const keptContents = 8 << 20
+
+// keep keeps the contents of a call if there is room.
+func (n *neighbors) keep(c *neighborCall, x *capture.Exchange) {
+	size := len(x.Request.Head) + len(x.Request.Body.Data)
+	if r := x.Response; r != nil {
+		size += len(r.Head) + len(r.Body.Data)
+		for i := range r.Events {
+			size += len(r.Events[i].Raw)
+		}
+	}
+	if size <= n.room {
+		n.room -= size
+		c.x = x
+	}
+}
+
+// neighborExchange returns the recorded exchange of a call.
+func (p *Player) neighborExchange(c *neighborCall) (*capture.Exchange, error) {
+	if c.x != nil {
+		return c.x, nil
+	}
+	return p.recording.src.Exchange(p.ctx, c.seq)
 }
 
 // Operations of MCP that ask nothing: a stream for what the server has to say, and the end of a session.

@@ -307,6 +307,13 @@ func TestTheRightAnswerOrNone(t *testing.T) {
 			playback.Options{Ignore: []*regexp.Regexp{regexp.MustCompile(`run-\d+`)}},
 		},
 		{
+			"what only the recording hides",
+			[]recordedCall{says("ticket redacted.0123456789abcdef.01234567 it is", "1")},
+			[]recordedCall{says("ticket X-100 it is", ""), says("ticket T-100 it is", "")},
+			[]string{"422", "1"},
+			playback.Options{Ignore: []*regexp.Regexp{regexp.MustCompile(`redacted\.[0-9a-f.]+|T-\d+`)}},
+		},
+		{
 			"ids in the system text and in a tool's description",
 			[]recordedCall{{ask: generated("0b5cdd0a-9f0c-4b7e-9b43-1d0b6d1c9a55", "15:36:24", "40123", "tmpab12cd_x"), answer: "1"}},
 			[]recordedCall{

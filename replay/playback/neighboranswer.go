@@ -37,7 +37,7 @@ func (s *service) playNeighbor() (done bool, miss *Miss) {
 		}
 		return false, miss
 	}
-	x, err := s.p.recording.src.Exchange(s.p.ctx, c.seq)
+	x, err := s.p.neighborExchange(c)
 	if err != nil {
 		return false, &Miss{Operation: titleOf(q.form), Nearest: c.seq, Why: err.Error()}
 	}

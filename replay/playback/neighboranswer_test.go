@@ -112,6 +112,12 @@ func TestSessionsOfImportedRecordings(t *testing.T) {
 	}
 }
 
+// long returns a call whose answer is too long to be kept.
+func long(c recordedCall) recordedCall {
+	c.answer += strings.Repeat(" ", 9<<20)
+	return c
+}
+
 // A heldSource reads some exchanges only after they are let go, or not at all.
 type heldSource struct {
 	*capture.Memory
@@ -140,7 +146,7 @@ func TestOthersAreAnsweredWhileAMissIsExplained(t *testing.T) {
 	}
 	const answer = `{"jsonrpc":"2.0","id":1,"result":{"kind":"message","role":"agent","messageId":"n","parts":[]}}`
 	for name, calls := range map[string][2]recordedCall{
-		"a model":  {says("first\nrain", "1"), says("b", "2")},
+		"a model":  {long(says("first\nrain", "1")), says("b", "2")},
 		"an agent": {{to: "http://a.example", path: "/", ask: message("rain"), answer: answer}, {to: "http://a.example", path: "/", ask: message("b"), answer: answer}},
 	} {
 		src := &heldSource{Memory: recordCalls(t, nil, calls[:]...), held: make(chan struct{}), reading: make(chan struct{})}
@@ -161,7 +167,7 @@ func TestOthersAreAnsweredWhileAMissIsExplained(t *testing.T) {
 // A call that cannot be read again is a miss, and nothing else.
 func TestCallsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	src := &heldSource{Memory: recordCalls(t, nil, says("a", "1"), says("b", "2")), err: errors.New("the file is gone")}
+	src := &heldSource{Memory: recordCalls(t, nil, long(says("a", "1")), says("b", "2")), err: errors.New("the file is gone")}
 	c := playCalls(t, src, playback.Options{UsedUp: playback.RepeatLast})
 	for range 2 {
 		if a := c.do(says("a", "")); a.status != 422 || !strings.Contains(a.body, "the file is gone") {
@@ -174,4 +180,25 @@ func TestCallsThatCannotBeRead(t *testing.T) {
 	expect.Equal(t, "b", "2", c.ask("b"))
 	r := c.player.Report()
 	expect.Equal(t, "report", "1 answered (1 exactly, 0 by meaning, 0 repeated), 3 missed, 0 never asked for, 0 live", r.Whole(0))
+}
+
+// With the values of parameters, the names of models and versions count with their dates for agents, too.
+func TestDatesOfModelsCountForAgents(t *testing.T) {
+	t.Parallel()
+	call := func(metadata string) recordedCall {
+		return recordedCall{
+			to: "http://a.example", path: "/",
+			ask: `{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"metadata":` + metadata +
+				`,"message":{"kind":"message","role":"user","messageId":"m","parts":[{"kind":"text","text":"x"}]}}}`,
+			answer: `{"jsonrpc":"2.0","id":1,"result":{"kind":"message","role":"agent","messageId":"n","parts":[]}}`,
+		}
+	}
+	c := playCalls(t, recordCalls(t, nil, call(`{"model":"m-2024-05-13","on":"2024-05-13"}`)), playback.Options{Match: playback.ByValue, UsedUp: playback.RepeatLast})
+	for metadata, played := range map[string]bool{
+		`{"model":"m-2024-05-13","on":"2026-11-30"}`: true, `{"model":"m-2024-08-06","on":"2024-05-13"}`: false,
+	} {
+		if body := c.do(call(metadata)).body; strings.Contains(body, `"result"`) != played {
+			t.Errorf("%s: %s", metadata, body)
+		}
+	}
 }

@@ -164,7 +164,7 @@ func (p *Player) explainNeighbor(q *neighborRequest, m *Miss) {
 		if c.rank>>20 != list[0].rank>>20 {
 			break
 		}
-		x, err := p.recording.src.Exchange(p.ctx, c.seq)
+		x, err := p.neighborExchange(c.neighborCall)
 		if err != nil {
 			continue
 		}

@@ -38,12 +38,13 @@ const (
 	ByValue     Match = "exact"     // all parameters
 )
 
-// Options configure a Player. The zero value plays as fast as possible and repeats the last answer.
+// Options configure a Player. The zero value plays as fast as possible. It repeats the last answer of an agent, and refuses
+// further requests to models, tools and other services.
 type Options struct {
 	Agent      string   // plays what went to this agent, by its recorded name; empty plays all as one
 	Speed      float64  // of recorded pauses: 1 as recorded, 2 twice as fast, 0 without pauses
 	BreakAfter int      // cut every stream after so many events; 0 lets them end
-	UsedUp     UsedUp   // if empty, RepeatLast for A2A and Refuse for all else
+	UsedUp     UsedUp   // if empty, RepeatLast for A2A, with Upstream only for calls that change no task, and else Refuse
 	Match      Match    // ByOperation if empty
 	Pointers   []string // values that have to be as recorded, too: JSON Pointers (RFC 6901) from the parameters
 

@@ -65,7 +65,8 @@ func (o *Flags) Register(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.match, "match", nil, "what has to match the recording: `WHAT` is operation (the default), shape "+
 		"(also names and types) or exact; in addition, /POINTER is a value in the parameters; repeatable")
 	f.StringVar(&o.usedUp, "used-up", "", "what to do after the last recorded answer: `WHAT` is repeat (that answer) or "+
-		"error (default repeat for agents, error for models, tools and other services)")
+		"error (default repeat for agents, with a program only for calls that change no task; error for models, tools and "+
+		"other services)")
 	f.StringArrayVar(&o.onMiss, "on-miss", nil, "answer to an unmatched request: `[NAME=]WHAT` is error (the default) or "+
 		"forward=URL, the live agent's answer; NAME is one of several agents; repeatable")
 	f.StringArrayVar(&o.delay, "delay", nil, "delay answers by `[OP=]D[@WHICH]`, such as 2s: to all requests, or those of the "+

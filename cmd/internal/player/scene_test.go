@@ -1,6 +1,7 @@
 package player
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy"
 	"a2atap/proxy/ca"
 	"a2atap/proxy/capture"
@@ -272,4 +274,31 @@ func (u *unread) Write(p []byte) (int, error) {
 func (u *unread) SetWriteDeadline(time.Time) error {
 	close(u.done)
 	return nil
+}
+
+// An agent that is played elsewhere is not played at its recorded address, too, whatever the path of its URL is.
+func TestMovedAgentsLeaveTheirAddresses(t *testing.T) {
+	busy := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	defer busy.Close()
+	memory := capture.NewMemory(capture.Info{})
+	body := func(text string) capture.Body {
+		return capture.Body{Data: []byte(text), Size: int64(len(text)), Complete: true}
+	}
+	must.Do(t, memory.Append(capture.Steps(&capture.Exchange{
+		Seq: 1, Started: time.Unix(0, 0), State: capture.StateClosed, Agent: capture.Peer{Name: "booker", URL: "http://" + busy.Addr().String() + "/a2a"},
+		Request: capture.Request{
+			Head: []byte("POST /a2a HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n\r\n"),
+			Body: body(`{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"kind":"message","role":"user","messageId":"m","parts":[]}}}`),
+		},
+		Response: &capture.Response{Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"), Body: body(`{"jsonrpc":"2.0","id":1,"result":{}}`)},
+	})...))
+	var printed bytes.Buffer
+	r := &run{env: cli.Env{Err: &printed}, flags: &Flags{listen: []string{"booker=127.0.0.1:0"}}}
+	r.player = must.Get(playback.New(t.Context(), memory, playback.Options{Upstream: upstream}))(t)
+	defer r.player.Close()
+	expect.Equal(t, "address", "http://"+busy.Addr().String()+"/a2a", r.player.AddressOf("booker"))
+	must.Get(r.listen(t.Context()))(t)()
+	if text := printed.String(); !strings.HasPrefix(text, "booker http://127.0.0.1:") || strings.Contains(text, "in use") {
+		t.Error(text)
+	}
 }
