@@ -48,6 +48,7 @@ type Flags struct {
 	ignore      []string
 	allowUnused bool
 	noBaseURLs  bool
+	answer      []string
 	format      string
 	output      string
 	NATS        cli.NATSFlags
@@ -89,6 +90,8 @@ func (o *Flags) Register(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.live, "live", nil, "with a program: play all but the services with these `NAMES`, or addresses, which are real")
 	f.StringArrayVar(&o.ignore, "ignore", nil, "let what matches the regular expression `PATTERN` differ in requests to "+
 		"models, tools and other services; repeatable")
+	f.StringArrayVar(&o.answer, "answer", nil, "with a program: play the answer in FILE instead of the recorded one of "+
+		"exchange N: `N=FILE` has the body, and before it optionally a status line and header fields; repeatable")
 	f.BoolVar(&o.allowUnused, "allow-unused", false, "exit with 0 even if recorded calls were never asked for")
 	f.StringVarP(&o.output, "output", "o", "", "with a program: write the report, or the new capture (.a2atap), to `FILE`")
 	f.StringVar(&o.format, "format", "", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", ")+

@@ -90,6 +90,10 @@ func (r *run) report(played *playback.Report, program string, status int) *repor
 		out.Notes = append(out.Notes, analysis.Plural(more, "further request")+" had no recorded answer")
 	}
 	out.Notes = append(out.Notes, played.NotPlayable()...)
+	for _, flag := range r.flags.answer {
+		n, file, _ := strings.Cut(flag, "=")
+		out.Notes = append(out.Notes, fmt.Sprintf("exchange %s has the answer in %s instead of the recorded one", n, file))
+	}
 	if status != 0 {
 		out.Differences = append(out.Differences, compare.Difference{
 			Side: compare.Client, Kind: compare.ProgramFailed, Message: fmt.Sprintf("%s exited with %d", program, status),

@@ -154,11 +154,22 @@ func (r *run) prepare(ctx context.Context, src capture.Source, options playback.
 		}
 		return played && chosen(x)
 	}
-	r.player, err = playback.New(ctx, src, options)
-	if errors.Is(err, playback.ErrNoValue) {
-		return cli.Usage("--match: %w", err)
+	answers, err := r.flags.edit(ctx, r.env, src)
+	if err != nil {
+		return err
 	}
-	return err
+	r.player, err = playback.New(ctx, answers.source(), options)
+	switch {
+	case errors.Is(err, playback.ErrNoValue):
+		return cli.Usage("--match: %w", err)
+	case err != nil:
+		return err
+	}
+	if err := answers.check(r.player); err != nil {
+		r.player.Close()
+		return err
+	}
+	return nil
 }
 
 // decidable returns an error if the values of --serve or --live do not decide which addresses are played.
