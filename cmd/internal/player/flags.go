@@ -49,6 +49,8 @@ type Flags struct {
 	allowUnused bool
 	noBaseURLs  bool
 	answer      []string
+	liveFrom    uint64
+	set         []string
 	format      string
 	output      string
 	NATS        cli.NATSFlags
@@ -92,6 +94,10 @@ func (o *Flags) Register(f *pflag.FlagSet) {
 		"models, tools and other services; repeatable")
 	f.StringArrayVar(&o.answer, "answer", nil, "with a program: play the answer in FILE instead of the recorded one of "+
 		"exchange N: `N=FILE` has the body, and before it optionally a status line and header fields; repeatable")
+	f.Uint64Var(&o.liveFrom, "live-from", 0, "with a program: play what was recorded before exchange `N`, and ask the real "+
+		"services once all of that was asked for; -o NEW.a2atap records the run")
+	f.StringArrayVar(&o.set, "set", nil, "with --live-from: replace a member of JSON requests to real services: `MEMBER=VALUE`, "+
+		"such as model=gpt-x or /options/seed=7; repeatable")
 	f.BoolVar(&o.allowUnused, "allow-unused", false, "exit with 0 even if recorded calls were never asked for")
 	f.StringVarP(&o.output, "output", "o", "", "with a program: write the report, or the new capture (.a2atap), to `FILE`")
 	f.StringVar(&o.format, "format", "", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", ")+

@@ -53,7 +53,7 @@ func (r *run) write(played *playback.Report, program string, status int) error {
 func (r *run) report(played *playback.Report, program string, status int) *report.Report {
 	live := int(r.calls.Load())
 	out := &report.Report{
-		Tool: cli.Tool(), Verb: "playback", Capture: r.name, To: program, Sides: report.Sides{Was: r.name, Now: program},
+		Tool: cli.Tool(), Verb: "playback", Capture: r.capture, To: program, Sides: report.Sides{Was: r.capture, Now: program},
 		Profile: r.flags.matching(), Played: &report.Played{
 			Answered: played.Served, Exactly: played.Exact, ByMeaning: played.Served - played.Exact, Repeated: played.Repeated,
 			Missed: played.Missed, NeverAskedFor: len(played.Unused), Live: live, NotPlayable: played.NotPlayed(),

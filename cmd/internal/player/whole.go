@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,7 +55,10 @@ func RunProgram(ctx context.Context, e cli.Env, o Flags, name string, args []str
 	if err := source.TellGaps(ctx, e, "playback", src); err != nil {
 		return err
 	}
-	r := &run{env: e, flags: &o, name: name, live: map[string]bool{}}
+	r := &run{
+		env: e, flags: &o, capture: name, live: map[string]bool{}, names: map[hostname.Origin]string{}, own: map[string]bool{},
+		notes: newPlaybackNotes(),
+	}
 	if r.dialer, err = e.Dialer(&o.reach); err != nil {
 		return err
 	}
@@ -118,13 +122,18 @@ func (o *Flags) whole(e cli.Env, name string) (playback.Options, error) {
 type run struct {
 	env     cli.Env
 	flags   *Flags
-	name    string           // of the capture
+	capture string           // its name
 	dialer  *outbound.Dialer // to services that are not played
 	allowed []hostname.Pattern
 	ship    *shipment.To // nil if the recording is not shipped
 	player  *playback.Player
-	live    map[string]bool // addresses of services that are not played
-	calls   atomic.Int64    // that went to those
+	live    map[string]bool            // addresses of services that are not played
+	calls   atomic.Int64               // that went to those
+	names   map[hostname.Origin]string // of recorded services
+	own     map[string]bool            // addresses at which this run plays services
+	notes   *notes
+	change  *change // of live requests; nil if none goes live
+	tools   string  // path of the socket at which tools are recorded; may be empty
 }
 
 // prepare makes the player.
@@ -143,7 +152,7 @@ func (r *run) prepare(ctx context.Context, src capture.Source, options playback.
 	if err != nil {
 		return err
 	}
-	chosen, err := selection.Chooser(ctx, r.env, "playback", r.name, src)
+	chosen, err := selection.Chooser(ctx, r.env, "playback", r.capture, src)
 	if err != nil {
 		return err
 	}
@@ -152,10 +161,14 @@ func (r *run) prepare(ctx context.Context, src capture.Source, options playback.
 		if played = played && !isChosen(x, r.flags.live); !played {
 			r.live[playback.Upstream(x.Agent.URL)] = true
 		}
-		return played && chosen(x)
+		r.name(x)
+		return played && chosen(x) && (r.flags.liveFrom == 0 || x.Seq < r.flags.liveFrom)
 	}
 	answers, err := r.flags.edit(ctx, r.env, src)
 	if err != nil {
+		return err
+	}
+	if err := r.goLive(ctx, src, &options); err != nil {
 		return err
 	}
 	r.player, err = playback.New(ctx, answers.source(), options)
@@ -222,7 +235,8 @@ func (r *run) plays(address string) bool {
 	if r.live[at] {
 		return false
 	}
-	return len(r.flags.serve) == 0 || r.player.Knows(address)
+	chosen := len(r.flags.serve) > 0 || r.change != nil && strings.HasPrefix(at, "stdio:") // a tool cannot go live in between
+	return !chosen || r.player.Knows(address)
 }
 
 // play runs the program, and returns its status.
@@ -244,8 +258,8 @@ func (r *run) play(ctx context.Context, path string, args []string) (status int,
 		e.Tell("%s", why)
 	}
 	options := proxy.Options{
-		Taps: models.Taps, NoRewrite: true, Connect: stage.connect, Grace: time.Second,
-		Forward: &forward.Spec{Listen: "127.0.0.1:0", Leaf: authority.Leaf, Bodies: recording.Recognized},
+		Taps: models.Taps, NoRewrite: true, Connect: stage.connect, OnDial: r.notes.dialed, Grace: time.Second,
+		Forward: &forward.Spec{Listen: "127.0.0.1:0", Leaf: authority.Leaf, Bodies: recording.Recognized, Names: r.names},
 	}
 	listeners, err := r.listen(ctx) // before a tap can get one of these ports
 	if err != nil {
@@ -265,7 +279,7 @@ func (r *run) play(ctx context.Context, path string, args []string) (status int,
 		return slices.ContainsFunc(recorded.taps(), func(t *proxy.Tap) bool { return t.Addr() == address })
 	}
 	further := models.Environ(recorded.taps())
-	tools, err := playTools(ctx, r.player, r.plays)
+	tools, err := playTools(ctx, r.player, r.plays, r.tools, r.env.Notice)
 	if err != nil {
 		e.Notice(fmt.Sprintf("tools that a2atap stdio runs cannot be played: %v", err))
 	} else {
@@ -338,6 +352,7 @@ func (r *run) listen(ctx context.Context) (stop func(), err error) {
 			r.env.Tell("playback: %s is in use: if the program uses no proxy for localhost, it reaches what listens there", u.Host)
 			continue
 		}
+		r.own[u.Host] = true
 		serve(l, u.Host, address)
 	}
 	r.player.Place(moved)
@@ -367,13 +382,16 @@ func (r *run) record(o proxy.Options) (*recordedRun, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.Tools = true
 	all, err := recorder.Start(recorder.Options{
 		Output: r.flags.capture.File, Hide: redacted.Options{Key: key}, Proxy: o, Reach: r.dialer,
-		Listener: listener{e: r.env}, Around: r.counting, Ship: r.ship,
+		Listener: listener{e: r.env}, Around: func(next capture.Sink) capture.Sink { return r.counting(r.notes.around(next)) },
+		Ship: r.ship,
 	})
 	if err != nil {
 		return nil, err
 	}
+	r.tools = all.Tools()
 	return &recordedRun{all.Taps, all.Forward, func() error { _, _, err := all.Stop(); return err }}, nil
 }
 
@@ -407,6 +425,10 @@ func (discard) Close() error { return nil }
 // verdict prints what was answered, writes the report, and returns the exit status.
 func (r *run) verdict(program string, status int) error {
 	report := r.player.Report()
+	if r.change != nil {
+		r.calls.Add(int64(report.Forwarded))
+		r.change.tellUnused(r.env)
+	}
 	for _, line := range report.NotRequested() {
 		fmt.Fprintf(r.env.Err, "playback: %s\n", line)
 	}
@@ -425,7 +447,7 @@ func (r *run) verdict(program string, status int) error {
 	case report.Missed > 0:
 		return &cli.Exit{Code: cli.ExitFindings}
 	case report.Served == 0 && r.flags.allowEmpty:
-	case report.Served == 0:
+	case report.Served+report.Forwarded == 0:
 		r.env.Tell("playback: inconclusive: nothing was answered from the recording; if the program ignores HTTP_PROXY, give it " +
 			"the addresses of --listen NAME=ADDR")
 		return &cli.Exit{Code: cli.ExitInconclusive}
