@@ -64,7 +64,7 @@ func flagTopics() []manual.Topic {
 		},
 		{
 			Name: "offline", Short: "Running a program from its recording", Text: offlineTopic,
-			Flags: []string{"playback: allow-unused answer format live live-from no-base-urls serve set"},
+			Flags: []string{"playback: allow-unused answer format live live-from no-base-urls require-isolated serve set"},
 		},
 		{
 			Name: "credentials", Short: "Credentials for agents", Text: credentialsTopic,
@@ -240,9 +240,9 @@ if nothing was answered; otherwise 0. -o FILE writes a report, in the format of 
 and a body. So you test how the program handles errors. --live-from N asks the real services once everything before
 exchange N was asked for; --set MEMBER=VALUE changes those requests, and -o NEW.a2atap records the run.
 
-Connections that do not pass through the proxy are not seen, and files and clocks are the program's own. Services that
-were on this machine are also played at their recorded addresses, if these are free. For other programs that ignore the
-proxy, add --listen NAME=ADDR.
+Connections past the proxy are not played. On Linux, they are listed, and --require-isolated exits with 4 if one was seen.
+Files and clocks are the program's own. Services that were on this machine are also played at their recorded addresses,
+if these are free. For other programs that ignore the proxy, add --listen NAME=ADDR.
 
   a2atap run -o c.a2atap -- python planner.py
   a2atap playback c.a2atap -- python planner.py

@@ -57,7 +57,7 @@ func (r *run) report(played *playback.Report, program string, status int) *repor
 		Profile: r.flags.matching(), Played: &report.Played{
 			Answered: played.Served, Exactly: played.Exact, ByMeaning: played.Served - played.Exact, Repeated: played.Repeated,
 			Missed: played.Missed, NeverAskedFor: len(played.Unused), Live: live, NotPlayable: played.NotPlayed(),
-			Program: program, ExitStatus: status, Verdict: played.Whole(live),
+			Elsewhere: r.isolated.addresses(), Program: program, ExitStatus: status, Verdict: played.Whole(live),
 		},
 	}
 	unused := map[uint64]bool{}
@@ -89,10 +89,15 @@ func (r *run) report(played *playback.Report, program string, status int) *repor
 	if more := played.Missed - len(played.Misses); more > 0 {
 		out.Notes = append(out.Notes, analysis.Plural(more, "further request")+" had no recorded answer")
 	}
-	out.Notes = append(out.Notes, played.NotPlayable()...)
+	out.Notes = append(append(out.Notes, played.NotPlayable()...), r.isolated.String())
 	for _, flag := range r.flags.answer {
 		n, file, _ := strings.Cut(flag, "=")
 		out.Notes = append(out.Notes, fmt.Sprintf("exchange %s has the answer in %s instead of the recorded one", n, file))
+	}
+	if r.flags.isolated && !r.isolated.proved() {
+		out.Differences = append(out.Differences, compare.Difference{
+			Side: compare.Client, Kind: compare.ProgramFailed, Message: r.isolated.String(),
+		})
 	}
 	if status != 0 {
 		out.Differences = append(out.Differences, compare.Difference{

@@ -120,20 +120,21 @@ func (o *Flags) whole(e cli.Env, name string) (playback.Options, error) {
 
 // A run is one program and what it is answered.
 type run struct {
-	env     cli.Env
-	flags   *Flags
-	capture string           // its name
-	dialer  *outbound.Dialer // to services that are not played
-	allowed []hostname.Pattern
-	ship    *shipment.To // nil if the recording is not shipped
-	player  *playback.Player
-	live    map[string]bool            // addresses of services that are not played
-	calls   atomic.Int64               // that went to those
-	names   map[hostname.Origin]string // of recorded services
-	own     map[string]bool            // addresses at which this run plays services
-	notes   *notes
-	change  *change // of live requests; nil if none goes live
-	tools   string  // path of the socket at which tools are recorded; may be empty
+	env      cli.Env
+	flags    *Flags
+	capture  string           // its name
+	dialer   *outbound.Dialer // to services that are not played
+	allowed  []hostname.Pattern
+	ship     *shipment.To // nil if the recording is not shipped
+	player   *playback.Player
+	live     map[string]bool            // addresses of services that are not played
+	calls    atomic.Int64               // that went to those
+	names    map[hostname.Origin]string // of recorded services
+	own      map[string]bool            // addresses at which this run plays services
+	notes    *notes
+	change   *change // of live requests; nil if none goes live
+	isolated isolation
+	tools    string // path of the socket at which tools are recorded; may be empty
 }
 
 // prepare makes the player.
@@ -292,7 +293,9 @@ func (r *run) play(ctx context.Context, path string, args []string) (status int,
 		defer signal.Stop(signals)
 	}
 	relay := cli.SignalRelay{Signals: signals, Interrupts: cli.Interrupts{Now: e.Now}}
+	unwatch := r.watch(ctx)
 	status, err = program.Run(ctx, e, nil, &relay, path, args, recorded.forward().URL(), further)
+	unwatch()
 	stop()
 	return status, err
 }
@@ -436,6 +439,9 @@ func (r *run) verdict(program string, status int) error {
 		r.env.Notice("playback: " + line)
 	}
 	fmt.Fprintf(r.env.Err, "playback: %s\n", report.Whole(int(r.calls.Load())))
+	if r.flags.isolated || r.isolated.shown && len(r.isolated.seen) > 0 {
+		fmt.Fprintf(r.env.Err, "playback: %s\n", &r.isolated)
+	}
 	if err := r.write(&report, program, status); err != nil {
 		return err
 	}
@@ -443,16 +449,18 @@ func (r *run) verdict(program string, status int) error {
 		fmt.Fprintf(r.env.Err, "playback: %s exited with %d\n", program, status)
 		return &cli.Exit{Code: status}
 	}
+	nothing := report.Served+report.Forwarded == 0
 	switch {
 	case report.Missed > 0:
 		return &cli.Exit{Code: cli.ExitFindings}
-	case report.Served == 0 && r.flags.allowEmpty:
-	case report.Served+report.Forwarded == 0:
+	case nothing && !r.flags.allowEmpty:
 		r.env.Tell("playback: inconclusive: nothing was answered from the recording; if the program ignores HTTP_PROXY, give it " +
 			"the addresses of --listen NAME=ADDR")
 		return &cli.Exit{Code: cli.ExitInconclusive}
-	case len(report.Unused) > 0 && !r.flags.allowUnused:
+	case len(report.Unused) > 0 && !r.flags.allowUnused && !nothing:
 		return &cli.Exit{Code: cli.ExitFindings}
+	case r.flags.isolated && !r.isolated.proved():
+		return &cli.Exit{Code: cli.ExitInconclusive}
 	}
 	return nil
 }
