@@ -81,13 +81,13 @@ func parseMembers(flags []string) (list []*member, err error) {
 // A change is the way of live requests to their services, in which their members are replaced.
 type change struct {
 	next    http.RoundTripper
-	own     map[string]bool
+	own     map[hostname.Origin]bool // addresses at which this run plays services
 	members []*member
 }
 
 // RoundTrip implements [http.RoundTripper].
 func (c *change) RoundTrip(q *http.Request) (*http.Response, error) {
-	if c.own[q.URL.Host] {
+	if c.own[hostname.OriginOf(q.URL)] {
 		return nil, errors.New("no real service listens there, so that playback does")
 	}
 	if len(c.members) == 0 || q.Body == nil || !strings.Contains(q.Header.Get("Content-Type"), "json") {

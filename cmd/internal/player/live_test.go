@@ -1,11 +1,49 @@
 package player
 
 import (
+	"io"
+	"net/http"
+	"strings"
 	"testing"
 
 	"a2atap/proxy/expect"
+	"a2atap/proxy/hostname"
 	"a2atap/proxy/must"
 )
+
+// A live request reaches its service with the members of --set, and never the addresses of this run.
+func TestChange(t *testing.T) {
+	var got []string
+	c := &change{
+		next: roundTripper(func(q *http.Request) (*http.Response, error) {
+			got = append(got, string(must.Get(io.ReadAll(q.Body))(t)))
+			expect.Equal(t, "length", len(got[len(got)-1]), int(q.ContentLength))
+			return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
+		}),
+		own:     map[hostname.Origin]bool{hostname.NewOrigin("127.0.0.1", "9001"): true},
+		members: must.Get(parseMembers([]string{"model=gpt-x"}))(t),
+	}
+	for _, tt := range []struct{ url, media, body, want string }{
+		{"http://127.0.0.1:9002/v1", "application/json", `{"model":"m"}`, `{"model":"gpt-x"}`},
+		{"http://127.0.0.1:9002/v1", "text/plain", `{"model":"m"}`, `{"model":"m"}`},
+		{"http://127.0.0.1:9001/v1", "application/json", `{"model":"m"}`, ""},
+		{"http://localhost:9001/v1", "application/json", `{"model":"m"}`, ""},
+	} {
+		got = nil
+		q := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, tt.url, strings.NewReader(tt.body)))(t)
+		q.Header.Set("Content-Type", tt.media)
+		res, err := c.RoundTrip(q)
+		if err == nil {
+			res.Body.Close()
+		}
+		expect.Equal(t, tt.url+" fails", tt.want == "", err != nil)
+		expect.Equal(t, tt.url, tt.want, strings.Join(got, ""))
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(q *http.Request) (*http.Response, error) { return f(q) }
 
 // A value replaces a member that a request has, and nothing else.
 func TestMembers(t *testing.T) {

@@ -56,7 +56,7 @@ func RunProgram(ctx context.Context, e cli.Env, o Flags, name string, args []str
 		return err
 	}
 	r := &run{
-		env: e, flags: &o, capture: name, live: map[string]bool{}, names: map[hostname.Origin]string{}, own: map[string]bool{},
+		env: e, flags: &o, capture: name, live: map[string]bool{}, names: map[hostname.Origin]string{}, own: map[hostname.Origin]bool{},
 		notes: newPlaybackNotes(),
 	}
 	if r.dialer, err = e.Dialer(&o.reach); err != nil {
@@ -130,7 +130,7 @@ type run struct {
 	live     map[string]bool            // addresses of services that are not played
 	calls    atomic.Int64               // that went to those
 	names    map[hostname.Origin]string // of recorded services
-	own      map[string]bool            // addresses at which this run plays services
+	own      map[hostname.Origin]bool   // addresses at which this run plays services
 	notes    *notes
 	change   *change // of live requests; nil if none goes live
 	isolated isolation
@@ -309,16 +309,21 @@ func (r *run) listen(ctx context.Context) (stop func(), err error) {
 		cancel()
 		serving.Wait()
 	}
+	var begin []func() // once all addresses are known
 	defer func() {
+		for _, f := range begin {
+			serving.Go(f)
+		}
 		if err != nil {
 			end()
 		}
 	}()
 	serve := func(l net.Listener, asked, address string) {
+		r.own[hostname.OriginOf(&url.URL{Scheme: "http", Host: l.Addr().String()})] = true
 		handler := http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 			r.player.ServeHTTP(w, q.WithContext(context.WithValue(q.Context(), placeKey{}, address)))
 		})
-		serving.Go(func() {
+		begin = append(begin, func() {
 			cli.Serve(ctx, l, cli.CheckHosts(r.env, handler, asked, l, r.allowed)) //nolint:errcheck // it ends with the program
 		})
 	}
@@ -355,7 +360,6 @@ func (r *run) listen(ctx context.Context) (stop func(), err error) {
 			r.env.Tell("playback: %s is in use: if the program uses no proxy for localhost, it reaches what listens there", u.Host)
 			continue
 		}
-		r.own[u.Host] = true
 		serve(l, u.Host, address)
 	}
 	r.player.Place(moved)
