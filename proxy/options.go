@@ -81,8 +81,8 @@ type Options struct {
 	// Such a connection is in the clear unless HTTP/2 is among the protocols of a secure one. Connect may be nil.
 	Connect func(ctx context.Context, address string, secure bool, protocols []string) (net.Conn, error)
 
-	// OnDial is called when a tap has connected to its agent for a client, before any byte is sent. client is the
-	// client's address in the record, connection the connection's address at the agent. OnDial must not block, and may
-	// be nil.
+	// OnDial is called when a tap or the forward proxy has connected to an agent for a client, before any byte is sent.
+	// client is the client's address in the record, connection the connection's address at the agent. OnDial must not
+	// block, and may be nil.
 	OnDial func(client, connection string)
 }

@@ -103,7 +103,7 @@ func (p *Proxy) openForward(spec forward.Spec) (*forward.Proxy, error) {
 		Spec: spec, Recorder: p.opts.Recorder,
 		Connect: p.connect, Advise: p.advise, Tapped: p.isTapped, Agent: p.agentOrAliasAt,
 		HandOver: p.handover.dial,
-		Notice:   p.notice, Upgraded: p.upgraded, InFlight: p.forwarded,
+		OnDial:   p.opts.OnDial, Notice: p.notice, Upgraded: p.upgraded, InFlight: p.forwarded,
 		FindCaller:  func(client net.Conn, c *recording.Conn) { p.callers.look(client, "", c) },
 		AllowRemote: p.opts.AllowRemote, AllowHosts: p.opts.AllowHosts,
 		HeadTimeout: p.opts.HeadTimeout, IdleTimeout: p.opts.IdleTimeout, TunnelTimeout: p.opts.TunnelTimeout,

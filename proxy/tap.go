@@ -49,7 +49,7 @@ func (t *Tap) relay(ctx context.Context, client net.Conn) {
 // session returns the session of a client, which l reports.
 func (t *Tap) session(l *link, client net.Conn) relay.Session {
 	cfg := relay.Config{
-		Dial:        func(ctx context.Context) (net.Conn, error) { return l.dial(ctx, client) },
+		Dial:        func(ctx context.Context) (net.Conn, error) { return l.dial(ctx) },
 		Authority:   t.spec.Agent.Host,
 		Accept:      t.listener.Admission(l.local, t.refused),
 		Observer:    l,
@@ -71,15 +71,15 @@ func (t *Tap) session(l *link, client net.Conn) relay.Session {
 		cfg.Editor = l.cards
 	}
 	cfg.HTTP2 = func(ctx context.Context, client net.Conn, begun []byte) error {
-		return h2.Serve(ctx, client, begun, t.overHTTP2(cfg, l, client))
+		return h2.Serve(ctx, client, begun, t.overHTTP2(cfg, l))
 	}
 	return relay.New(client, cfg)
 }
 
 // overHTTP2 returns the configuration of a client that speaks HTTP/2.
-func (t *Tap) overHTTP2(cfg relay.Config, l *link, client net.Conn) relay.Config {
+func (t *Tap) overHTTP2(cfg relay.Config, l *link) relay.Config {
 	cfg.Dial = func(ctx context.Context) (net.Conn, error) {
-		conn, err := t.dialFor(ctx, client, "h2")
+		conn, err := t.dialFor(ctx, l.client, "h2")
 		if session, ok := conn.(*tls.Conn); ok && session.ConnectionState().NegotiatedProtocol != "h2" {
 			conn.Close()
 			return nil, errors.New("it does not support HTTP/2 (ALPN, RFC 7301)")
@@ -97,11 +97,11 @@ func (t *Tap) refused(why error) {
 	t.misdirected.Do(func() { t.proxy.notice(fmt.Sprintf("tap %s refused a request: %v", t.Name(), why)) })
 }
 
-// dialFor connects to the agent for a client.
-func (t *Tap) dialFor(ctx context.Context, client net.Conn, protocols ...string) (net.Conn, error) {
+// dialFor connects to the agent for the client with an address.
+func (t *Tap) dialFor(ctx context.Context, client string, protocols ...string) (net.Conn, error) {
 	conn, err := t.dial(ctx, protocols...)
 	if err == nil && t.proxy.opts.OnDial != nil {
-		t.proxy.opts.OnDial(client.RemoteAddr().String(), conn.LocalAddr().String())
+		t.proxy.opts.OnDial(client, conn.LocalAddr().String())
 	}
 	return conn, err
 }
@@ -132,6 +132,7 @@ func (t *Tap) peer() capture.Peer {
 type link struct {
 	*recording.Conn
 	tap    *Tap
+	client string // its address in the record
 	local  net.Addr
 	cards  *card.Editor
 	hooks  *webhook.Editor     // nil if webhooks bypass the tap
@@ -143,11 +144,8 @@ var _ relay.StreamObserver = (*link)(nil)
 
 func newLink(t *Tap, client net.Conn) *link {
 	from := t.proxy.handover.client(client)
-	l := &link{
-		Conn:  t.proxy.opts.Recorder.Conn(t.peer(), from.RemoteAddr().String()),
-		tap:   t,
-		local: client.LocalAddr(),
-	}
+	l := &link{tap: t, client: from.RemoteAddr().String(), local: client.LocalAddr()}
+	l.Conn = t.proxy.opts.Recorder.Conn(t.peer(), l.client)
 	l.cards = t.cards.NewEditor(l.local, l.Conn)
 	if t.hooks != nil {
 		l.hooks = t.hooks.NewEditor(l.cards, l.Conn, t.listener.At(l.local))
@@ -265,14 +263,14 @@ func (l *link) Fault(x int, f relay.TransportError) {
 }
 
 // dial connects to the agent, with any faults to inject and messages to hold.
-func (l *link) dial(ctx context.Context, client net.Conn) (net.Conn, error) {
-	conn, err := l.tap.dialFor(ctx, client)
+func (l *link) dial(ctx context.Context) (net.Conn, error) {
+	conn, err := l.tap.dialFor(ctx, l.client)
 	switch {
 	case err != nil:
 	case l.faults != nil:
 		conn = l.faults.Wrap(conn)
 	case l.held != nil:
-		conn = l.held.Wrap(conn, func(ctx context.Context) (net.Conn, error) { return l.tap.dialFor(ctx, client) })
+		conn = l.held.Wrap(conn, func(ctx context.Context) (net.Conn, error) { return l.tap.dialFor(ctx, l.client) })
 	}
 	return conn, err
 }

@@ -64,7 +64,7 @@ func flagTopics() []manual.Topic {
 		},
 		{
 			Name: "offline", Short: "Running a program from its recording", Text: offlineTopic,
-			Flags: []string{"playback: allow-unused format live no-base-urls serve", "replay: play"},
+			Flags: []string{"playback: allow-unused answer format live live-from no-base-urls require-isolated serve set", "replay: play"},
 		},
 		{
 			Name: "credentials", Short: "Credentials for agents", Text: credentialsTopic,
@@ -237,9 +237,13 @@ The last line counts what was answered (exactly, by meaning, again), missed, nev
 program's, if it is not 0; 1 if a request was missed, or a playable call never asked for (--allow-unused permits that); 4
 if nothing was answered; otherwise 0. -o FILE writes a report, in the format of --format or of the name's ending.
 
-Connections that do not pass through the proxy are not seen, and files and clocks are the program's own. Services that
-were on this machine are also played at their recorded addresses, if these are free. For other programs that ignore the
-proxy, add --listen NAME=ADDR.
+--answer N=FILE plays an edited answer instead of the recorded one of exchange N: a body, or a status line, header fields
+and a body. So you test how the program handles errors. --live-from N asks the real services once everything before
+exchange N was asked for; --set MEMBER=VALUE changes those requests, and -o NEW.a2atap records the run.
+
+Connections past the proxy are not played. On Linux, they are listed, and --require-isolated exits with 4 if one was seen.
+Files and clocks are the program's own. Services that were on this machine are also played at their recorded addresses,
+if these are free. For other programs that ignore the proxy, add --listen NAME=ADDR.
 
 replay --play NAME,... tests an agent that is a server: replay sends its users' requests, and what the agent asks of the
 named services is answered from the capture, and compared. Services that were not on this machine need NAME=ADDR.
@@ -249,6 +253,8 @@ named services is answered from the capture, and compared. Services that were no
   a2atap replay c.a2atap --to planner=http://127.0.0.1:9001 --play llm=127.0.0.1:9002,booker
   a2atap playback c.a2atap --speed max --live booker -- ./planner
   a2atap playback c.a2atap --speed max -o report.xml -- pytest
+  a2atap playback c.a2atap --allow-unused --answer 12=refusal.json -- python planner.py
+  a2atap playback c.a2atap --live-from 12 --set model=gpt-y -o what-if.a2atap -- python planner.py
 `
 
 const credentialsTopic = `A recording contains no secrets: replay sends the credentials from --auth and --oauth-…

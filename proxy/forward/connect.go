@@ -269,7 +269,8 @@ func (c *connect) session(l *link, client net.Conn, sni string) relay.Session {
 	}
 	return c.forward.session(l, client, relay.Config{
 		Dial: func(ctx context.Context) (net.Conn, error) {
-			return c.dial(ctx, c.named(sni))
+			agent, err := c.dial(ctx, c.named(sni))
+			return c.forward.dialed(client, agent, err)
 		},
 		Advise: func(err error, _ string) string { return c.forward.Advise(err, c.to.Authority()) },
 	})

@@ -54,6 +54,7 @@ type Options struct {
 	// HandOver connects to a tap by dial, for a client.
 	HandOver func(client net.Conn, dial func() (net.Conn, error)) (net.Conn, error)
 
+	OnDial     func(client, connection string)                   // see proxy.Options; may be nil
 	Notice     func(text string)                                 // tells the user something
 	Upgraded   func(agent, protocol string)                      // called when a connection switches to another protocol
 	InFlight   func(n int)                                       // so many exchanges began, or ended
@@ -134,6 +135,14 @@ func (f *Proxy) dial(ctx context.Context, to relay.Target, name string, protocol
 		}
 		return nil
 	}, protocols...)
+}
+
+// dialed reports a new connection for a client.
+func (f *Proxy) dialed(client, conn net.Conn, err error) (net.Conn, error) {
+	if err == nil && f.OnDial != nil {
+		f.OnDial(client.RemoteAddr().String(), conn.LocalAddr().String())
+	}
+	return conn, err
 }
 
 // peer returns the agent at a target under its recorded name: the name of the tap in front of it, if there is one.

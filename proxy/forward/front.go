@@ -98,7 +98,10 @@ func (f *Proxy) plainSession(l *link, client, conn net.Conn) relay.Session {
 		Forward: &relay.Forward{
 			Admit: f.admits,
 			Dial: func(ctx context.Context, to relay.Target) (net.Conn, error) {
-				dial := func() (net.Conn, error) { return f.dial(ctx, to, to.Host) }
+				dial := func() (net.Conn, error) {
+					agent, err := f.dial(ctx, to, to.Host)
+					return f.dialed(client, agent, err)
+				}
 				if to.Scheme == "http" && f.Tapped(hostname.NewOrigin(to.Host, to.Port)) {
 					return f.HandOver(conn, dial)
 				}

@@ -146,8 +146,8 @@ func (f *Feed) addOf(side Side, kind byte, content []byte) {
 	f.add(kind, start[:], content)
 }
 
-// passed queues a copy of bytes that a side sent.
-func (f *Feed) passed(side Side, p []byte) {
+// Passed queues a copy of bytes that a side sent.
+func (f *Feed) Passed(side Side, p []byte) {
 	if f == nil {
 		return
 	}

@@ -12,7 +12,7 @@ func Pass(from, to *os.File, side Side, feed *Feed) {
 	for awaitInput(from, to) {
 		n, err := from.Read(buf)
 		if n > 0 {
-			feed.passed(side, buf[:n])
+			feed.Passed(side, buf[:n])
 			if _, err := to.Write(buf[:n]); err != nil {
 				break
 			}

@@ -12,7 +12,26 @@ func (p *Player) Report() Report {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r := p.report
-	r.Misses, r.Exchange = slices.Clone(r.Misses), len(p.recording.exchanges)
+	r.Misses, r.Unused = slices.Clone(r.Misses), p.unused()
+	for _, a := range p.recording.exchanges {
+		r.Calls = append(r.Calls, Call{a.seq, a.agent.Name, a.form.String(), a.uses})
+	}
+	for _, c := range p.recording.neighbors.calls {
+		if c.asks {
+			r.Calls = append(r.Calls, Call{c.seq, c.agent, c.String(), c.uses})
+		}
+	}
+	slices.SortFunc(r.Calls, func(a, b Call) int { return cmp.Compare(a.Exchange, b.Exchange) })
+	for _, c := range r.Calls {
+		r.Used += min(c.Uses, 1)
+	}
+	r.Exchange = len(r.Calls)
+	r.Lacking, r.Unanswered, r.Batches = p.recording.neighbors.lacking, p.recording.unanswered, p.recording.batches
+	return r
+}
+
+// unused returns the recorded calls that were not asked for, in order. The caller holds the lock.
+func (p *Player) unused() (list []Unused) {
 	polled := map[alike]bool{} // what was asked often enough, if a whole program is played
 	for _, a := range p.recording.exchanges {
 		if a.uses > 0 && p.opts.Upstream != nil && !changesTask(a.form.op) && p.mayRepeat(a.form.op) {
@@ -20,30 +39,17 @@ func (p *Player) Report() Report {
 		}
 	}
 	for _, a := range p.recording.exchanges {
-		r.Calls = append(r.Calls, Call{a.seq, a.agent.Name, a.form.String(), a.uses})
-		switch {
-		case a.uses > 0:
-			r.Used++
-		case !polled[a.poll()]:
-			r.Unused = append(r.Unused, Unused{a.seq, a.form.String()})
+		if a.uses == 0 && !polled[a.poll()] {
+			list = append(list, Unused{a.seq, a.form.String()})
 		}
 	}
 	for _, c := range p.recording.neighbors.calls {
-		switch {
-		case !c.asks:
-			continue
-		case c.uses > 0:
-			r.Used++
-		default:
-			r.Unused = append(r.Unused, Unused{c.seq, c.String()})
+		if c.asks && c.uses == 0 {
+			list = append(list, Unused{c.seq, c.String()})
 		}
-		r.Exchange++
-		r.Calls = append(r.Calls, Call{c.seq, c.agent, c.String(), c.uses})
 	}
-	slices.SortFunc(r.Calls, func(a, b Call) int { return cmp.Compare(a.Exchange, b.Exchange) })
-	slices.SortFunc(r.Unused, func(a, b Unused) int { return cmp.Compare(a.Exchange, b.Exchange) })
-	r.Lacking, r.Unanswered, r.Batches = p.recording.neighbors.lacking, p.recording.unanswered, p.recording.batches
-	return r
+	slices.SortFunc(list, func(a, b Unused) int { return cmp.Compare(a.Exchange, b.Exchange) })
+	return list
 }
 
 // poll returns what the exchanges have in common that ask for the same again: how often a program asks depends on time.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -23,7 +24,8 @@ import (
 // maxRead bounds the part of a forwarded answer that is read, in bytes; the whole answer passes.
 const maxRead = 1 << 20
 
-// NewForward returns a Forward to the agent at a URL, connected with the dialer; a nil dialer is one without options.
+// NewForward returns a Forward to the agent at a URL, which may be nil, connected with the dialer; a nil dialer is one
+// without options.
 // gRPC goes over HTTP/2, all else over HTTP/1.1.
 func NewForward(u *url.URL, d *outbound.Dialer) *Forward {
 	d = cmp.Or(d, &outbound.Dialer{})
@@ -52,28 +54,81 @@ func (c *carriers) CloseIdleConnections() {
 // forward sends the request to the live agent, and passes its answer on as it arrives. It returns an error if the
 // agent cannot be reached; then nothing has been written.
 func (s *service) forward() error {
-	to := s.p.opts.Forward
-	s.strange()
-	res, err := to.Transport.RoundTrip(s.outgoing(to.URL))
+	to, at := s.p.opts.Forward, s.liveURL()
+	if at == nil {
+		return errors.New("it has no address at which it could be live")
+	}
+	s.strange(at)
+	res, err := to.Transport.RoundTrip(s.outgoing(at))
 	if err != nil {
 		if at, ok := errors.AsType[*url.Error](err); ok {
 			err = at.Err
 		}
-		err = fmt.Errorf("the live agent at %s could not be reached: %w", place(to.URL.String()), outbound.Cause(err))
+		err = fmt.Errorf("the live agent at %s could not be reached: %w", place(at.String()), outbound.Cause(err))
 		s.p.notice("%s: %v", s.call.Operation, err)
 		return err
 	}
 	defer res.Body.Close()
-	s.mark("playback: answered by the live agent at %s", place(to.URL.String()))
+	s.mark("playback: answered by the live agent at %s", place(at.String()))
+	if to.Note != "" {
+		s.mark("playback: %s", to.Note)
+	}
 	s.p.mu.Lock()
 	s.p.report.Forwarded++
 	s.p.mu.Unlock()
 	body := io.Reader(res.Body)
-	if s.call.Operation == a2a.GetCard || s.call.Operation == a2a.GetExtendedCard {
+	if to.URL != nil && (s.call.Operation == a2a.GetCard || s.call.Operation == a2a.GetExtendedCard) {
 		body = s.leadBack(res)
 	}
 	s.pass(res, body)
 	return nil
+}
+
+// liveURL returns the URL of the live agent for a request; nil if it has none.
+func (s *service) liveURL() *url.URL {
+	if to := s.p.opts.Forward.URL; to != nil {
+		return to
+	}
+	if s.p.opts.Upstream == nil {
+		return nil
+	}
+	u, err := url.Parse(s.p.opts.Upstream(s.r))
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil
+	}
+	return u
+}
+
+// outlast is how long a request waits for those that were recorded before it, and that its client may send at the same
+// time.
+const outlast = 2 * time.Second
+
+// awaitLive waits until all recorded calls were asked for, if the live agent answers only then.
+func (s *service) awaitLive() error {
+	if !s.p.opts.Forward.After {
+		return nil
+	}
+	timeout := time.NewTimer(outlast)
+	defer timeout.Stop()
+	for {
+		s.p.mu.Lock()
+		progress, unused := s.p.progress, s.p.unused()
+		s.p.mu.Unlock()
+		if len(unused) == 0 {
+			return nil
+		}
+		err := fmt.Errorf("nothing is live before exchange %d was asked for", unused[0].Exchange)
+		if s.neighbor != nil && !s.neighbor.asks {
+			return err
+		}
+		select {
+		case <-progress:
+		case <-timeout.C:
+			return err
+		case <-s.r.Context().Done():
+			return err
+		}
+	}
 }
 
 // outgoing returns the request for the live agent: unchanged except for its host, and for the path of the recorded
@@ -83,6 +138,9 @@ func (s *service) outgoing(agent *url.URL) *http.Request {
 	to.User, to.Fragment, to.RawQuery = nil, "", s.r.URL.RawQuery
 	path := s.r.URL.EscapedPath()
 	was, now := s.p.Path(), strings.TrimRight(agent.EscapedPath(), "/")
+	if s.p.opts.Forward.URL == nil {
+		was, now = "", ""
+	}
 	rest, ours := strings.CutPrefix(path, was)
 	switch {
 	case now == "" && was == "", now != "" && under(path, now), !ours || !under(path, was):
@@ -226,14 +284,14 @@ func mediaType(res *http.Response) string {
 }
 
 // strange reports ids of the recording in a request to the live agent, which cannot know them.
-func (s *service) strange() {
+func (s *service) strange(live *url.URL) {
 	p, call := s.p, &s.call
 	p.mu.Lock()
 	task := call.TaskID != "" && p.names.made("task", call.TaskID) != 0 && !p.theirs[call.TaskID]
 	name := contextOf(call)
 	ctx := name != "" && p.names.made("context", name) == agentMade && !p.theirContexts[name]
 	p.mu.Unlock()
-	switch at := place(p.opts.Forward.URL.String()); {
+	switch at := place(live.String()); {
 	case task:
 		p.notice("%s about task %s goes to the live agent at %s, which does not know the task: it is from the recording",
 			call.Operation, call.TaskID, at)

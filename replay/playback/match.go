@@ -146,6 +146,8 @@ func (p *Player) choose(call *a2a.Call, at string) (*exchange, naming, *Miss) {
 		p.report.Repeated++
 	}
 	p.report.Served++
+	close(p.progress)
+	p.progress = make(chan struct{})
 	if a.form.whole == form.whole {
 		p.report.Exact++
 	}

@@ -42,6 +42,7 @@ func (s *service) playNeighbor() (done bool, miss *Miss) {
 		return false, &Miss{Operation: titleOf(q.form), Nearest: c.seq, Why: err.Error()}
 	}
 	s.p.answered(c, q, repeated)
+	s.played(c.seq)
 	a := &neighborAnswer{service: s, x: x, recorded: c}
 	if was, err := requestOf(x); err == nil && c.form.Call != nil {
 		a.ids = canonical.NewIDs(was.Body, q.content)

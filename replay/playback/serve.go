@@ -51,13 +51,17 @@ func (p *Player) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	substitute := names.substitute(&s.call, &was.call, p.cardURLs(was, r))
 	defer p.notify(a, substitute)()
+	s.played(a.seq)
 	(&responder{service: s, exchange: was, substitute: substitute}).run()
 }
 
 // missed answers an unmatched request: through the live agent if there is one, else with an error of its binding.
 func (s *service) missed(m *Miss) {
 	if s.p.opts.Forward != nil {
-		err := s.forward()
+		err := s.awaitLive()
+		if err == nil {
+			err = s.forward()
+		}
 		if err == nil {
 			return
 		}

@@ -28,6 +28,13 @@ func (s *service) mark(format string, args ...any) {
 	}
 }
 
+// played reports that a recorded answer is given, if other requests get live ones.
+func (s *service) played(seq uint64) {
+	if f := s.p.opts.Forward; f != nil && f.After {
+		s.mark("playback: the answer of exchange %d of the recording", seq)
+	}
+}
+
 // pause waits for a recorded time at the speed of the options. It reports whether the client is still there.
 func (s *service) pause(recorded time.Duration) bool {
 	speed := s.p.opts.Speed

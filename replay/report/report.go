@@ -97,17 +97,18 @@ type Report struct {
 // Played is the result of a program that ran on a recording. Its calls are the lines of the report, and what it asked for
 // in vain is among the differences.
 type Played struct {
-	Answered      int    `json:"answered"` // from the recording; Exactly and ByMeaning add up to it
-	Exactly       int    `json:"exactly"`
-	ByMeaning     int    `json:"byMeaning"`
-	Repeated      int    `json:"repeated"` // with an answer that was given before
-	Missed        int    `json:"missed"`
-	NeverAskedFor int    `json:"neverAskedFor"` // recorded calls
-	Live          int    `json:"live"`          // calls that went to real services
-	NotPlayable   int    `json:"notPlayable"`   // recorded calls
-	Program       string `json:"program"`
-	ExitStatus    int    `json:"exitStatus"` // of the program
-	Verdict       string `json:"-"`          // in one line
+	Answered      int      `json:"answered"` // from the recording; Exactly and ByMeaning add up to it
+	Exactly       int      `json:"exactly"`
+	ByMeaning     int      `json:"byMeaning"`
+	Repeated      int      `json:"repeated"` // with an answer that was given before
+	Missed        int      `json:"missed"`
+	NeverAskedFor int      `json:"neverAskedFor"` // recorded calls
+	Live          int      `json:"live"`          // calls that went to real services
+	NotPlayable   int      `json:"notPlayable"`   // recorded calls
+	Elsewhere     []string `json:"elsewhere"`     // addresses of connections that did not come to a2atap; nil if the system does not show them
+	Program       string   `json:"program"`
+	ExitStatus    int      `json:"exitStatus"` // of the program
+	Verdict       string   `json:"-"`          // in one line
 }
 
 // Tally counts the lines by their status, and gathers their differences.

@@ -48,6 +48,10 @@ type Flags struct {
 	ignore      []string
 	allowUnused bool
 	noBaseURLs  bool
+	answer      []string
+	liveFrom    uint64
+	isolated    bool
+	set         []string
 	format      string
 	output      string
 	NATS        cli.NATSFlags
@@ -84,12 +88,20 @@ func (o *Flags) Register(f *pflag.FlagSet) {
 	o.NATS.Register(f)
 	f.StringVar(&o.readyFile, "ready-file", "", "write NAME URL for each address to `FILE` once all are listening")
 	f.BoolVar(&o.allowRemote, "allow-remote", false,
-		"allow listening addresses that other machines can reach, and notifications to webhooks on other machines")
+		"allow addresses that other machines can reach, and webhooks on other machines")
 	f.StringArrayVar(&o.allowHosts, "allow-host", nil, cli.AllowHostHelp)
 	f.StringSliceVar(&o.serve, "serve", nil, "with a program: play only the services with these `NAMES`, or addresses; the rest is real")
 	f.StringSliceVar(&o.live, "live", nil, "with a program: play all but the services with these `NAMES`, or addresses, which are real")
 	f.StringArrayVar(&o.ignore, "ignore", nil, "let what matches the regular expression `PATTERN` differ in requests to "+
 		"models, tools and other services; repeatable")
+	f.StringArrayVar(&o.answer, "answer", nil, "with a program: play the answer in FILE instead of the recorded one of "+
+		"exchange N: `N=FILE` has the body, and before it optionally a status line and header fields; repeatable")
+	f.Uint64Var(&o.liveFrom, "live-from", 0, "with a program: play what was recorded before exchange `N`, and ask the real "+
+		"services once all of that was asked for; -o NEW.a2atap records the run")
+	f.StringArrayVar(&o.set, "set", nil, "with --live-from: replace a member of JSON requests to real services: `MEMBER=VALUE`, "+
+		"such as model=gpt-x or /options/seed=7; repeatable")
+	f.BoolVar(&o.isolated, "require-isolated", false, "with a program: exit with 4 if it connected past a2atap, or if the system "+
+		"does not show that")
 	f.BoolVar(&o.allowUnused, "allow-unused", false, "exit with 0 even if recorded calls were never asked for")
 	f.StringVarP(&o.output, "output", "o", "", "with a program: write the report, or the new capture (.a2atap), to `FILE`")
 	f.StringVar(&o.format, "format", "", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", ")+

@@ -2,8 +2,8 @@ package player
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
-	"strings"
 	"sync"
 
 	"a2atap/proxy/capture"
@@ -90,10 +90,11 @@ func (n *notes) pass(step *capture.Step) []string {
 	defer n.mu.Unlock()
 	switch what := step.What.(type) {
 	case capture.Opened:
-		line, _, _ := strings.Cut(string(what.Head), "\r\n")
-		if i := strings.LastIndexByte(line, ' '); i > 0 {
-			n.passing[step.Seq] = passingExchange{what.Client.Addr, line[:i]}
+		head := capture.ParseRequestHead(what.Head)
+		if u, err := url.Parse(head.Target); err == nil && u.Host != "" { // to a forward proxy
+			head.Target = u.RequestURI()
 		}
+		n.passing[step.Seq] = passingExchange{what.Client.Addr, head.Method + " " + head.Target}
 		return nil
 	case capture.Closed:
 		defer delete(n.passing, step.Seq)

@@ -26,6 +26,9 @@ func Run(ctx context.Context, e cli.Env, o Flags, name string) error {
 	if o.output != "" || o.format != "" {
 		return cli.Usage("-o and --format are for the report on a program; add -- CMD, or record with --capture FILE")
 	}
+	if len(o.answer) > 0 || o.liveFrom > 0 || len(o.set) > 0 || o.isolated {
+		return cli.Usage("--answer, --live-from, --require-isolated and --set are for playback with a program; add -- CMD")
+	}
 	options, err := o.playback(e)
 	if err != nil {
 		return err

@@ -53,17 +53,27 @@ func (r *run) write(played *playback.Report, program string, status int) error {
 func (r *run) report(played *playback.Report, program string, status int) *report.Report {
 	live := int(r.calls.Load())
 	out := &report.Report{
-		Tool: cli.Tool(), Verb: "playback", Capture: r.name, To: program, Sides: report.Sides{Was: r.name, Now: program},
+		Tool: cli.Tool(), Verb: "playback", Capture: r.capture, To: program, Sides: report.Sides{Was: r.capture, Now: program},
 		Profile: r.flags.matching(), Played: &report.Played{
 			Answered: played.Served, Exactly: played.Exact, ByMeaning: played.Served - played.Exact, Repeated: played.Repeated,
 			Missed: played.Missed, NeverAskedFor: len(played.Unused), Live: live, NotPlayable: played.NotPlayed(),
-			Program: program, ExitStatus: status, Verdict: played.Whole(live),
+			Elsewhere: r.isolated.addresses(), Program: program, ExitStatus: status, Verdict: played.Whole(live),
 		},
 	}
 	var misses []compare.Difference
 	out.Lines, misses, out.Notes = describe(played, r.flags.allowUnused)
 	out.Tally()
 	out.Differences = append(out.Differences, misses...)
+	out.Notes = append(out.Notes, r.isolated.String())
+	for _, flag := range r.flags.answer {
+		n, file, _ := strings.Cut(flag, "=")
+		out.Notes = append(out.Notes, fmt.Sprintf("exchange %s has the answer in %s instead of the recorded one", n, file))
+	}
+	if r.flags.isolated && !r.isolated.proved() {
+		out.Differences = append(out.Differences, compare.Difference{
+			Side: compare.Client, Kind: compare.ProgramFailed, Message: r.isolated.String(),
+		})
+	}
 	if status != 0 {
 		out.Differences = append(out.Differences, compare.Difference{
 			Side: compare.Client, Kind: compare.ProgramFailed, Message: fmt.Sprintf("%s exited with %d", program, status),

@@ -3,6 +3,7 @@ package player
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"net"
 	"net/http"
 	"slices"
@@ -19,6 +20,8 @@ type scene struct {
 	leaf   func(host string) (*tls.Certificate, error)
 	plays  func(address string) bool // reports whether an address is answered from the recording
 	isTap  func(address string) bool // reports whether a tap listens there, which knows where its requests go; may be nil
+
+	numbers atomic.Int64 // of connections
 
 	conns  chan net.Conn
 	closed chan struct{}
@@ -83,8 +86,10 @@ func (s *scene) connect(ctx context.Context, address string, secure bool, protoc
 	if !s.plays(scheme + address) {
 		return nil, nil //nolint:nilnil // the agent itself
 	}
-	ours, theirs := net.Pipe()
-	var at net.Conn = &placed{Conn: theirs, address: scheme + address}
+	pipe, theirs := net.Pipe()
+	number := &net.UnixAddr{Name: fmt.Sprintf("playback:%d", s.numbers.Add(1)), Net: "unix"}
+	ours := &numbered{pipe, number}
+	var at net.Conn = &placed{Conn: theirs, number: number, address: scheme + address}
 	overTLS := secure && slices.Contains(protocols, "h2")
 	if overTLS {
 		host, _, _ := net.SplitHostPort(address)
@@ -144,9 +149,22 @@ func (s *scene) state(c net.Conn, state http.ConnState) {
 // A placed connection knows which upstream it stands for.
 type placed struct {
 	net.Conn
+	number       net.Addr
 	address      string // URL
 	heard, asked atomic.Bool
 }
+
+// RemoteAddr implements net.Conn.
+func (p *placed) RemoteAddr() net.Addr { return p.number }
+
+// A numbered connection is the client's end of a placed one.
+type numbered struct {
+	net.Conn
+	number net.Addr
+}
+
+// LocalAddr implements net.Conn.
+func (n *numbered) LocalAddr() net.Addr { return n.number }
 
 // Read implements net.Conn.
 func (p *placed) Read(b []byte) (int, error) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,17 +23,19 @@ type tools struct {
 	listener *stdio.Listener
 	player   *playback.Player
 	plays    func(address string) bool
+	recorder string // socket at which tools are recorded; may be empty
+	notice   func(text string)
 	served   sync.WaitGroup
 	stop     context.CancelFunc
 }
 
 // playTools opens the socket at which a2atap stdio finds the player.
-func playTools(ctx context.Context, player *playback.Player, plays func(string) bool) (*tools, error) {
+func playTools(ctx context.Context, player *playback.Player, plays func(string) bool, recorder string, notice func(string)) (*tools, error) {
 	l, err := stdio.ListenToPlay()
 	if err != nil {
 		return nil, err
 	}
-	t := &tools{listener: l, player: player, plays: plays}
+	t := &tools{listener: l, player: player, plays: plays, recorder: recorder, notice: notice}
 	ctx, t.stop = context.WithCancel(ctx)
 	t.served.Go(func() { l.Serve(ctx, &t.served, func(conn net.Conn) { t.serve(ctx, conn) }) })
 	return t, nil
@@ -52,16 +55,23 @@ func (t *tools) serve(ctx context.Context, conn net.Conn) {
 	defer cancel()
 	context.AfterFunc(ctx, func() { conn.SetWriteDeadline(time.Now()) }) //nolint:errcheck // it is a socket
 	h, lines, err := stdio.Greet(conn, func(h stdio.Hello) bool { return t.plays(h.Peer().URL) })
-	if err != nil || !t.plays(h.Peer().URL) {
+	if err != nil {
 		return
 	}
-	to := &client{conn: conn}
+	if !t.plays(h.Peer().URL) {
+		io.WriteString(conn, t.recorder) //nolint:errcheck // the tool has ended
+		return
+	}
+	feed := t.feed(h)
+	defer feed.Close(feedPatience)
+	to := &client{conn: conn, feed: feed}
 	ended := make(chan struct{})
 	ctx = playback.WithEnd(context.WithValue(ctx, placeKey{}, h.Peer().URL), ended)
 	asking.Go(func() { t.ask(ctx, to, h.Name, http.MethodGet, nil) })
 	var all sync.WaitGroup
 	for {
 		line, err := readLine(lines)
+		feed.Passed(stdio.Client, append(slices.Clone(line), '\n'))
 		if len(bytes.TrimSpace(line)) > 0 { // of equal requests, the first one gets the first answer
 			chosen := make(chan struct{})
 			choose := sync.OnceFunc(func() { close(chosen) })
@@ -81,6 +91,19 @@ func (t *tools) serve(ctx context.Context, conn net.Conn) {
 		}
 	}
 }
+
+// feed records a played tool; nil if there is no recorder.
+func (t *tools) feed(h stdio.Hello) *stdio.Feed {
+	if t.recorder == "" {
+		return nil
+	}
+	return stdio.NewFeed(h, func() (stdio.Conn, error) { return stdio.Dial(t.recorder) }, func(err error) {
+		t.notice("the tool " + h.Name + " is not recorded: " + err.Error())
+	})
+}
+
+// feedPatience bounds the time that the recording of a tool may take at its end.
+const feedPatience = 2 * time.Second
 
 // maxToolLine bounds a message of a client, in bytes.
 const maxToolLine = 16 << 20
@@ -128,6 +151,7 @@ func (t *tools) ask(ctx context.Context, to *client, name, method string, messag
 type client struct {
 	mu   sync.Mutex
 	conn io.Writer
+	feed *stdio.Feed
 }
 
 func (c *client) send(message []byte) error {
@@ -138,6 +162,7 @@ func (c *client) send(message []byte) error {
 	line := append(bytes.ReplaceAll(message, []byte("\n"), []byte(" ")), '\n')
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.feed.Passed(stdio.Server, line)
 	_, err := c.conn.Write(line)
 	return err
 }

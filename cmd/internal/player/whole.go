@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,7 +55,10 @@ func RunProgram(ctx context.Context, e cli.Env, o Flags, name string, args []str
 	if err := source.TellGaps(ctx, e, "playback", src); err != nil {
 		return err
 	}
-	r := &run{env: e, flags: &o, name: name, live: map[string]bool{}}
+	r := &run{
+		env: e, flags: &o, capture: name, live: map[string]bool{}, names: map[hostname.Origin]string{}, own: map[hostname.Origin]bool{},
+		notes: newPlaybackNotes(),
+	}
 	if r.dialer, err = e.Dialer(&o.reach); err != nil {
 		return err
 	}
@@ -116,15 +120,21 @@ func (o *Flags) whole(e cli.Env, name string) (playback.Options, error) {
 
 // A run is one program and what it is answered.
 type run struct {
-	env     cli.Env
-	flags   *Flags
-	name    string           // of the capture
-	dialer  *outbound.Dialer // to services that are not played
-	allowed []hostname.Pattern
-	ship    *shipment.To // nil if the recording is not shipped
-	player  *playback.Player
-	live    map[string]bool // addresses of services that are not played
-	calls   atomic.Int64    // that went to those
+	env      cli.Env
+	flags    *Flags
+	capture  string           // its name
+	dialer   *outbound.Dialer // to services that are not played
+	allowed  []hostname.Pattern
+	ship     *shipment.To // nil if the recording is not shipped
+	player   *playback.Player
+	live     map[string]bool            // addresses of services that are not played
+	calls    atomic.Int64               // that went to those
+	names    map[hostname.Origin]string // of recorded services
+	own      map[hostname.Origin]bool   // addresses at which this run plays services
+	notes    *notes
+	change   *change // of live requests; nil if none goes live
+	isolated isolation
+	tools    string // path of the socket at which tools are recorded; may be empty
 }
 
 // prepare makes the player.
@@ -143,7 +153,7 @@ func (r *run) prepare(ctx context.Context, src capture.Source, options playback.
 	if err != nil {
 		return err
 	}
-	chosen, err := selection.Chooser(ctx, r.env, "playback", r.name, src)
+	chosen, err := selection.Chooser(ctx, r.env, "playback", r.capture, src)
 	if err != nil {
 		return err
 	}
@@ -152,13 +162,28 @@ func (r *run) prepare(ctx context.Context, src capture.Source, options playback.
 		if played = played && !isChosen(x, r.flags.live); !played {
 			r.live[playback.Upstream(x.Agent.URL)] = true
 		}
-		return played && chosen(x)
+		r.name(x)
+		return played && chosen(x) && (r.flags.liveFrom == 0 || x.Seq < r.flags.liveFrom)
 	}
-	r.player, err = playback.New(ctx, src, options)
-	if errors.Is(err, playback.ErrNoValue) {
+	answers, err := r.flags.edit(ctx, r.env, src)
+	if err != nil {
+		return err
+	}
+	if err := r.goLive(ctx, src, &options); err != nil {
+		return err
+	}
+	r.player, err = playback.New(ctx, answers.source(), options)
+	switch {
+	case errors.Is(err, playback.ErrNoValue):
 		return cli.Usage("--match: %w", err)
+	case err != nil:
+		return err
 	}
-	return err
+	if err := answers.check(r.player); err != nil {
+		r.player.Close()
+		return err
+	}
+	return nil
 }
 
 // decidable returns an error if the values of --serve or --live do not decide which addresses are played.
@@ -211,7 +236,8 @@ func (r *run) plays(address string) bool {
 	if r.live[at] {
 		return false
 	}
-	return len(r.flags.serve) == 0 || r.player.Knows(address)
+	chosen := len(r.flags.serve) > 0 || r.change != nil && strings.HasPrefix(at, "stdio:") // a tool cannot go live in between
+	return !chosen || r.player.Knows(address)
 }
 
 // play runs the program, and returns its status.
@@ -233,8 +259,8 @@ func (r *run) play(ctx context.Context, path string, args []string) (status int,
 		e.Tell("%s", why)
 	}
 	options := proxy.Options{
-		Taps: models.Taps, NoRewrite: true, Connect: stage.connect, Grace: time.Second,
-		Forward: &forward.Spec{Listen: "127.0.0.1:0", Leaf: authority.Leaf, Bodies: recording.Recognized},
+		Taps: models.Taps, NoRewrite: true, Connect: stage.connect, OnDial: r.notes.dialed, Grace: time.Second,
+		Forward: &forward.Spec{Listen: "127.0.0.1:0", Leaf: authority.Leaf, Bodies: recording.Recognized, Names: r.names},
 	}
 	listeners, err := r.listen(ctx) // before a tap can get one of these ports
 	if err != nil {
@@ -257,7 +283,7 @@ func (r *run) play(ctx context.Context, path string, args []string) (status int,
 		}
 	}
 	further := models.Environ(recorded.taps())
-	tools, err := playTools(ctx, r.player, r.plays)
+	tools, err := playTools(ctx, r.player, r.plays, r.tools, r.env.Notice)
 	if err != nil {
 		e.Notice(fmt.Sprintf("tools that a2atap stdio runs cannot be played: %v", err))
 	} else {
@@ -270,7 +296,9 @@ func (r *run) play(ctx context.Context, path string, args []string) (status int,
 		defer signal.Stop(signals)
 	}
 	relay := cli.SignalRelay{Signals: signals, Interrupts: cli.Interrupts{Now: e.Now}}
+	unwatch := r.watch(ctx)
 	status, err = program.Run(ctx, e, nil, &relay, path, args, recorded.forward().URL(), further)
+	unwatch()
 	stop()
 	return status, err
 }
@@ -284,16 +312,21 @@ func (r *run) listen(ctx context.Context) (stop func(), err error) {
 		cancel()
 		serving.Wait()
 	}
+	var begin []func() // once all addresses are known
 	defer func() {
+		for _, f := range begin {
+			serving.Go(f)
+		}
 		if err != nil {
 			end()
 		}
 	}()
 	serve := func(l net.Listener, asked, address string) {
+		r.own[hostname.OriginOf(&url.URL{Scheme: "http", Host: l.Addr().String()})] = true
 		handler := http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 			r.player.ServeHTTP(w, q.WithContext(context.WithValue(q.Context(), placeKey{}, address)))
 		})
-		serving.Go(func() {
+		begin = append(begin, func() {
 			cli.Serve(ctx, l, cli.CheckHosts(r.env, handler, asked, l, r.allowed)) //nolint:errcheck // it ends with the program
 		})
 	}
@@ -360,13 +393,16 @@ func (r *run) record(o proxy.Options) (*recordedRun, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.Tools = true
 	all, err := recorder.Start(recorder.Options{
 		Output: r.flags.capture.File, Hide: redacted.Options{Key: key}, Proxy: o, Reach: r.dialer,
-		Listener: listener{e: r.env}, Around: r.counting, Ship: r.ship,
+		Listener: listener{e: r.env}, Around: func(next capture.Sink) capture.Sink { return r.counting(r.notes.around(next)) },
+		Ship: r.ship,
 	})
 	if err != nil {
 		return nil, err
 	}
+	r.tools = all.Tools()
 	return &recordedRun{all.Taps, all.Forward, func() error { _, _, err := all.Stop(); return err }}, nil
 }
 
@@ -400,6 +436,10 @@ func (discard) Close() error { return nil }
 // verdict prints what was answered, writes the report, and returns the exit status.
 func (r *run) verdict(program string, status int) error {
 	report := r.player.Report()
+	if r.change != nil {
+		r.calls.Add(int64(report.Forwarded))
+		r.change.tellUnused(r.env)
+	}
 	for _, line := range report.NotRequested() {
 		fmt.Fprintf(r.env.Err, "playback: %s\n", line)
 	}
@@ -407,6 +447,9 @@ func (r *run) verdict(program string, status int) error {
 		r.env.Notice("playback: " + line)
 	}
 	fmt.Fprintf(r.env.Err, "playback: %s\n", report.Whole(int(r.calls.Load())))
+	if r.flags.isolated || r.isolated.shown && len(r.isolated.seen) > 0 {
+		fmt.Fprintf(r.env.Err, "playback: %s\n", &r.isolated)
+	}
 	if err := r.write(&report, program, status); err != nil {
 		return err
 	}
@@ -414,16 +457,18 @@ func (r *run) verdict(program string, status int) error {
 		fmt.Fprintf(r.env.Err, "playback: %s exited with %d\n", program, status)
 		return &cli.Exit{Code: status}
 	}
+	nothing := report.Served+report.Forwarded == 0
 	switch {
 	case report.Missed > 0:
 		return &cli.Exit{Code: cli.ExitFindings}
-	case report.Served == 0 && r.flags.allowEmpty:
-	case report.Served == 0:
+	case nothing && !r.flags.allowEmpty:
 		r.env.Tell("playback: inconclusive: nothing was answered from the recording; if the program ignores HTTP_PROXY, give it " +
 			"the addresses of --listen NAME=ADDR")
 		return &cli.Exit{Code: cli.ExitInconclusive}
-	case len(report.Unused) > 0 && !r.flags.allowUnused:
+	case len(report.Unused) > 0 && !r.flags.allowUnused && !nothing:
 		return &cli.Exit{Code: cli.ExitFindings}
+	case r.flags.isolated && !r.isolated.proved():
+		return &cli.Exit{Code: cli.ExitInconclusive}
 	}
 	return nil
 }

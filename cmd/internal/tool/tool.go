@@ -35,14 +35,14 @@ func Run(e cli.Env, o Options, args []string) error {
 	above := stdio.Ancestors()
 	socket := stdio.Find(e.Getenv(stdio.Variable), above)
 	if stdio.Plays(socket) {
-		played, err := o.play(e, socket, above)
+		played, recorder, err := o.play(e, socket, above)
 		if err != nil {
 			return fmt.Errorf("stdio %s: %w", o.Name, err)
 		}
 		if played {
 			return nil
 		}
-		socket = ""
+		socket = recorder
 	}
 	path, err := exec.LookPath(args[0])
 	if err != nil {

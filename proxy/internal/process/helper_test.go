@@ -78,6 +78,7 @@ func exitFor(err error) {
 // A helper is another process.
 type helper struct {
 	t   testing.TB
+	pid int
 	in  io.Writer
 	out *bufio.Reader
 }
@@ -94,7 +95,7 @@ func newHelper(t testing.TB) *helper {
 		in.Close()
 		expect.OK(t, cmd.Wait())
 	})
-	return &helper{t: t, in: in, out: bufio.NewReader(out)}
+	return &helper{t: t, pid: cmd.Process.Pid, in: in, out: bufio.NewReader(out)}
 }
 
 // do has the process do something and returns the address that comes of it.
