@@ -168,31 +168,35 @@ func (s *State) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// A wirePart is a part as it is read and, without a File, written.
+type wirePart struct {
+	Text      *string            `json:"text,omitzero"`
+	Raw       *string            `json:"raw,omitzero"`
+	URL       string             `json:"url,omitzero"`
+	Data      stdjson.RawMessage `json:"data,omitzero"`
+	Filename  string             `json:"filename,omitzero"`
+	MediaType string             `json:"mediaType,omitzero"`
+	Metadata  stdjson.RawMessage `json:"metadata,omitzero"`
+	File      *struct {          // 0.3
+		Name     string  `json:"name"`
+		MIMEType string  `json:"mimeType"`
+		Bytes    *string `json:"bytes"`
+		URI      string  `json:"uri"`
+		// The proto JSON of 0.3 has other names.
+		WithBytes *string `json:"fileWithBytes"`
+		WithURI   string  `json:"fileWithUri"`
+	} `json:"file,omitzero"`
+}
+
 // UnmarshalJSONFrom reads a part of any dialect.
 func (p *Part) UnmarshalJSONFrom(d *jsontext.Decoder) (err error) {
-	var w struct {
-		Text      string             `json:"text"`
-		Raw       *string            `json:"raw"`
-		URL       string             `json:"url"`
-		Data      stdjson.RawMessage `json:"data"`
-		MediaType string             `json:"mediaType"`
-		Filename  string             `json:"filename"`
-		Metadata  stdjson.RawMessage `json:"metadata"`
-		File      *struct {          // 0.3
-			Name     string  `json:"name"`
-			MIMEType string  `json:"mimeType"`
-			Bytes    *string `json:"bytes"`
-			URI      string  `json:"uri"`
-			// The proto JSON of 0.3 has other names.
-			WithBytes *string `json:"fileWithBytes"`
-			WithURI   string  `json:"fileWithUri"`
-		} `json:"file"`
-	}
+	var w wirePart
 	if err := json.UnmarshalDecode(d, &w); err != nil {
 		return err
 	}
-	*p = Part{
-		Text: w.Text, URL: w.URL, Data: w.Data, MediaType: w.MediaType, Filename: w.Filename, Metadata: w.Metadata,
+	*p = Part{URL: w.URL, Data: w.Data, MediaType: w.MediaType, Filename: w.Filename, Metadata: w.Metadata}
+	if w.Text != nil {
+		p.Text = *w.Text
 	}
 	if w.File != nil {
 		p.Filename, p.MediaType, p.URL = w.File.Name, w.File.MIMEType, cmp.Or(w.URL, w.File.URI, w.File.WithURI)

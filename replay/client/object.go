@@ -52,13 +52,13 @@ type Part struct {
 // A Message is one contribution to a conversation.
 type Message struct {
 	ID         string          `json:"messageId"` // made by Send and Stream if empty
-	ContextID  string          `json:"contextId"`
-	TaskID     string          `json:"taskId"` // the task to continue; empty for a new one
-	Role       Role            `json:"role"`   // User if empty
+	ContextID  string          `json:"contextId,omitzero"`
+	TaskID     string          `json:"taskId,omitzero"` // the task to continue; empty for a new one
+	Role       Role            `json:"role"`            // User if empty
 	Parts      []Part          `json:"parts"`
-	References []string        `json:"referenceTaskIds"` // ids of other tasks
-	Extensions []string        `json:"extensions"`       // URIs
-	Metadata   json.RawMessage `json:"metadata"`
+	References []string        `json:"referenceTaskIds,omitzero"` // ids of other tasks
+	Extensions []string        `json:"extensions,omitzero"`       // URIs
+	Metadata   json.RawMessage `json:"metadata,omitzero"`
 	Raw        []byte          `json:"-"` // as received
 }
 
