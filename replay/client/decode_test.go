@@ -96,6 +96,12 @@ func TestDecodeEvent(t *testing.T) {
 	}
 }
 
+// The error of a value that cannot be read names its place.
+func TestErrorNamesPlace(t *testing.T) {
+	_, err := decodeEvent([]byte(`{"task":{"id":"t","artifacts":[{"artifactId":"a","parts":[{"text":"x"},{"raw":"*"}]}]}}`))
+	expect.ErrorHas(t, "bytes", "/artifacts/0/parts/1: not base64", err)
+}
+
 func FuzzDecodeResult(f *testing.F) {
 	for _, tt := range decodeTests {
 		f.Add([]byte(tt.v10))

@@ -61,15 +61,14 @@ func readEarlyNotification(body []byte) (Event, error) {
 	if w.TaskID == "" || w.EventType == "" || len(w.Status) == 0 {
 		return Event{}, errors.New("is not a notification of the dialect before 0.1")
 	}
-	var s wireStatus
+	var s Status
 	if unmarshal(w.Status, &s.State) != nil {
 		if err := unmarshal(w.Status, &s); err != nil {
 			return Event{}, err
 		}
 	}
 	s.Timestamp = cmp.Or(s.Timestamp, w.Timestamp)
-	status, err := s.decode()
 	return Event{
-		Name: w.EventType, Status: &StatusUpdate{TaskID: w.TaskID, Status: status, Raw: body}, Raw: body, Result: body,
-	}, err
+		Name: w.EventType, Status: &StatusUpdate{TaskID: w.TaskID, Status: s, Raw: body}, Raw: body, Result: body,
+	}, nil
 }

@@ -18,22 +18,20 @@ func ReadNotification(body []byte) (Event, error) {
 	if early, err := readEarlyNotification(body); err == nil {
 		return early, nil
 	}
-	var w wireUpdate
-	if unmarshal(body, &w) != nil || w.TaskID == "" {
+	status, artifact := &StatusUpdate{Raw: body}, &ArtifactUpdate{Raw: body}
+	if unmarshal(body, status) != nil || unmarshal(body, artifact) != nil || status.TaskID == "" {
 		return Event{}, err
 	}
+	e = Event{Raw: body, Result: body}
 	switch {
-	case w.Artifact.ArtifactID != "" || len(w.Artifact.Parts) > 0:
-		e.Artifact, err = w.artifact()
-		e.Artifact.Raw = body
-	case w.Status.State != "":
-		e.Status, err = w.status()
-		e.Status.Raw = body
+	case artifact.Artifact.ID != "" || len(artifact.Artifact.Parts) > 0:
+		e.Artifact = artifact
+	case status.Status.State != "":
+		e.Status = status
 	default:
 		return Event{}, errors.New("is neither an event nor a task")
 	}
-	e.Raw, e.Result = body, body
-	return e, err
+	return e, nil
 }
 
 // TaskID returns the id of the task that the event is about, or nothing.

@@ -51,15 +51,15 @@ type Part struct {
 
 // A Message is one contribution to a conversation.
 type Message struct {
-	ID         string // made by Send and Stream if empty
-	ContextID  string
-	TaskID     string // the task to continue; empty for a new one
-	Role       Role   // User if empty
-	Parts      []Part
-	References []string // ids of other tasks
-	Extensions []string // URIs
-	Metadata   json.RawMessage
-	Raw        []byte // as received
+	ID         string          `json:"messageId"` // made by Send and Stream if empty
+	ContextID  string          `json:"contextId,omitzero"`
+	TaskID     string          `json:"taskId,omitzero"` // the task to continue; empty for a new one
+	Role       Role            `json:"role"`            // User if empty
+	Parts      []Part          `json:"parts"`
+	References []string        `json:"referenceTaskIds,omitzero"` // ids of other tasks
+	Extensions []string        `json:"extensions,omitzero"`       // URIs
+	Metadata   json.RawMessage `json:"metadata,omitzero"`
+	Raw        []byte          `json:"-"` // as received
 }
 
 // Text returns a message of one text part.
@@ -80,18 +80,18 @@ func partsText(parts []Part) string {
 
 // A Status is the state of a task and the agent's message about it.
 type Status struct {
-	State     State
-	Message   *Message // nil if the agent sent no message
-	Timestamp string   // as received
+	State     State    `json:"state"`
+	Message   *Message `json:"message"`   // nil if the agent sent no message
+	Timestamp string   `json:"timestamp"` // as received
 }
 
 // An Artifact is a result of a task.
 type Artifact struct {
-	ID          string
-	Name        string
-	Description string
-	Parts       []Part
-	Metadata    json.RawMessage
+	ID          string          `json:"artifactId"`
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Parts       []Part          `json:"parts"`
+	Metadata    json.RawMessage `json:"metadata"`
 }
 
 // Text returns the text of the artifact's parts, one line each.
@@ -99,14 +99,14 @@ func (a *Artifact) Text() string { return partsText(a.Parts) }
 
 // A Task is a snapshot of a task.
 type Task struct {
-	ID        string
-	ContextID string
-	Status    Status
-	Artifacts []Artifact
-	History   []Message // nil if the agent sent none
-	Statuses  []Status  // the history before A2A 0.1, the oldest first; nil if the agent sent none
-	Metadata  json.RawMessage
-	Raw       []byte // as received
+	ID        string          `json:"id"`
+	ContextID string          `json:"contextId"`
+	Status    Status          `json:"status"`
+	Artifacts []Artifact      `json:"artifacts"`
+	History   []Message       `json:"-"` // nil if the agent sent none
+	Statuses  []Status        `json:"-"` // the history before A2A 0.1, the oldest first; nil if the agent sent none
+	Metadata  json.RawMessage `json:"metadata"`
+	Raw       []byte          `json:"-"` // as received
 }
 
 // A Result is the result of a send: exactly one of Task and Message is set.
@@ -140,32 +140,32 @@ func (e Event) State() State {
 
 // A StatusUpdate reports a change of a task's state.
 type StatusUpdate struct {
-	TaskID    string
-	ContextID string
-	Status    Status
-	Final     bool // 1.0 does not have it
-	Metadata  json.RawMessage
-	Raw       []byte // as received
+	TaskID    string          `json:"taskId"`
+	ContextID string          `json:"contextId"`
+	Status    Status          `json:"status"`
+	Final     bool            `json:"final"` // 1.0 does not have it
+	Metadata  json.RawMessage `json:"metadata"`
+	Raw       []byte          `json:"-"` // as received
 }
 
 // An ArtifactUpdate delivers an artifact or a chunk of one.
 type ArtifactUpdate struct {
-	TaskID    string
-	ContextID string
-	Artifact  Artifact
-	Append    bool // the parts follow those already sent
-	LastChunk bool
-	Metadata  json.RawMessage
-	Raw       []byte // as received
+	TaskID    string          `json:"taskId"`
+	ContextID string          `json:"contextId"`
+	Artifact  Artifact        `json:"artifact"`
+	Append    bool            `json:"append"` // the parts follow those already sent
+	LastChunk bool            `json:"lastChunk"`
+	Metadata  json.RawMessage `json:"metadata"`
+	Raw       []byte          `json:"-"` // as received
 }
 
 // A Page is one page of ListTasks (A2A 1.0 §3.1.4).
 type Page struct {
-	Tasks         []Task
-	NextPageToken string // empty on the last page
-	PageSize      int
-	TotalSize     int
-	Raw           []byte
+	Tasks         []Task `json:"-"`
+	NextPageToken string `json:"nextPageToken"` // empty on the last page
+	PageSize      int    `json:"pageSize"`
+	TotalSize     int    `json:"totalSize"`
+	Raw           []byte `json:"-"`
 }
 
 // A PushConfig tells an agent where to send notifications about a task.

@@ -22,30 +22,25 @@ func (c *Client) decodeStreamed(in call, body []byte) (Event, error) {
 		return decodeEvent(body)
 	}
 	var w struct {
-		wireUpdate
-		ID       string       `json:"id"`
-		Artifact *wireChunk01 `json:"artifact"`
+		StatusUpdate
+		ID       string `json:"id"`
+		Artifact *struct {
+			Artifact
+			Append    bool `json:"append"`
+			LastChunk bool `json:"lastChunk"`
+		} `json:"artifact"`
 	}
 	if err := unmarshal(body, &w); err != nil {
 		return Event{}, err
 	}
-	w.TaskID, w.ContextID = w.ID, in.session
-	if w.Artifact == nil {
-		update, err := w.status()
-		update.Raw = body
-		return Event{Status: update}, err
+	w.TaskID, w.ContextID, w.Raw = w.ID, in.session, body
+	if a := w.Artifact; a != nil {
+		return Event{Artifact: &ArtifactUpdate{
+			TaskID: w.TaskID, ContextID: w.ContextID, Artifact: a.Artifact, Append: a.Append, LastChunk: a.LastChunk,
+			Metadata: w.Metadata, Raw: body,
+		}}, nil
 	}
-	w.wireUpdate.Artifact, w.Append, w.LastChunk = w.Artifact.wireArtifact, w.Artifact.Append, w.Artifact.LastChunk
-	update, err := w.artifact()
-	update.Raw = body
-	return Event{Artifact: update}, err
-}
-
-// wireChunk01 is an artifact of 0.1, which has a flag for chunks.
-type wireChunk01 struct {
-	wireArtifact
-	Append    bool `json:"append"`
-	LastChunk bool `json:"lastChunk"`
+	return Event{Status: &w.StatusUpdate}, nil
 }
 
 // decodePush reads a push config.

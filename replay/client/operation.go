@@ -43,7 +43,7 @@ type (
 	}
 	outList struct {
 		ContextID            string `json:"contextId,omitzero"`
-		Status               string `json:"status,omitzero"`
+		Status               State  `json:"status,omitzero"`
 		PageSize             int    `json:"pageSize,omitzero"`
 		PageToken            string `json:"pageToken,omitzero"`
 		HistoryLength        *int   `json:"historyLength,omitzero"`
@@ -101,10 +101,7 @@ func (c *Client) Get(ctx context.Context, id string, historyLength *int) (*Task,
 func (c *Client) List(ctx context.Context, o ListOptions) (*Page, error) {
 	p := outList{
 		ContextID: o.ContextID, PageSize: o.PageSize, PageToken: o.PageToken,
-		HistoryLength: o.HistoryLength, IncludeArtifacts: o.IncludeArtifacts,
-	}
-	if o.State != "" {
-		p.Status = encodeState(o.State)
+		HistoryLength: o.HistoryLength, IncludeArtifacts: o.IncludeArtifacts, Status: o.State,
 	}
 	if !o.StatusTimestampAfter.IsZero() {
 		p.StatusTimestampAfter = o.StatusTimestampAfter.UTC().Format("2006-01-02T15:04:05.000Z")

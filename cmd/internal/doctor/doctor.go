@@ -154,14 +154,14 @@ func doctorKeys(w io.Writer, c *bolt.Checkup) error {
 
 type (
 	doctorReport struct {
-		Tool     report.Tool     `json:"tool"`
-		Capture  string          `json:"capture"`
-		Verdict  doctorVerdict   `json:"verdict"`
-		Files    []doctorFile    `json:"files"`
-		Keys     []string        `json:"keys"`      // fingerprints of the keys that hide secrets
-		Inside   bool            `json:"keyInside"` // the capture holds such a key
-		Problems []doctorProblem `json:"problems"`
-		Reading  secondReading   `json:"reading"` // comparison with the results of a second check
+		Tool     report.Tool    `json:"tool"`
+		Capture  string         `json:"capture"`
+		Verdict  doctorVerdict  `json:"verdict"`
+		Files    []bolt.File    `json:"files"`
+		Keys     []string       `json:"keys"`      // fingerprints of the keys that hide secrets
+		Inside   bool           `json:"keyInside"` // the capture holds such a key
+		Problems []bolt.Problem `json:"problems"`
+		Reading  secondReading  `json:"reading"` // comparison with the results of a second check
 	}
 	doctorVerdict struct {
 		Status    string `json:"status"` // sound or damaged
@@ -170,26 +170,11 @@ type (
 		Steps     uint64 `json:"steps"`
 		Ended     bool   `json:"ended"`
 	}
-	doctorFile struct {
-		File      string `json:"file"`
-		Bytes     int64  `json:"bytes"`
-		Blocks    int    `json:"blocks"`
-		Steps     int    `json:"steps"`
-		Exchanges int    `json:"exchanges"`
-		Open      int    `json:"open"`
-		Index     int    `json:"index"`
-	}
-	doctorProblem struct {
-		File   string `json:"file"`
-		Bucket string `json:"bucket,omitempty"`
-		Key    string `json:"key,omitempty"`
-		What   string `json:"what"`
-	}
 )
 
 func doctorJSON(w io.Writer, name string, c *bolt.Checkup, second secondReading) error {
 	out := doctorReport{
-		Tool: cli.Tool(), Capture: name, Files: []doctorFile{}, Problems: []doctorProblem{},
+		Tool: cli.Tool(), Capture: name, Files: append([]bolt.File{}, c.Files...), Problems: append([]bolt.Problem{}, c.Problems...),
 		Keys: append([]string{}, c.Keys...), Inside: c.KeyInside, Reading: second,
 		Verdict: doctorVerdict{
 			Status: "sound", Problems: len(c.Problems) + c.More, Exchanges: c.Exchanges, Steps: c.Steps, Ended: c.Ended,
@@ -197,12 +182,6 @@ func doctorJSON(w io.Writer, name string, c *bolt.Checkup, second secondReading)
 	}
 	if !c.Sound() {
 		out.Verdict.Status = "damaged"
-	}
-	for _, f := range c.Files {
-		out.Files = append(out.Files, doctorFile{f.Name, f.Bytes, f.Blocks, f.Steps, f.Exchanges, f.Open, f.Entries})
-	}
-	for _, p := range c.Problems {
-		out.Problems = append(out.Problems, doctorProblem(p))
 	}
 	return safetext.NewEncoder(w, "  ").Encode(out)
 }

@@ -43,6 +43,7 @@ const Format = layout.Format
 // Descriptions of captures, and errors.
 type (
 	Checkup = check.Checkup
+	File    = check.File
 	Problem = check.Problem
 )
 

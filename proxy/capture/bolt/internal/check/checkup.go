@@ -28,21 +28,21 @@ func (c *Checkup) Sound() bool { return len(c.Problems) == 0 }
 
 // A File has what was checked in one file of a capture.
 type File struct {
-	Name      string
-	Bytes     int64
-	Blocks    int
-	Steps     int
-	Exchanges int // that begin in it
-	Open      int // exchanges without an end at its end
-	Entries   int // of the index
+	Name      string `json:"file"`
+	Bytes     int64  `json:"bytes"`
+	Blocks    int    `json:"blocks"`
+	Steps     int    `json:"steps"`
+	Exchanges int    `json:"exchanges"` // that begin in it
+	Open      int    `json:"open"`      // exchanges without an end at its end
+	Entries   int    `json:"index"`     // of the index
 }
 
 // A Problem is one thing that is wrong with a capture.
 type Problem struct {
-	File   string
-	Bucket string // of the database; empty if it is about the file
-	Key    string // in the bucket, in the terms of docs/capture-format.md; empty for the whole bucket
-	What   string
+	File   string `json:"file"`
+	Bucket string `json:"bucket,omitempty"` // of the database; empty if it is about the file
+	Key    string `json:"key,omitempty"`    // in the bucket, in the terms of docs/capture-format.md; empty for the whole bucket
+	What   string `json:"what"`
 }
 
 // String returns the place, and what is wrong there.
