@@ -9,7 +9,7 @@ import (
 
 // handoverWait bounds the time that a new connection to a tap waits for its client: the forward proxy's dial returns a
 // moment after the tap has accepted the connection. A wrong name is better than a delay.
-const handoverWait = 10 * time.Millisecond
+const handoverWait = time.Second
 
 // maxHandovers bounds the connections whose clients are kept until the taps ask for them.
 const maxHandovers = 4096

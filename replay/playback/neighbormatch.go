@@ -155,7 +155,7 @@ func (p *Player) explainNeighbor(q *neighborRequest, m *Miss) {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.uses, b.uses))
 	})
 	if list[0].form.Place != q.form.Place {
-		m.Why = "the recording has no " + q.form.Place + "; it has " + p.requests(q, key, known)
+		m.Why = "the recording has no " + q.form.Place + "; it has " + p.recording.neighbors.requests(q, key, known)
 		return
 	}
 	m.Nearest = list[0].seq
@@ -191,9 +191,9 @@ func changesOf(list []canonical.Difference) (changes []compare.Change) {
 }
 
 // requests names up to five kinds of recorded calls to the address of a request, or to any if it is not known.
-func (p *Player) requests(q *neighborRequest, key string, known bool) string {
+func (n *neighbors) requests(q *neighborRequest, key string, known bool) string {
 	var list []string
-	for _, c := range p.recording.neighbors.calls {
+	for _, c := range n.calls {
 		if q.address != "" && known && c.upstream != key || slices.Contains(list, c.form.Place) {
 			continue
 		}

@@ -21,6 +21,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/expect"
 	"a2atap/proxy/forward"
+	"a2atap/proxy/hostname"
 	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 	"a2atap/replay/playback"
@@ -293,7 +294,7 @@ func TestMovedAgentsLeaveTheirAddresses(t *testing.T) {
 		Response: &capture.Response{Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"), Body: body(`{"jsonrpc":"2.0","id":1,"result":{}}`)},
 	})...))
 	var printed bytes.Buffer
-	r := &run{env: cli.Env{Err: &printed}, flags: &Flags{listen: []string{"booker=127.0.0.1:0"}}}
+	r := &run{env: cli.Env{Err: &printed}, flags: &Flags{listen: []string{"booker=127.0.0.1:0"}}, own: map[hostname.Origin]bool{}}
 	r.player = must.Get(playback.New(t.Context(), memory, playback.Options{Upstream: upstream}))(t)
 	defer r.player.Close()
 	expect.Equal(t, "address", "http://"+busy.Addr().String()+"/a2a", r.player.AddressOf("booker"))
