@@ -165,6 +165,7 @@ func (p *player) once(
 		}
 	}
 	p.learnHeads(t, x, log.Recorded(), rec, now)
+	t.noteAnswer(rec, now, log.Recorded())
 	return p.comparison(t, rec, now, log.Seq()), l.Contradictions()
 }
 

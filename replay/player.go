@@ -109,6 +109,11 @@ type target struct {
 	authorize Authorizer // nil if there are no credentials for it
 
 	interfaces []a2a.Interface // of the live card, if requests are to be translated
+
+	mu      sync.Mutex
+	isAgent bool // an answer shows that it is one
+	foreign int  // answers that are not of A2A
+	status  int  // HTTP status of the last of them
 }
 
 // noteCallers adds a note about live agents that were also clients: their recorded requests to replayed agents are sent

@@ -3,6 +3,7 @@ package replay
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -55,6 +56,9 @@ func Run(ctx context.Context, src capture.Source, to string, o Options) (*report
 	}
 	defer p.agents.CloseIdleConnections()
 	p.play(ctx)
+	if err := p.strangers(ctx); err != nil {
+		return nil, errors.Join(err, p.log.End())
+	}
 	r := &report.Report{
 		Capture: p.plan.info.Name, To: p.destination(), Profile: string(o.Profile), Lost: p.plan.info.LostExchanges,
 	}

@@ -46,6 +46,7 @@ type Verdict struct {
 	Made      int             // exchanges with an injected fault, whose answers are not checked
 	Calls     Calls           // of all links together
 	Unproved  []Calls         // of each link on which no call is known to have succeeded
+	Some      []analysis.Link // with failed calls or tasks, if other links have none
 	Failing   []Calls         // of each link on which at least half of the calls failed, or of the tasks
 	Blind     []Calls         // for each link of which at least half was not seen
 	Failed    []FailedCalls   // failed calls, grouped by failure
@@ -85,13 +86,18 @@ func (r *Result) Judge(gate Gate) Verdict {
 		gate: gate, captures: r.Captures,
 	}
 	v.Notes, v.Warnings, v.Errors = r.Found[analysis.Note], r.Found[analysis.Warning], r.Found[analysis.Error]
-	works := make(map[analysis.Link]bool)
+	works, others := make(map[analysis.Link]bool), false
 	for i := range r.Calls {
 		c := r.Calls[i].Settled()
 		works[c.Link] = c.Succeeded > 0 || c.Works
 		v.Calls.Merge(&c)
 		if !c.Proved() {
 			v.Unproved = append(v.Unproved, c)
+		}
+		if c.Failed > 0 || c.TasksFailed > 0 {
+			v.Some = append(v.Some, c.Link)
+		} else if c.Made > 0 {
+			others = true
 		}
 		if c.Failing() {
 			v.Failing = append(v.Failing, c)
@@ -102,6 +108,9 @@ func (r *Result) Judge(gate Gate) Verdict {
 		if c.Unheard {
 			v.Unheard = append(v.Unheard, c.Link)
 		}
+	}
+	if !others {
+		v.Some = nil
 	}
 	for _, f := range r.FailedCalls {
 		switch {
@@ -363,6 +372,9 @@ func (v Verdict) worked() string {
 			links[i] = v.Unproved[i].Link
 		}
 		text += "; no call succeeded of " + someLinks(links)
+	}
+	if v.Status == StatusNoViolation && len(v.Some) > 0 {
+		text += "; they failed on " + someLinks(v.Some)
 	}
 	return text
 }

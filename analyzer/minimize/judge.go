@@ -151,6 +151,9 @@ func memory(list []*capture.Exchange) (*capture.Memory, error) {
 // try accepts these exchanges as the new state if they show the finding and nothing new, and are interpreted as before.
 // It reports whether it did.
 func (j *judge) try(list []*capture.Exchange) bool {
+	if j.onStep != nil {
+		j.onStep(j.progress())
+	}
 	if j.ctx.Err() != nil || !j.sameReading(list) {
 		return false
 	}
@@ -175,9 +178,6 @@ func (j *judge) try(list []*capture.Exchange) bool {
 	j.kept++
 	if j.whole {
 		j.knows(findings)
-	}
-	if j.onStep != nil {
-		j.onStep(j.progress())
 	}
 	return true
 }

@@ -18,7 +18,7 @@ type Options struct {
 	Anonymous bool   // replace texts, names, ids and hosts with neutral words
 	// Found returns what the rules find in the capture, where that is known already; nil: it is judged
 	Found  func(context.Context) ([]analysis.Finding, error)
-	OnStep func(Progress) // called after each removal, on Run's goroutine; may be nil
+	OnStep func(Progress) // called before each attempt to remove something, on Run's goroutine; may be nil
 }
 
 // A Result is the smallest part of a capture that shows the finding.

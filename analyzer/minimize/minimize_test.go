@@ -263,13 +263,13 @@ func TestStopped(t *testing.T) {
 	steps := 0
 	r, err := minimize.Run(ctx, rules.All, rulestest.Source(t, tr.Exchanges), minimize.Options{
 		Rule: rule, OnStep: func(minimize.Progress) {
-			if steps++; steps == 3 {
+			if steps++; steps == 30 { // some exchanges are gone, and others could go
 				cancel()
 			}
 		},
 	})
 	must.Do(t, err)
-	if !r.Stopped || steps != 3 || !breaks(rulestest.Findings(t, r.Exchanges), rule) {
+	if !r.Stopped || len(r.Exchanges) == 0 || !breaks(rulestest.Findings(t, r.Exchanges), rule) {
 		t.Errorf("stopped: %v after %d steps, with %d exchanges", r.Stopped, steps, len(r.Exchanges))
 	}
 	if _, err := minimize.Run(ctx, rules.All, rulestest.Source(t, tr.Exchanges), minimize.Options{Rule: rule}); err == nil {

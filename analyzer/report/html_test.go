@@ -30,6 +30,9 @@ func TestHTML(t *testing.T) {
 			t.Errorf("the page does not say %q", want)
 		}
 	}
+	if findings, table := strings.Index(text, "<article"), strings.Index(text, "<table"); findings < 0 || table < findings {
+		t.Errorf("the first finding is at %d, the first table at %d", findings, table)
+	}
 	golden(t, "traffic.html", func(w io.Writer) error { return report.HTML(w, withTraffic(t, small(t))) })
 	golden(t, "nothing.html", func(w io.Writer) error { return report.HTML(w, whole(&judgment.Result{})) })
 }

@@ -88,9 +88,13 @@ func mdCalls(b *strings.Builder, r *judgment.Result) {
 // mdAgent writes the report on one agent: the number of rules, or of tests, for each result, the failures with their
 // fixes, and each test.
 func mdAgent(b *strings.Builder, c *Conformance) {
-	fmt.Fprintf(b, "## Agent %s\n\n%s at %s, version %s. Conformance level: **%s** (%s).\n\n", markup.Text(c.link),
-		markup.Text(orDash(c.AgentName)), markup.Code(c.AgentURL), markup.Text(orDash(c.AgentVersion)), c.ConformanceLevel,
-		markup.Text(c.LevelReason))
+	if c.IsClient() {
+		fmt.Fprintf(b, "## Client %s\n\nIt was %s.", markup.Text(c.link), markup.Text(c.AgentURL))
+	} else {
+		fmt.Fprintf(b, "## Agent %s\n\n%s at %s, version %s.", markup.Text(c.link), markup.Text(orDash(c.AgentName)),
+			markup.Code(c.AgentURL), markup.Text(orDash(c.AgentVersion)))
+	}
+	fmt.Fprintf(b, " Conformance level: **%s** (%s).\n\n", c.ConformanceLevel, markup.Text(c.LevelReason))
 	rows, notes, tests := c.outcomes()
 	markup.Table(b, rows)
 	mdFailed(b, c, tests)
@@ -104,6 +108,9 @@ func mdAgent(b *strings.Builder, c *Conformance) {
 	mdTests(b, tests)
 }
 
+// IsClient reports whether the report is about a client.
+func (c *Conformance) IsClient() bool { return c.suite != nil && c.suite.Client }
+
 // outcomes returns a table of the results for an agent, notes, and its tests. Without tests, the table counts rules.
 func (c *Conformance) outcomes() (rows [][]string, notes []string, tests []Test) {
 	s := c.suite
@@ -112,7 +119,7 @@ func (c *Conformance) outcomes() (rows [][]string, notes []string, tests []Test)
 	}
 	notes = append(notes, s.Notes...)
 	if s.Dropped > 0 {
-		notes = append(notes, "Left out: "+analysis.Plural(s.Dropped, "finding")+" about requests that are wrong on purpose")
+		notes = append(notes, "Left out: "+s.dropped())
 	}
 	return s.rows(), notes, s.Tests
 }

@@ -21,7 +21,9 @@ type Suite struct {
 	// Level is the conformance level, and Reason the reason for it; empty to let rules and tests decide. Errors that
 	// only rules have found lower it.
 	Level, Reason string
-	// Dropped counts the findings that are left out because the test's request is at fault on purpose.
+	// Client means that a client was tested, by agents that a2atap plays: Agent is its name, and URL how it was started.
+	Client bool
+	// Dropped counts the findings that are left out because the test's request, or the played agent, is at fault on purpose.
 	Dropped int
 	// Unasked means that no interface of the agent was tested.
 	Unasked bool
@@ -29,6 +31,23 @@ type Suite struct {
 	Cut bool
 	// Shut is the reason why little could be seen, such as an agent that rejects all clients; may be empty.
 	Shut string
+}
+
+// head returns who was tested, and where, in text that clean makes safe.
+func (s *Suite) head(clean func(string) string) string {
+	if s.Client {
+		return "client " + clean(s.Agent) + ", " + clean(s.URL)
+	}
+	return "agent " + clean(s.Agent) + " at " + clean(s.URL)
+}
+
+// dropped describes the findings that are left out.
+func (s *Suite) dropped() string {
+	about := "requests that are wrong on purpose"
+	if s.Client {
+		about = "the agents that a2atap plays"
+	}
+	return analysis.Plural(s.Dropped, "finding") + " about " + about
 }
 
 // A TestStatus is the result of a test.

@@ -16,8 +16,8 @@ var words = map[TestStatus]string{TestFailed: "FAIL", TestCritical: "CRITICAL"}
 func testsText(b *strings.Builder, r *Report) {
 	for i := range r.Tests {
 		s := &r.Tests[i]
-		fmt.Fprintf(b, "agent %s at %s", analysis.Clean(s.Agent), analysis.Clean(s.URL))
-		if s.Name != "" {
+		b.WriteString(s.head(analysis.Clean))
+		if s.Name != "" && !s.Client {
 			fmt.Fprintf(b, ": %s %s", analysis.Clean(s.Name), analysis.Clean(s.Version))
 		}
 		b.WriteString("\n\n")
@@ -122,7 +122,7 @@ func (r *Report) suiteText(b *strings.Builder, s *Suite) {
 	}
 	fmt.Fprintf(b, "rules: %d of %d observed\n", len(applied), len(r.Rules))
 	if s.Dropped > 0 {
-		fmt.Fprintf(b, "left out: %s about requests that are wrong on purpose\n", analysis.Plural(s.Dropped, "finding"))
+		b.WriteString("left out: " + s.dropped() + "\n")
 	}
 	for _, note := range s.Notes {
 		fmt.Fprintf(b, "note: %s\n", analysis.Clean(oneLine(note)))

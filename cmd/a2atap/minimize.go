@@ -113,10 +113,10 @@ func (o *minimizeOptions) run(ctx context.Context, e cli.Env, name string, src c
 		p := &cli.Progress{W: e.Err, What: "minimize", Began: time.Now()}
 		defer p.Clear()
 		options.OnStep = func(s minimize.Progress) {
-			p.Show(fmt.Sprintf("%s, %d bytes ", analysis.Plural(int64(s.Exchanges), "exchange"), s.Bytes))
+			p.Until(o.timeout, fmt.Sprintf("%s, %d bytes", analysis.Plural(int64(s.Exchanges), "exchange"), s.Bytes))
 		}
 	}
-	return minimize.Run(ctx, rules.All, src, options)
+	return minimize.Run(ctx, rules.All, e.WithProgress(ctx, "minimize", src), options)
 }
 
 // say prints the result.

@@ -32,16 +32,16 @@ func (t *target) shuts(ctx context.Context, at endpoint, c *client.Client) {
 	if !unauthorized(err) {
 		return
 	}
-	what := "credentials are needed"
+	what, advice := "credentials are needed", "; give them with --auth"
 	if o := &t.opts.Client; o.Token != "" || o.Authorize != nil {
-		what = "the credentials do not give access"
+		what, advice = "the credentials do not give access", ""
 	}
 	refused, _ := errors.AsType[*client.Error](err)
 	if t.shut == nil {
 		t.shut = make(map[client.Interface]string)
 	}
-	t.shut[at.Interface] = what
-	t.notes = append(t.notes, fmt.Sprintf("%s at %s: %s: %s", at.Protocol, at.URL, what, Describe(refused)))
+	t.shut[at.Interface] = what + advice
+	t.notes = append(t.notes, fmt.Sprintf("%s at %s: %s: %s%s", at.Protocol, at.URL, what, Describe(refused), advice))
 }
 
 // unauthorized reports whether a call was refused because of missing or wrong credentials.

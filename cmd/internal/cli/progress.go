@@ -153,11 +153,14 @@ func progressLine(what, counted string, done, left uint64, part float64, took ti
 	return what + "  [" + strings.Repeat("=", full) + strings.Repeat(" ", length-full) + "]  " + end
 }
 
-// Show shows the progress as text.
-func (p *Progress) Show(words string) {
-	if p.due() {
-		p.write(text.Clip(p.What+": "+words, p.columns()))
+// Until shows the progress of work that takes at most a given time: how much of the time is over, and the state.
+func (p *Progress) Until(limit time.Duration, state string) {
+	if !p.due() {
+		return
 	}
+	took := time.Since(p.Began)
+	words := fmt.Sprintf("%s of at most %s, %s", took.Round(time.Second), limit, state)
+	p.write(progressLine(p.What, words, 0, 0, min(took.Seconds()/limit.Seconds(), 1), took, p.columns()))
 }
 
 // due reports whether to show progress now: at most five times a second.

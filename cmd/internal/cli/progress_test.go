@@ -42,6 +42,20 @@ func TestProgressLine(t *testing.T) {
 	}
 }
 
+// Work with a time limit says how much of the time is over, and the state.
+func TestProgressUntil(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		p := &Progress{W: &out, What: "minimize", Began: time.Now()}
+		if p.Until(time.Minute, "9 exchanges, 120 bytes"); out.Len() > 0 {
+			t.Errorf("shown at once: %q", out.String())
+		}
+		p.Began = p.Began.Add(-30 * time.Second)
+		p.Until(time.Minute, "9 exchanges, 120 bytes")
+		expect.Equal(t, "", "\rminimize  [===============               ]   50%  30s of at most 1m0s, 9 exchanges, 120 bytes", out.String())
+	})
+}
+
 // The line is shown after a second, at most five times a second, and is gone in the end. In the bubble no time passes.
 func TestProgressIsShownAndErased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

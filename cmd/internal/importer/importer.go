@@ -58,7 +58,9 @@ func Run(ctx context.Context, e cli.Env, o Options, name string) error {
 		}
 	}
 	hidden.Notice = e.Notice
+	whole := e.Temporary(output) // an interrupt leaves no part of it
 	n, err := copyCapture(ctx, e.WithProgress(ctx, "import "+name, src), output, hidden)
+	whole()
 	if err != nil {
 		return fmt.Errorf("import %s: %w", name, err)
 	}
@@ -68,7 +70,7 @@ func Run(ctx context.Context, e cli.Env, o Options, name string) error {
 }
 
 // copyCapture writes all steps of a source into a new capture, in order, and returns the number of exchanges. After an
-// error, the capture has everything read before the error.
+// error, the capture has everything read before the error. After an interrupt, copyCapture removes the capture.
 func copyCapture(ctx context.Context, src capture.Source, output string, hidden redacted.Options) (int, error) {
 	info, err := src.Info(ctx)
 	if err != nil {
@@ -102,5 +104,9 @@ func copyCapture(ctx context.Context, src capture.Source, output string, hidden 
 		}
 		return nil
 	}
-	return n, errors.Join(copyAll(), to.Close())
+	err = errors.Join(copyAll(), to.Close())
+	if ctx.Err() != nil {
+		err = errors.Join(err, os.Remove(output))
+	}
+	return n, err
 }

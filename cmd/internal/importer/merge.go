@@ -59,7 +59,9 @@ func Merge(ctx context.Context, e cli.Env, o MergeOptions, names []string) error
 			return err
 		}
 	}
+	whole := e.Temporary(o.Output) // an interrupt leaves no part of it
 	done, err := mergeInto(ctx, e, o.Output, recordings, hidden)
+	whole()
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
@@ -275,11 +276,11 @@ func (r *clientRun) report(ctx context.Context, gate analysis.Severity, worlds [
 			s.Exchanges = append(s.Exchanges, x)
 		}
 	}
-	suite := report.Suite{Agent: "client", Name: "a client", URL: "started by hand", Unasked: true}
+	suite := report.Suite{Client: true, Agent: "client", URL: "started by hand", Unasked: true}
 	if len(r.command) > 0 {
-		suite.Agent = filepath.Base(r.command[0])
-		suite.Name, suite.URL = suite.Agent, "started by a command"
+		suite.Agent, suite.URL = filepath.Base(r.command[0]), "started by a command"
 	}
+	suite.Name = suite.Agent
 	for _, w := range worlds {
 		seen := r.seen[w.Name]
 		if seen == nil {
@@ -309,15 +310,18 @@ func (r *clientRun) report(ctx context.Context, gate analysis.Severity, worlds [
 		}
 		return keep
 	})
+	result.Agents = nil // they are a2atap's
+	result.Coverage = slices.DeleteFunc(result.Coverage, func(c judgment.Coverage) bool { return c.Rule.Side != a2a.Client })
 	for i := range result.Coverage { // the counts are about the client, whichever agent it called
-		if c := &result.Coverage[i]; c.Rule.Side == a2a.Client {
-			c.Link.Agent, c.Notifications = suite.Agent, false
-		}
+		result.Coverage[i].Link.Agent, result.Coverage[i].Notifications = suite.Agent, false
 	}
 	return &report.Report{
-		Gate: gate, Tool: cli.Tool(), Tests: []report.Suite{suite}, Result: result, Rules: rules.All, Now: r.e.Now(),
+		Gate: gate, Tool: cli.Tool(), Tests: []report.Suite{suite}, Result: result, Rules: ofClients, Now: r.e.Now(),
 	}, nil
 }
+
+// ofClients are the rules about clients.
+var ofClients = slices.DeleteFunc(slices.Clone(rules.All), func(r *analysis.Rule) bool { return r.Side != a2a.Client })
 
 func clientTest(o clienttest.Outcome) report.Test {
 	t := report.Test{

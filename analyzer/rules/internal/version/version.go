@@ -321,11 +321,12 @@ var verSupportedRefused = &analysis.Rule{
 follows the card has no alternative.`,
 	Fix: `Compare only the major and the minor number. List the versions that you serve in the card: one interface
 entry for each version and URL.`,
-	Silent: `Cards that were not seen, or that disagree; requests without a version, or with one that contradicts
-their form; agents whose cards do not mention 1.0, since they do not have the error.`,
+	Silent: `Cards that were not seen, or that disagree; requests without a version, with a patch number, or with a
+version that contradicts their form; a version given only as a parameter, which agents need not read; agents whose cards
+do not mention 1.0, since they do not have the error.`,
 	Check: func(p *analysis.Pass) {
-		version, _, given := givenVersion(p)
-		if !given || countNumbers(version) < 2 || p.Answer == nil || !everyCardOffers(p, version) || !knowsVersions(p) ||
+		version := headerVersion(p.Exchange)
+		if countNumbers(version) != 2 || p.Answer == nil || !everyCardOffers(p, version) || !knowsVersions(p) ||
 			a2a.VersionDialects(version).Intersect(p.Dialects).Empty() {
 			return
 		}
