@@ -15,7 +15,7 @@ import (
 )
 
 // anonymize replaces everything that does not belong to the protocol with neutral words: equal texts get equal words.
-// It returns descriptions of what has to stay.
+// It returns descriptions of texts that cannot be replaced.
 func (j *judge) anonymize() (kept []string) {
 	j.nameless = true
 	j.forget()

@@ -9,7 +9,7 @@ import (
 	"a2atap/proxy/jsondoc"
 )
 
-// longText is how many characters a text may have before it is shortened.
+// longText is the maximum length of a text, in characters, before it is shortened.
 const longText = 40
 
 // shorten truncates long texts wherever they are: prose, that is, strings with blanks, and encoded bytes.
@@ -106,7 +106,7 @@ func replaceStrings(x *capture.Exchange, was, is string) {
 	}
 }
 
-// withStrings returns a JSON text with one string replaced by another; nil if the text does not contain it.
+// withStrings returns a JSON text with one string replaced by another, or nil if the text does not contain it.
 func withStrings(text []byte, root jsondoc.Value, was, is string) []byte {
 	var out []byte
 	done := 0

@@ -17,7 +17,7 @@ import (
 type identity struct {
 	trace  [16]byte
 	span   [8]byte
-	parent [8]byte // zero if it has none
+	parent [8]byte // zero if missing
 	flags  uint32  // of OTLP
 	cause  Parent  // the exchange that caused it
 	remote bool    // trace and parent come from the request's traceparent
@@ -96,7 +96,7 @@ func derive(kind string, parts ...[]byte) []byte {
 	return sum
 }
 
-// traceparent reads a header traceparent, given its values: one that is valid, or none.
+// traceparent returns the valid traceparent in a header's values, if any.
 //
 // Source: W3C Trace Context (2021), 3.2 "Traceparent Header".
 func traceparent(values []string) (trace [16]byte, parent [8]byte, flags byte, ok bool) {

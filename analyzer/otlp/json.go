@@ -40,7 +40,7 @@ func asBase64(text string) []byte {
 	return id
 }
 
-// eachID replaces each id that there is.
+// eachID replaces each id.
 func eachID(data *tracepb.TracesData, replace func([]byte) []byte) {
 	ids := func(list ...*[]byte) {
 		for _, id := range list {

@@ -13,7 +13,7 @@ import (
 )
 
 // The objects of both dialects in one shape: the dialects never use one name for two things, so decoding does not
-// depend on the dialect. Null is absent, and unknown members are skipped.
+// depend on the dialect. Null counts as absent, and unknown members are skipped.
 type (
 	wirePart struct {
 		Text      *string        `json:"text"`
@@ -92,7 +92,7 @@ type (
 	}
 )
 
-// lenient reads what other readers read: the last of repeated names, and text that is not quite UTF-8.
+// lenient accepts the same input as other readers: the last of repeated names, and invalid UTF-8.
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 func unmarshal(raw []byte, v any) error { return json.Unmarshal(raw, v, lenient) }

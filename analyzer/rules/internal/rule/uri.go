@@ -111,7 +111,7 @@ var (
 	}
 )
 
-// addrOf returns the address that a host is, and whether it is one.
+// addrOf returns the IP address in a host, and whether it is one.
 func addrOf(host string) (netip.Addr, bool) {
 	if host == "" || (host[0] < '0' || host[0] > '9') && !strings.Contains(host, ":") {
 		return netip.Addr{}, false // a name: an error need not be made for it
