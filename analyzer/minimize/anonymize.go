@@ -128,7 +128,7 @@ func eachPart(x *capture.Exchange, f func([]byte) []byte) {
 		body.Data = f(body.Data)
 	} else if text := asked.text(x); text != nil {
 		if now := f(text); !bytes.Equal(now, text) {
-			asked.set(x, now) // what is no message stays, and is judged
+			asked.set(x, now) // text that is not a message stays, and is checked
 		}
 	}
 	r := x.Response

@@ -23,8 +23,8 @@ type judge struct {
 	rule     string
 	target   string // key of the finding
 	severity analysis.Severity
-	known    map[string]bool // keys of what may be broken, with and without its exchange
-	broken   map[string]bool // the same by rule and side, for what is covered and is not
+	known    map[string]bool // keys of the allowed violations, with and without their exchange
+	broken   map[string]bool // the same by rule and side, for covered rules
 	whole    bool            // only whole exchanges are removed, and nothing inside them
 	nameless bool            // agents may have other names than in the capture
 	onStep   func(Progress)

@@ -61,7 +61,7 @@ func (j *judge) values(wanted func(name, value string) bool) []string {
 	return list
 }
 
-// eachString goes through the strings in a JSON value.
+// eachString visits the strings in a JSON value.
 func eachString(v jsondoc.Value, name string, f func(name string, v jsondoc.Value)) {
 	switch v.Kind() {
 	case jsondoc.String:

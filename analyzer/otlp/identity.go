@@ -28,7 +28,7 @@ type identity struct {
 	context string // of A2A, that it is about
 }
 
-// The bits of a span's flags in addition to those of W3C Trace Context.
+// Bits of a span's flags beyond those of W3C Trace Context.
 const (
 	parentKnown  = uint32(tracepb.SpanFlags_SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK)
 	parentRemote = uint32(tracepb.SpanFlags_SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK)

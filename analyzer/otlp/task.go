@@ -64,7 +64,7 @@ func (t *Tasks) Ended(x *summary.Summary) *Task {
 	switch made := x.Call && x.State.Known(); { // an id that a client asks for may not be a task's
 	case !known && !made:
 		return nil
-	case x.Events >= 0: // they have told the states
+	case x.Events >= 0: // that have reported the states
 		return t.saw(key, x.Seq, x.Started, a2a.NoState)
 	}
 	return t.saw(key, x.Seq, x.Started.Add(max(x.Took, 0)), x.State)

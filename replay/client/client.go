@@ -242,6 +242,6 @@ type call struct {
 	patch  []byte // changes the parameters in the form of the protocol; may be nil
 	gets   bool   // over HTTP+JSON by GET, where POST is usual
 
-	session string // the task's session, before 0.2; empty if there is none
+	session string // the session of the task, before 0.2; may be empty
 	webhook string // URL of the push config that is sent along; may be empty
 }

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// words is a set of positions at which the words in a name indicate a secret; 0 if there are none.
+// words is a set of positions at which the words in a name indicate a secret; 0 means that no word does.
 type words uint8
 
 const (

@@ -119,7 +119,7 @@ type look struct {
 	f         *Finder
 	survey    *Survey
 	sockets   map[int][]uint64 // of each examined process
-	inodes    []uint64         // of the connections; 0 if there are none
+	inodes    []uint64         // of the connections; 0 without connections
 	listening [][]uint64
 	ports     map[uint64]uint16 // of all that listen
 }

@@ -51,8 +51,8 @@ const (
 	FromMachine        // loopback
 )
 
-// reservedEnds are the ends of names that no public server has: RFC 2606, RFC 6762, RFC 8375, and what networks use at
-// home.
+// reservedEnds are the ends of names that no public server has: RFC 2606, RFC 6762, RFC 8375, and names of home
+// networks.
 var reservedEnds = [...]string{
 	".example", ".test", ".invalid", ".example.com", ".example.net", ".example.org", ".local", ".internal", ".intranet",
 	".home.arpa", ".lan", ".home", ".corp", ".private", ".localdomain", ".svc", ".onion", ".alt",
