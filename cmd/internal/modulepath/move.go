@@ -19,7 +19,7 @@ import (
 // lastBefore must sort after the path of the module: package unasked relies on the order of import paths.
 const lastBefore = "text/template"
 
-// check returns an error if a path cannot be that of this module.
+// check returns an error if a path cannot be the path of this module.
 func check(path string) error {
 	err := module.CheckPath(path)
 	if invalid, ok := errors.AsType[*module.InvalidPathError](err); ok {
@@ -105,7 +105,7 @@ func move(dir, to string) (from string, changed int, err error) {
 	return from, len(files), nil
 }
 
-// folders returns the names of the folders at the top in which there are packages.
+// folders returns the names of the top-level folders with packages.
 func folders(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

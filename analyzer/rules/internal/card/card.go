@@ -63,7 +63,7 @@ whether that is so is known at the end of the recording, and the finding is repo
 	},
 }
 
-// reportPage reports a body other than JSON in place of the card, if calls show that there is an agent.
+// reportPage reports a body other than JSON where the card should be, if calls show that there is an agent.
 func reportPage(p *analysis.Pass) {
 	f := card.Missed(p)
 	if f.Status != 200 || f.Later || card.Of(p).SpokenWithout(p.Exchange).Intersect(p.Dialects).Empty() {

@@ -197,7 +197,7 @@ count as not seen. Messages that are cut off if the answer broke off or its stat
 	},
 }
 
-// messageOf returns the current message, or nil if there is none or its type is unknown.
+// messageOf returns the current message, or nil without a message or with an unknown type.
 func messageOf(p *analysis.Pass) *grpc.Reading {
 	switch {
 	case !p.Exchange.Call.RPC.Known():
