@@ -20,7 +20,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// What judging is about. Each says more where it is declared.
+// The types of results. Each is documented where it is declared.
 type (
 	// A Rule is a sentence of the protocol that traffic can break, and how that is seen.
 	Rule = analysis.Rule
@@ -28,7 +28,7 @@ type (
 	Finding = analysis.Finding
 	// A Place is a location in an exchange.
 	Place = analysis.Place
-	// A Severity says how much a finding matters.
+	// A Severity is how much a finding matters.
 	Severity = analysis.Severity
 	// A Result is the result of checking a capture: findings, coverage, and the outcome of the calls.
 	Result = judgment.Result
@@ -43,9 +43,9 @@ const (
 	Error   = analysis.Error
 )
 
-// Judge judges what is in the source now, by the rules of the catalogue and more of one's own. It returns an error if the
-// source cannot be read, with what was judged before, and one if a rule of one's own is not complete. A source that has
-// been judged once is judged again.
+// Judge checks the current contents of the source with the rules of the catalog and additional ones. It returns an
+// error if the source cannot be read, with the results so far, or if an additional rule is invalid. It does not reuse
+// earlier results.
 func Judge(ctx context.Context, source capture.Source, more ...*Rule) (*Result, error) {
 	return engine.Run(ctx, slices.Concat(rules.All, more), source, nil)
 }

@@ -116,7 +116,7 @@ func (c *callers) look(client net.Conn, tap string, conn *recording.Conn) {
 
 // lookAbove begins the search for the client of a tool: the nearest process above the tool that is an agent's.
 func (c *callers) lookAbove(above []int, tool string, conn *recording.Conn) {
-	if at := slices.Index(above, os.Getpid()); at >= 0 { // what started this recorder did not start the tool
+	if at := slices.Index(above, os.Getpid()); at >= 0 { // the process that started this recorder did not start the tool
 		above = above[:at]
 	}
 	if c.proxy.opts.NoCallers || len(above) == 0 {

@@ -20,7 +20,8 @@ type address struct {
 	target string
 }
 
-// authority returns what the Host field says: the port only where it is not the scheme's own (RFC 9110 section 4.2.3).
+// authority returns the value for the Host field: with a port only if it is not the scheme's default (RFC 9110 section
+// 4.2.3).
 func (a address) authority() string {
 	port := map[string]string{"http": ":80", "https": ":443"}[a.scheme]
 	return strings.TrimSuffix(a.host, port)
@@ -187,7 +188,7 @@ func (e *endpoints) move(from, to *url.URL) string {
 	return note
 }
 
-// follow returns where an address of the live card is, or a note that it is not followed there.
+// follow returns the address to use for an address in the live card, or a note that it is not followed.
 func (e *endpoints) follow(to *url.URL) (m moved, note string) {
 	if !sameMachine(to.Hostname(), e.live.Hostname()) || to.Scheme != "http" && to.Scheme != "https" {
 		return m, fmt.Sprintf("the card advertises %s, which is not at %s, so requests are not sent there", to, e.live.Host)
@@ -211,7 +212,8 @@ func sameMachine(a, b string) bool {
 	return hostname.Normal(a) == hostname.Normal(b) || isLoopback(a) && isLoopback(b)
 }
 
-// isLoopback reports whether a host is this machine, also as servers write it that listen on all addresses.
+// isLoopback reports whether a host is this machine, including the names that servers use when they listen on all
+// addresses.
 func isLoopback(host string) bool {
 	host = hostname.Normal(host)
 	return hostname.IsLoopback(host) || host == "0.0.0.0" || host == "::"

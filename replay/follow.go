@@ -7,7 +7,8 @@ import (
 	"a2atap/replay/live"
 )
 
-// A follower reads the live answer as it comes, for those that wait for it, and leaves it where the recorded client did.
+// A follower reads the live answer as it arrives, for requests that wait for it, and leaves it where the recorded
+// client did.
 type follower struct {
 	*compare.Pairer
 	rec    *compare.Recorded

@@ -20,7 +20,7 @@ import (
 // concurrent use.
 type hooks struct {
 	server     *webhook.Server // nil if nothing is received
-	everywhere bool            // agents on other machines reach it, too
+	everywhere bool            // agents on other machines can reach it, too
 	log        *live.Log
 	note       func(string)
 
@@ -118,7 +118,7 @@ func (h *hooks) asked(t *target) bool {
 	return false
 }
 
-// await returns what came from an agent, when that is enough, or the context has ended.
+// await returns the notifications of an agent once they are sufficient, or the context has ended.
 func (h *hooks) await(ctx context.Context, t *target, enough func([]delivery) bool) []delivery {
 	for {
 		h.mu.Lock()

@@ -21,8 +21,8 @@ import (
 // A Learnt is a rule for values that may differ, with the values that show it.
 type Learnt struct {
 	Rule   string    // as package noise reads it
-	Values [3]string // raw JSON in one line: recorded, of the first live run, of the second; empty if there was none
-	Secret bool      // by its name the value may be a secret; then there are no Values
+	Values [3]string // raw JSON in one line: recorded, of the first live run, of the second; empty if missing
+	Secret bool      // its name suggests a secret; then there are no Values
 }
 
 // Learn replays a capture twice, as Run does, and learns what differs from one live run to the other. It returns the
@@ -239,7 +239,7 @@ func (l *learner) show(differences []compare.Difference) {
 	r := l.second.report
 	slices.SortStableFunc(differences, func(a, b compare.Difference) int {
 		if a.Exchange == 0 || b.Exchange == 0 {
-			return cmp.Compare(b.Exchange, a.Exchange) // what belongs to no exchange comes last
+			return cmp.Compare(b.Exchange, a.Exchange) // differences of no exchange come last
 		}
 		return cmp.Compare(a.Exchange, b.Exchange)
 	})

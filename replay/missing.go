@@ -9,11 +9,10 @@ import (
 	"a2atap/proxy/capture/credential"
 )
 
-// A Missing is a secret that recorded requests had, that the recording does not contain, and that the user did not
-// give.
+// A Missing is a secret in recorded requests that neither the recording nor the user has supplied.
 type Missing struct {
 	Agent     string   // recorded name of the agent that was asked
-	Field     string   // the header field that held it; empty if a parameter of the query did
+	Field     string   // the header field that held it; empty if a query parameter did
 	Parameter string   // the parameter of the query
 	Scheme    string   // of authentication, in lower case, such as "bearer"; may be empty
 	Exchanges []uint64 // the numbers of the requests, at least one
@@ -45,7 +44,7 @@ func (m *Missing) String() string {
 	return fmt.Sprintf("%s to %s: %s had a secret that is not in the recording", where, m.Agent, what)
 }
 
-// missing returns the secrets that will be missing, in the order in which they are needed first.
+// missing returns the secrets that will be missing, in the order in which they are first needed.
 func (p *player) missing(ctx context.Context) ([]*Missing, error) {
 	var list []*Missing
 	known := map[string]*Missing{}

@@ -25,7 +25,7 @@ type Options struct {
 	Keep     func(*capture.Exchange) bool // chooses exchanges; nil chooses all
 	Profile  compare.Profile              // compare.Protocol if empty
 	Texts    bool                         // compare what texts say, but for ids and times, under every profile
-	Agents   map[string]string            // URLs of live agents by the names of recorded ones; the URL of Run is for others
+	Agents   map[string]string            // URLs of live agents by the names of recorded ones; the URL of Run is for the rest
 	Speed    float64                      // 1 keeps the recorded pauses, 2 halves them, 0 leaves them out
 	Wait     time.Duration                // how long the agent may take to listen
 	Noise    *noise.Rules                 // what may differ; nil if nothing may

@@ -14,7 +14,7 @@ import (
 	"a2atap/replay/report"
 )
 
-// An entry is one recorded exchange in the plan: when it may be sent, and what is expected of it.
+// An entry is one recorded exchange in the plan: when it may be sent, and the expected result.
 type entry struct {
 	seq      uint64
 	index    int // in the plan
@@ -23,7 +23,7 @@ type entry struct {
 	dialects a2a.Dialects
 	task     string       // that the request names, as recorded
 	needs    []dependency // what its client had received when it sent the request
-	uses     []uint64     // earlier exchanges whose answers named what the request names
+	uses     []uint64     // earlier exchanges whose answers contain ids in the request
 	pause    time.Duration
 	silence  time.Duration // the longest time in which no part of its answer arrived
 	skip     string        // why it is not sent; empty if it is
@@ -32,7 +32,7 @@ type entry struct {
 	client   string        // name of the client that sent it
 	state    a2a.State     // of the task that a single answer shows
 	more     bool          // the next request that names its task polls again
-	ahead    []a2a.State   // states that its task reached later without anything being done to it
+	ahead    []a2a.State   // states that its task later reached by itself
 	position int           // index of its answer in the timeline; -1 if it shows no task
 }
 
@@ -100,7 +100,7 @@ func (p *plan) agents() []string {
 	return names
 }
 
-// basePath returns the path of an agent's URL without a slash at its end; "" if it has none.
+// basePath returns the path of an agent's URL without a trailing slash, or "".
 func basePath(agentURL string) string {
 	u, err := url.Parse(agentURL)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"a2atap/replay/compare"
 )
 
-// planner makes a plan from the steps of a capture. It holds the open exchanges, and only the part of the others that
-// the plan needs.
+// planner makes a plan from the steps of a capture. It keeps the open exchanges, and only the required parts of the
+// others.
 type planner struct {
 	plan
 	keep     func(*capture.Exchange) bool
@@ -196,7 +196,7 @@ func (p *planner) request(o *openExchange) {
 	}
 }
 
-// noteUses records which values of the other side a request holds, and makes it wait for them.
+// noteUses records which values of the other side a request contains, and makes the request wait for them.
 func (p *planner) noteUses(o *openExchange, target string) {
 	note := func(role compare.Role, text string) (string, bool) {
 		k := valueKey{role: role, text: text}
@@ -343,8 +343,8 @@ func whyProxyEnded(x *capture.Exchange) string {
 // notChosen marks exchanges that Options.Keep excludes; they are not counted.
 const notChosen = "not selected"
 
-// lookAhead finds the later states that a task reached by itself after it was seen active: a faster live agent may
-// have reached them already.
+// lookAhead finds the later states that a task reached by itself after it was seen active: a faster live agent may have
+// reached them already.
 func (p *planner) lookAhead(e *entry) {
 	if e.position < 0 || !e.state.Active() || e.task == "" && e.op == a2a.GetTask {
 		return

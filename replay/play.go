@@ -192,9 +192,9 @@ func (p *player) learnHeads(t *target, x, live *capture.Exchange, rec *compare.R
 	}
 }
 
-// endedBefore reports whether a subscription failed because its task had already reached the state in which it ended
-// in the recording. A faster agent or a slower request is not a difference. endedBefore asks the agent for the task.
-// An agent that refuses a subscription to a working task is not excused.
+// endedBefore reports whether a subscription failed because its task had already reached the state in which it ended in
+// the recording. A faster agent or a slower request is not a difference. endedBefore asks the agent for the task. An
+// agent that refuses a subscription to a working task is not excused.
 //
 // Source: A2A 1.0 §3.1.6: a task that has ended cannot be subscribed to.
 func (p *player) endedBefore(

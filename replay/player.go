@@ -72,7 +72,7 @@ func (r *run) await(ctx context.Context, ok func() bool) {
 	}
 }
 
-// leaveOut notes that a request was not sent, and which recorded exchange's missing answer is the reason, if one is.
+// leaveOut records that a request was not sent, and the recorded exchange whose missing answer is the reason, if any.
 func (p *player) leaveOut(e *entry, why string, lacks uint64) {
 	l := e.line(report.LeftOut)
 	l.Why, l.Lacks = why, lacks
@@ -106,7 +106,7 @@ type target struct {
 	agent     capture.Peer
 	endpoints *endpoints
 	values    *compare.Values
-	authorize Authorizer // nil if there are no credentials for it
+	authorize Authorizer // nil without credentials for it
 
 	interfaces []a2a.Interface // of the live card, if requests are to be translated
 

@@ -14,7 +14,7 @@ import (
 	"a2atap/replay/report"
 )
 
-// A notice is the contents of one notification, or of all those with the chunks of one artifact.
+// A notice is the content of one notification, or of all notifications with the chunks of one artifact.
 type notice struct {
 	compare.Item
 	seq uint64 // of the (first) notification
@@ -79,7 +79,7 @@ func (p *player) deliveries(ctx context.Context) (sum report.Deliveries, diffs [
 }
 
 // delivered waits until all recorded notifications of an agent have a counterpart, or the context has ended, counts
-// them, and returns what differs. Nothing orders the notifications of a task.
+// them, and returns the differences. The notifications of a task have no fixed order.
 func (p *player) delivered(
 	ctx context.Context, t *target, recorded []delivery, sum *report.Deliveries,
 ) (diffs []compare.Difference) {
@@ -145,8 +145,8 @@ func covers(got, want map[string]int) bool {
 	return true
 }
 
-// missing names the kinds and states of which there are fewer notices of a task than recorded. More are a difference only
-// if the recording shows that the last one had come.
+// missing names the kinds and states with fewer notices of a task than recorded. More are a difference only if the
+// recording shows that the last one had arrived.
 func missing(task string, recorded, live []notice) (diffs []compare.Difference) {
 	want, got := counts(recorded), counts(live)
 	ended := slices.ContainsFunc(recorded, func(n notice) bool { return n.State.Terminal() })
@@ -165,7 +165,7 @@ func missing(task string, recorded, live []notice) (diffs []compare.Difference) 
 	return diffs
 }
 
-// notified compares each recorded notice of a task with the live one of the same kind and state that differs least.
+// notified compares each recorded notice of a task with the most similar live one of the same kind and state.
 func (p *player) notified(t *target, recorded, live []notice) (diffs []compare.Difference) {
 	taken := make([]bool, len(live))
 	for _, was := range recorded {
@@ -203,7 +203,7 @@ func (p *player) notified(t *target, recorded, live []notice) (diffs []compare.D
 	return diffs
 }
 
-// reply returns the notice as if it were an answer, which is what it says as well.
+// reply returns the notice in the form of an answer, which has the same content.
 func (n *notice) reply() *compare.Reply {
 	it := n.Item
 	if it.Kind == a2a.ArtifactPayload {
@@ -219,8 +219,8 @@ func (n *notice) recorded() *compare.Recorded {
 	return &compare.Recorded{Reply: n.reply(), Seq: n.seq, Task: n.Task}
 }
 
-// retold reports whether notifications come in another dialect than the recorded one. Up to 0.3 they hold the task
-// and come with its states (A2A 0.3 §9.5). Since 1.0 they hold its events (A2A 1.0 §4.3.3). Only the states can be
+// retold reports whether notifications come in another dialect than the recorded one. Up to 0.3 they contain the task
+// and come with its states (A2A 0.3 §9.5). Since 1.0 they contain its events (A2A 1.0 §4.3.3). Only the states can be
 // compared.
 func (p *player) retold(recorded []delivery) bool {
 	modern := p.opts.Dialect.Has(a2a.V1_0)
@@ -249,8 +249,8 @@ func statesOf(list []delivery, task string) []told {
 	return all
 }
 
-// statesNotified waits until an agent has notified of all states that were recorded of each task, or the context has
-// ended, counts them, and returns those that are missing.
+// statesNotified waits until an agent has notified of all recorded states of each task, or the context has ended,
+// counts them, and returns the missing ones.
 func (p *player) statesNotified(
 	ctx context.Context, t *target, recorded []delivery, sum *report.Deliveries,
 ) (diffs []compare.Difference) {

@@ -18,8 +18,8 @@ import (
 )
 
 // Run replays a capture against the agent at a URL, and those of Options.Agents. It fails if the capture cannot be
-// read, holds requests to other agents than these, or nothing listens at a URL; later failures are in the report. If
-// the live traffic could not be recorded, it returns the report and an error.
+// read, contains requests to other agents, or nothing listens at a URL; later failures are in the report. If the live
+// traffic could not be recorded, it returns the report and an error.
 func Run(ctx context.Context, src capture.Source, to string, o Options) (*report.Report, error) {
 	o.Profile = cmp.Or(o.Profile, compare.Protocol)
 	if _, err := compare.ParseProfile(string(o.Profile)); err != nil {
@@ -152,7 +152,7 @@ func (p *player) report(ctx context.Context, r *report.Report) error {
 	if err != nil {
 		return fmt.Errorf("check the capture: %w", err)
 	}
-	// What a client or a webhook breaks here are the recorded client's faults, which are sent again.
+	// Rules that a client or a webhook breaks here are the recorded client's faults, which are sent again.
 	findings = slices.DeleteFunc(findings, func(f analysis.Finding) bool { return f.Side != a2a.Agent })
 	found := compare.NewFindings(recorded, findings)
 	r.Findings = slices.DeleteFunc(slices.Clone(found), func(f analysis.Finding) bool {

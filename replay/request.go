@@ -21,8 +21,8 @@ type outgoing struct {
 	method string
 	head   []byte
 	body   []byte
-	call   *a2a.Call // what it asks: the recorded one, or the translated one as it is sent
-	lacks  uint64    // recorded exchange whose missing answer keeps this from being sent; 0 if there is another reason
+	call   *a2a.Call // the call: as recorded, or as translated
+	lacks  uint64    // recorded exchange whose missing answer prevents sending; 0 for another reason
 }
 
 // live returns the call that is recorded in an entry.
@@ -33,8 +33,8 @@ func (out *outgoing) live(log *live.Entry) *live.Call {
 	}
 }
 
-// prepare makes the live request of a recorded one, and returns the recorded call too. With a reason, the request
-// cannot be made.
+// prepare makes the live request for a recorded one, and also returns the recorded call. If it returns a reason, the
+// request cannot be made.
 func (p *player) prepare(
 	ctx context.Context, e *entry, x *capture.Exchange,
 ) (out outgoing, recorded *a2a.Call, reason string) {
@@ -162,7 +162,7 @@ func (c *carrier) push() {
 	c.notes.once("push configs were removed from messages: " + unreachable)
 }
 
-// missing notes the secrets of the push config that the recording does not have. Their placeholders are sent, which are
+// missing reports the secrets of the push config that the recording lacks. Their placeholders are sent, which are
 // sufficient for the local receiver.
 func (c *carrier) missing() {
 	for _, secret := range []struct{ what, text string }{
@@ -212,8 +212,8 @@ func quote(s string) []byte {
 	return b
 }
 
-// head makes the head of the live request: the recorded fields in their order and spelling, but for those that belong
-// to the recorded connection.
+// head makes the head of the live request: the recorded fields in their order and spelling, except for those that
+// belong to the recorded connection.
 func (p *player) head(t *target, recorded *capture.Head, out outgoing, secrets *secrets) []byte {
 	return headOf(out.method, out.at, out.call.Binding == a2a.GRPC, recorded.Fields, len(out.body),
 		func(f capture.Field) (string, bool) { return p.field(t.values, f, secrets) }, secrets)

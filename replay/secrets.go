@@ -14,7 +14,7 @@ import (
 	"a2atap/replay/client"
 )
 
-// secrets has a live request's replacements for secrets that the recording does not have. A nil secrets has none.
+// secrets has a live request's replacements for secrets that the recording lacks. A nil secrets has none.
 type secrets struct {
 	header http.Header
 	query  []parameter
@@ -78,7 +78,7 @@ func parameterName(pair string) string {
 	return name
 }
 
-// field returns what a header field is to hold, if the credentials have it.
+// field returns the value of a header field according to the credentials, if they have it.
 func (s *secrets) field(name string) (string, bool) {
 	if s == nil || len(s.header.Values(name)) == 0 {
 		return "", false

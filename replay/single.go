@@ -20,10 +20,10 @@ import (
 // exchange. Run, in contrast, plays several requests and gives them new ids.
 type Single struct {
 	Method string
-	URL    string // where it goes; it holds no secrets
+	URL    string // its destination; contains no secrets
 	Agent  capture.Peer
 
-	// Unsent are the header fields and query parameters whose secrets the recording does not have: they are left out.
+	// Unsent are the header fields and query parameters whose secrets the recording lacks: they are omitted.
 	// Placeholders are the other places with such secrets: in the body, which is sent as recorded.
 	Unsent       []string
 	Placeholders bool
@@ -33,8 +33,8 @@ type Single struct {
 	body []byte
 }
 
-// NewSingle returns the request of an exchange, ready to be sent again. It fails if the recorded request is
-// incomplete or its agent is unknown.
+// NewSingle returns the request of an exchange, ready to be sent again. It fails if the recorded request is incomplete
+// or its agent is unknown.
 func NewSingle(x *capture.Exchange) (*Single, error) {
 	head := capture.ParseRequestHead(x.Request.Head)
 	body, err := x.Request.Body.Decode(&head)
@@ -110,8 +110,8 @@ func (s *Single) withoutSecrets(target string) string {
 	})
 }
 
-// wire returns the head of the request as it is sent: the recorded fields in their order and spelling, but for those
-// that belong to the recorded connection or held secrets.
+// wire returns the head of the request to send: the recorded fields in their order and spelling, except for those that
+// belong to the recorded connection or contained secrets.
 func (s *Single) wire() []byte {
 	_, overGRPC := s.head.GRPC()
 	return headOf(s.Method, s.at, overGRPC, s.head.Fields, len(s.body), func(f capture.Field) (string, bool) {
@@ -160,8 +160,8 @@ func (s *Single) Send(ctx context.Context, o SingleOptions) (x *capture.Exchange
 }
 
 // headOf writes the head of a request with a body of the given size. It writes the recorded fields in their order and
-// spelling, with the values that fill returns, but skips fields that fill rejects and those of the recorded
-// connection. Further fields follow.
+// spelling, with the values that fill returns, but skips fields that fill rejects and those of the recorded connection.
+// Further fields follow.
 func headOf(
 	method string, at address, overGRPC bool, recorded capture.Fields, size int,
 	fill func(capture.Field) (string, bool), more *secrets,

@@ -16,8 +16,7 @@ import (
 	"a2atap/replay/live"
 )
 
-// ErrSeveralAgents is wrapped by the error of Run for a capture in which requests go to an agent for which there is no
-// URL.
+// ErrSeveralAgents is wrapped by the error of Run for a capture with requests to an agent without a URL.
 var ErrSeveralAgents = errors.New("the capture has several agents")
 
 // aim creates the targets of the plan: those of Options.Agents by name, and the other agent at the URL.

@@ -23,7 +23,7 @@ import (
 // the options.
 var ErrNotOffered = errors.New("its card does not offer it")
 
-// translated reports whether requests are to be sent in another binding or dialect than was recorded.
+// translated reports whether requests are to be sent in another binding or dialect than recorded.
 func (p *player) translated() bool { return p.opts.Binding != a2a.NoBinding || !p.opts.Dialect.Empty() }
 
 // meet reads the cards of the live agents to find the addresses of other bindings and dialects.
@@ -59,7 +59,7 @@ func (p *player) meet(ctx context.Context) error {
 	return nil
 }
 
-// asked names what the options ask for, such as "http+json 1.0".
+// asked names the requested binding and dialect, such as "http+json 1.0".
 func (p *player) asked() string {
 	var words []string
 	if p.opts.Binding != a2a.NoBinding {
@@ -183,8 +183,8 @@ func (w *wording) dialects(o Options) a2a.Dialects {
 	return w.call.Dialects
 }
 
-// interfaceFor finds the interface of the live agent for a call, and facts about it. If it finds none, it returns what
-// it looked for.
+// interfaceFor finds the interface of the live agent for a call, and facts about it. If it finds none, it returns a
+// description of the required one.
 func (t *target) interfaceFor(call *a2a.Call, o Options) (i a2a.Interface, to translate.Protocol, ok bool) {
 	to.Binding = o.Binding
 	if to.Binding == a2a.NoBinding {

@@ -196,7 +196,7 @@ func (v *screen) state() (string, style.Style) {
 		words = append(words, fmt.Sprintf("%s %s", mark, text.Plural(s.Found.Counts[worst], worst.String())))
 	} else if s.Opened && !s.Judged.Behind && s.Judged.Counts.Judged > 0 {
 		words = append(words, "no finding")
-		if s.Judged.Counts.Unproved > 0 { // else it would look like success
+		if s.Judged.Counts.Unproved > 0 { // otherwise it would look like success
 			look = style.Warning
 		}
 	} else if s.Opened && !s.Judged.Behind {

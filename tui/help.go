@@ -66,7 +66,7 @@ func openTopic(m *inspector, name string) (tea.Cmd, error) {
 	return m.push(&page.Page{Name: "help on " + v.name, Write: func(columns int) []style.Line { return v.lines(m, columns) }}), nil
 }
 
-// lines describes a verb: its argument, the keys that do the same, and the possible words after it.
+// lines describes a verb: its argument, the equivalent keys, and the possible words after it.
 func (v *verb) lines(m *inspector, columns int) []style.Line {
 	lines := []style.Line{style.Text(style.Title, " "+v.usage()), {}}
 	for _, piece := range text.Prose(v.words, max(columns-2, 8)) {

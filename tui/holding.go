@@ -162,7 +162,7 @@ func (h *holding) changed(msg heldChanged) tea.Cmd {
 	return tea.Batch(h.watch(), h.tick())
 }
 
-// words returns the number of held messages as text, or that holding is on; "" if neither.
+// words returns the number of held messages as text, or that holding is on, or "".
 func (h *holding) words() string {
 	if n := len(h.state.Held); n > 0 {
 		return fmt.Sprintf("%d held", n)

@@ -224,7 +224,7 @@ func (ps *panes) showBeside(at analysis.Place) tea.Cmd {
 	return tea.Batch(ps.fit(next), next.Begin(), ps.showThird())
 }
 
-// showThird fills the third pane: with the findings if the exchange has some, else with its ladder. While the third
+// showThird fills the third pane: with the findings if the exchange has any, otherwise with its ladder. While the third
 // pane has the focus, it does not change.
 func (ps *panes) showThird() tea.Cmd {
 	if ps.count() < 3 || ps.seq == 0 || ps.third != nil && slices.Contains(ps.stack, ps.third) {

@@ -332,7 +332,7 @@ type Sender struct {
 	// Task is Request for all requests of a task, as a2atap replay sends them. The source has the exchanges of the task
 	// and related ones; seqs are the numbers of the task's exchanges.
 	Task func(ctx context.Context, src capture.Source, seqs []uint64) (*Outgoing, error)
-	// Editor returns the command that opens a file in the user's editor; nil if the user has none.
+	// Editor returns the command that opens a file in the user's editor, or nil if the user has none.
 	Editor func(path string) (*exec.Cmd, error)
 }
 
@@ -340,7 +340,7 @@ type Sender struct {
 type Outgoing struct {
 	What    string   // description, such as "POST http://127.0.0.1:9001/spec"
 	Remote  []string // destination hosts other than this machine
-	Remarks []string // what the user should know: what is not sent, and why
+	Remarks []string // messages for the user: what is not sent, and why
 	File    string   // the capture that will record it; empty for the capture being viewed
 
 	Send func(context.Context) (*Sent, error)

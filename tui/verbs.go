@@ -29,7 +29,7 @@ import (
 type verb struct {
 	name     string      // as it is typed
 	also     []string    // other names for it
-	argument string      // its argument, in brackets if optional; empty if it has none
+	argument string      // its argument, in brackets if optional, or empty
 	words    string      // what it does
 	group    group       // under which the help lists it and its key
 	do       keys.Action // its action without an argument; noAction if it needs an argument, or has no key

@@ -59,7 +59,7 @@ type Exchange struct {
 	Answered       bool    // the answer's head was received
 	Stream         *Stream // nil unless the answer is an event stream
 	Asked          bool    // the whole request was seen
-	Ended          bool    // the answer ended as its framing says
+	Ended          bool    // the answer ended as its framing declared
 	Cut            bool    // something of it was not recorded
 	Outcome        Outcome // of a call, as far as known
 	Gather         bool    // a tracker wants the response body although it is not A2A
@@ -309,7 +309,7 @@ type Stream struct {
 
 // A StreamEnd is the end of a stream, or of the answer of a call.
 type StreamEnd struct {
-	Clean bool                    // the agent ended the answer as its framing says
+	Clean bool                    // the agent ended the answer as its framing declared
 	Open  bool                    // it had not ended when the capture did
 	Fault *capture.TransportFault // that broke it, if any
 	At    time.Time               // when its body ended, or when it was last seen open; zero if not known

@@ -27,7 +27,7 @@ type Finding struct {
 	Link       Link
 	ExchangeID uuid.UUID
 	Place      Place
-	Seen       string   // what was on the wire, short
+	Seen       string   // the observed violation, short
 	Expected   string   // what the rule requires, as the second half of the sentence: see Message and Wanted
 	Also       []string // covered rules that broke at the same place
 	Weight     *Rule    // the covered rule that sets the finding's severity, if worse than its own rule's; otherwise nil

@@ -99,7 +99,7 @@ type Observation struct {
 	Answer   *a2a.Answer      // AnswerSeen, EventSeen, OutcomeSeen, ForeignSeen
 	Event    *Event           // EventSeen, ForeignSeen, OutcomeSeen of a stream
 	Card     *a2a.Card        // CardSeen, CardVerified, EarlySeen of a card
-	Quiet    Quiet            // CardSeen, where the card may come again; else nil
+	Quiet    Quiet            // CardSeen, if the card may be fetched again; otherwise nil
 	Task     *TaskObservation // TaskSeen
 	End      *StreamEnd       // StreamEnded, CallEnded, ExchangeDone
 	Entity   *a2a.Entity      // EntitySeen; Place is then the place of its text, and Pass.Here its own

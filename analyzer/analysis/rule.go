@@ -76,7 +76,7 @@ type Rule struct {
 	Family   string        // its file and chapter, such as "jsonrpc"
 	Category Category      // the chapter of a conformance report that counts it
 	Level    Level         //
-	Gravest  Severity      // of its findings, if above the level's: what never worked is an error
+	Gravest  Severity      // severity of its findings, if above the level's: calls that never worked are an error
 	Critical Absence       // how its findings show that the agent was missing
 	Side     a2a.Side      // the side at fault, unless the check says otherwise
 	Either   bool          // both sides can break it: Side is only the default
@@ -218,7 +218,7 @@ func (s Bindings) Names() []string {
 // is not mistaken for success.
 type Unobserved struct {
 	ID     string // the catalogue's slug
-	Title  string // what would be wrong, in half a line
+	Title  string // the violation, in half a line
 	Level  Level
-	Reason string // what would be needed to observe it
+	Reason string // the data needed to observe it
 }

@@ -16,7 +16,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// An Option changes what Tap opens, or what it fails the test for.
+// An Option changes what Tap opens, or the conditions under which it fails the test.
 type Option func(*options)
 
 type options struct {
@@ -28,7 +28,7 @@ type options struct {
 	name    string
 	aliases []proxy.Alias
 	roots   *x509.CertPool
-	wrong   []error // what the caller has to fix
+	wrong   []error // the mistake for the caller to fix
 }
 
 // Gate fails the test for findings of this severity or worse, instead of errors only. Milder ones are logged.
@@ -42,8 +42,8 @@ func Side(side a2a.Side) Option {
 	return func(o *options) { o.side = &side }
 }
 
-// Without leaves a rule out: what breaks it neither fails the test nor is logged. The reason is for those who read
-// the test, and must not be empty. May be given several times, for a rule each.
+// Without ignores a rule: its violations neither fail the test nor are logged. The reason is for readers of the test,
+// and must not be empty. The option may be given several times, once for each rule.
 func Without(rule, reason string) Option {
 	return func(o *options) {
 		switch {
@@ -80,8 +80,8 @@ func Keep(dir string) Option {
 	return func(o *options) { o.keep = dir }
 }
 
-// Named names the agent in findings, in a baseline and in what Keep writes; it is "agent" otherwise. A name is made
-// of letters, digits, '.', '_' and '-'. Several taps in one test should have names of their own.
+// Named names the agent in findings, in a baseline and in the output of Keep; the default is "agent". A name consists
+// of letters, digits, '.', '_' and '-'. Several taps in one test should have different names.
 func Named(agent string) Option {
 	return func(o *options) { o.name = agent }
 }

@@ -19,7 +19,7 @@ import (
 	"a2atap/proxy/record"
 )
 
-// A Recording is a tap in front of an agent, for the length of a test, and what passes through it.
+// A Recording is a tap in front of an agent for the duration of a test, with the recorded traffic.
 type Recording struct {
 	URL string // what the client should use instead of the agent's URL, including its path
 

@@ -28,12 +28,12 @@ import (
 // Version is the version of the file format. Version 1 had no failed calls.
 const Version = 2
 
-// A Baseline is what is accepted. It is not safe for concurrent use.
+// A Baseline is a set of accepted findings and failures. It is not safe for concurrent use.
 type Baseline struct {
 	Version int     `json:"version"`
 	Known   []Entry `json:"known"`
 
-	index map[string]int // fingerprint → position in Known; nil if it has to be made
+	index map[string]int // fingerprint → position in Known; built on demand
 }
 
 // An Entry accepts one finding, or failed calls, by their fingerprint, or the failures of tests, by their name. The
@@ -48,7 +48,7 @@ type Entry struct {
 	Agent       string `json:"agent,omitempty"` // of a test: empty for all agents
 	Operation   string `json:"operation,omitempty"`
 	Place       string `json:"place,omitempty"`   // of the first such finding, with the numbers that it had
-	Message     string `json:"message,omitempty"` // the same; of failed calls, what the first one's error said
+	Message     string `json:"message,omitempty"` // the same; for failed calls, the text of the first one's error
 	Reason      string `json:"reason,omitempty"`  // why it is accepted: written by people, kept
 	Until       string `json:"until,omitempty"`   // the last day on which it is accepted, 2006-01-02; empty for no end
 
@@ -56,7 +56,7 @@ type Entry struct {
 	seen    int // number of accepted findings, or of those it accepted before it expired
 }
 
-// String says for people what is accepted.
+// String describes the accepted entry for people.
 func (e *Entry) String() string {
 	if e.Test != "" && e.Agent != "" {
 		return fmt.Sprintf("test %s of %s", analysis.Clean(e.Test), analysis.Clean(e.Agent))
@@ -70,7 +70,7 @@ func (e *Entry) String() string {
 	return fmt.Sprintf("%s of %s %s at %s", e.Rule, e.Side, analysis.Clean(e.Agent), analysis.Clean(e.Place))
 }
 
-// check returns what is wrong with an entry, and notes whether it has expired.
+// check returns what is wrong with an entry, and records whether it has expired.
 func (e *Entry) check(now time.Time) error {
 	switch {
 	case e.Fingerprint == "" && e.Test == "":
@@ -255,7 +255,7 @@ func (b *Baseline) KnowsFailure(t Test) (reason string, ok bool) {
 	return reason, ok
 }
 
-// AcceptFailure accepts the failure of a test: it adds an entry, or renews what has expired.
+// AcceptFailure accepts the failure of a test: it adds an entry, or renews an expired one.
 func (b *Baseline) AcceptFailure(t Test, message string) {
 	if _, ok := b.KnowsFailure(t); ok {
 		return

@@ -41,8 +41,8 @@ func (s KeySet) Find(id string) []Key {
 	return found
 }
 
-// ParseKeySet reads a JWK Set (RFC 7517 §5). Keys that are for something else or of an unknown kind are passed over, as
-// RFC 7517 asks; it is an error if none is left.
+// ParseKeySet parses a JWK Set (RFC 7517 §5). Keys with another purpose or of an unknown kind are skipped, as RFC 7517
+// requires; it is an error if no key remains.
 func ParseKeySet(text []byte) (KeySet, error) {
 	var set struct {
 		Keys []jsontext.Value `json:"keys"`

@@ -60,7 +60,7 @@ func SigningInput(protected string, payload []byte) []byte {
 	return base64.RawURLEncoding.AppendEncode(input, payload)
 }
 
-// Verify says whether the signature over the signing input is the key's, by the algorithm of that name.
+// Verify reports whether the key made the signature over the signing input, with the algorithm of that name.
 func (k *Key) Verify(alg string, input, signature []byte) Verdict {
 	a, ok := algorithms[alg]
 	if !ok || k.Alg != "" && k.Alg != alg && algorithms[k.Alg] != a {

@@ -21,7 +21,7 @@ type encoder struct {
 	before last
 }
 
-// A last is what the next row is written as the difference to.
+// A last is the previous row, relative to which the next one is encoded.
 type last struct {
 	Seq, Conn uint64
 	Started   time.Time
@@ -54,7 +54,7 @@ func (e *encoder) text(s string) {
 	e.b = append(e.b, s...)
 }
 
-// A decoder reads what an encoder wrote. After the first error all values are zero, and err is set.
+// A decoder decodes the output of an encoder. After the first error all values are zero, and err is set.
 type decoder struct {
 	b      string
 	texts  []string
@@ -170,7 +170,7 @@ func reads(e capture.Entry, key int, rules map[string]*analysis.Rule) (codec, er
 	return codec{r: &decoder{b: string(raw), before: firstLast}, rules: rules}, nil
 }
 
-// before is what the next row is the difference to.
+// before is the previous row, relative to which the next one is encoded.
 func (c codec) before() *last {
 	if c.w != nil {
 		return &c.w.before

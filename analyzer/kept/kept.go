@@ -160,7 +160,7 @@ var (
 	})
 )
 
-// maxUnpacked bounds what a value of a foreign file may unpack to.
+// maxUnpacked bounds the unpacked size of a value in a foreign file.
 const maxUnpacked = 64 << 20
 
 func pack(raw []byte) []byte { return packer().EncodeAll(raw, nil) }

@@ -12,8 +12,8 @@ import (
 // sealSize is the length of the tag behind a sealed value.
 const sealSize = 16
 
-// A Seal binds what is stored about one capture to that capture and to a secret key, so that only a holder of the key can
-// write results that are believed. It may be used by several goroutines.
+// A Seal binds the stored results of one capture to that capture and to a secret key, so that only a holder of the key
+// can write accepted results. It may be used by several goroutines.
 type Seal struct{ key []byte }
 
 // NewSeal returns the seal of a capture, which is identified by bytes unique to it.

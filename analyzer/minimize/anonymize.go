@@ -15,7 +15,7 @@ import (
 )
 
 // anonymize replaces everything that does not belong to the protocol with neutral words: equal texts get equal words.
-// It returns descriptions of what has to stay.
+// It returns descriptions of texts that cannot be replaced.
 func (j *judge) anonymize() (kept []string) {
 	j.nameless = true
 	j.forget()
@@ -128,7 +128,7 @@ func eachPart(x *capture.Exchange, f func([]byte) []byte) {
 		body.Data = f(body.Data)
 	} else if text := asked.text(x); text != nil {
 		if now := f(text); !bytes.Equal(now, text) {
-			asked.set(x, now) // what is no message stays, and is judged
+			asked.set(x, now) // text that is not a message stays, and is checked
 		}
 	}
 	r := x.Response

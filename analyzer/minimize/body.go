@@ -42,8 +42,8 @@ func textsOf(x *capture.Exchange) []text {
 	return list
 }
 
-// eventData returns an event's data and its position in the block if it is on one line, else nil. For a gRPC message it
-// returns the JSON, which has no position.
+// eventData returns an event's data and its position in the block if it is on one line, otherwise nil. For a gRPC
+// message it returns the JSON, which has no position.
 func eventData(e *capture.Event) (data []byte, at int) {
 	fields := e.Fields()
 	if e.K == 0 || e.Dropped > 0 || fields.DataLines != 1 || len(fields.Data) == 0 {
@@ -52,7 +52,7 @@ func eventData(e *capture.Event) (data []byte, at int) {
 	return fields.Data, bytes.Index(e.Raw, fields.Data)
 }
 
-// setEventData puts other data into an event, and reports whether it can: see side.set.
+// setEventData replaces the data of an event, and reports whether it can: see side.set.
 func setEventData(r *capture.Response, k int, data []byte) bool {
 	events := r.Events
 	old, at := eventData(&events[k])
@@ -70,7 +70,7 @@ func setEventData(r *capture.Response, k int, data []byte) bool {
 	return true
 }
 
-// cut takes away what it can of the text in exchange i.
+// cut removes as much as possible of the text in exchange i.
 func (t text) cut(j *judge, i int) {
 	body := t.get(j.now[i])
 	replace := func(with []byte) bool {
@@ -94,7 +94,7 @@ func (t text) cut(j *judge, i int) {
 	})
 }
 
-// cutJSON removes members and elements, outer ones first. The rest of the text stays as it is written.
+// cutJSON removes members and elements, outer ones first. The rest of the text keeps its spelling.
 func cutJSON(text []byte, try func([]byte) bool) {
 	for queue := [][]int{nil}; len(queue) > 0; queue = queue[1:] {
 		path := queue[0]
@@ -116,7 +116,7 @@ func cutJSON(text []byte, try func([]byte) bool) {
 	}
 }
 
-// A child is a member or an element: where it begins in the text, with its name, where it ends, and its value.
+// A child is a member or an element: its start in the text, including its name, its end, and its value.
 type child struct {
 	start, end int
 	value      jsondoc.Value

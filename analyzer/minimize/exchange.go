@@ -78,7 +78,7 @@ func (j *judge) cutFacts() {
 	}
 }
 
-// drop empties a list, and reports whether there was anything in it.
+// drop empties a list, and reports whether it had any elements.
 func drop[T any](list *[]T) bool {
 	there := *list != nil
 	*list = nil
@@ -153,8 +153,7 @@ var (
 func requestBody(x *capture.Exchange) *capture.Body  { return &x.Request.Body }
 func responseBody(x *capture.Exchange) *capture.Body { return &x.Response.Body }
 
-// text returns the body without its content coding, of gRPC the JSON of its message; nil if it was not kept whole, or
-// cannot be decoded.
+// text returns the decoded body, or the JSON of a gRPC message; nil if it is incomplete or cannot be decoded.
 func (s side) text(x *capture.Exchange) []byte {
 	b := s.body(x)
 	if !b.Kept() {
@@ -168,8 +167,8 @@ func (s side) text(x *capture.Exchange) []byte {
 	return text
 }
 
-// set replaces the body with a text, and reports whether it can: over gRPC the text must be a message. It keeps a
-// correct length in the head correct.
+// set replaces the body with a text, and reports whether it can: over gRPC the text must be a message. If the head has
+// a correct length, set updates it.
 func (s side) set(x *capture.Exchange, text []byte) bool {
 	b := s.body(x)
 	head := s.parse(*s.head(x))

@@ -23,9 +23,9 @@ type judge struct {
 	rule     string
 	target   string // key of the finding
 	severity analysis.Severity
-	known    map[string]bool // keys of what may be broken, with and without its exchange
-	broken   map[string]bool // the same by rule and side, for what is covered and is not
-	whole    bool            // exchanges are taken away as they are, and nothing inside them
+	known    map[string]bool // keys of the allowed violations, with and without their exchange
+	broken   map[string]bool // the same by rule and side, for covered rules
+	whole    bool            // only whole exchanges are removed, and nothing inside them
 	nameless bool            // agents may have other names than in the capture
 	onStep   func(Progress)
 
@@ -47,7 +47,7 @@ type asRead struct {
 // forget allows nothing any more.
 func (j *judge) forget() { j.known, j.broken = make(map[string]bool), make(map[string]bool) }
 
-// want makes a finding the one to be shown.
+// want selects the finding to show.
 func (j *judge) want(f *analysis.Finding) {
 	j.target, j.severity = j.inExchange(f), f.Severity
 }
@@ -121,7 +121,7 @@ func read(list []*capture.Exchange) map[uint64]asRead {
 	return readings
 }
 
-// run checks exchanges. It returns them as a capture would hold them after the cuts.
+// run checks exchanges. It returns them as a capture would have them after the cuts.
 func (j *judge) run(list []*capture.Exchange) ([]*capture.Exchange, []analysis.Finding, error) {
 	src, err := memory(list)
 	if err != nil {
@@ -141,7 +141,8 @@ func (j *judge) run(list []*capture.Exchange) ([]*capture.Exchange, []analysis.F
 	return stored, result.Findings, nil
 }
 
-// memory is a capture of these exchanges. They are interleaved in order of their start, in which captures need not be.
+// memory returns a capture of these exchanges. They are interleaved by their start, an order that captures need not
+// have.
 func memory(list []*capture.Exchange) (*capture.Memory, error) {
 	byStart := slices.Clone(list)
 	slices.SortStableFunc(byStart, func(a, b *capture.Exchange) int { return a.Started.Compare(b.Started) })

@@ -16,7 +16,7 @@ type Options struct {
 	Agent     string // name of the agent; empty for any
 	Place     string // where the finding is, such as 12.response.event[3]#/result; empty for the first one
 	Anonymous bool   // replace texts, names, ids and hosts with neutral words
-	// Found returns what the rules find in the capture, where that is known already; nil: it is judged
+	// Found returns the rules' findings in the capture, if already known; nil checks the capture
 	Found  func(context.Context) ([]analysis.Finding, error)
 	OnStep func(Progress) // called before each attempt to remove something, on Run's goroutine; may be nil
 }
@@ -28,7 +28,7 @@ type Result struct {
 	Finding   analysis.Finding   // as the result shows it
 	Findings  []analysis.Finding // all that the result shows, in order
 	Of        int                // exchanges that the capture has
-	Kept      []string           // what could not be made neutral, since the finding or the reading depends on it
+	Kept      []string           // texts that could not be replaced, since the finding or the interpretation depends on them
 	Progress
 	Stopped bool // the context ended first: smaller may be possible
 }
@@ -81,8 +81,7 @@ func Run(ctx context.Context, rules []*analysis.Rule, src capture.Source, o Opti
 	return r, nil
 }
 
-// choose returns the index of the requested finding, preferring the rule itself to a rule that covers it; -1 without
-// one.
+// choose returns the index of the requested finding, preferring the rule itself to a rule that covers it, or -1.
 func (o *Options) choose(findings []analysis.Finding) int {
 	chosen := func(f *analysis.Finding) bool {
 		return (o.Agent == "" || f.Programs().Agent == o.Agent) && (o.Place == "" || f.Place.String() == o.Place)

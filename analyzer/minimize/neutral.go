@@ -90,7 +90,7 @@ func (j *judge) pathIDs() []string {
 	return list
 }
 
-// resourceIDs returns the ids that are left in the names that 0.3 over gRPC has for tasks and push configs.
+// resourceIDs returns the remaining ids in the names that 0.3 over gRPC has for tasks and push configs.
 func (j *judge) resourceIDs() []string {
 	var list []string
 	for _, name := range j.values(func(_, value string) bool { return isResource(value) }) {
@@ -147,8 +147,8 @@ func (j *judge) exchangeString(was, is string) bool {
 	})
 }
 
-// replaceInTarget replaces one word with another where it is a whole segment of a path, with or without a verb after a
-// colon, or a query value.
+// replaceInTarget replaces one word with another if it is a whole path segment, with or without a verb after a colon,
+// or a query value.
 func replaceInTarget(target, was, is string) string {
 	path, query, hasQuery := strings.Cut(target, "?")
 	segments := strings.Split(path, "/")

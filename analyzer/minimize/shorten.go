@@ -9,7 +9,7 @@ import (
 	"a2atap/proxy/jsondoc"
 )
 
-// longText is how many characters a text may have before it is shortened.
+// longText is the maximum length of a text, in characters, before it is shortened.
 const longText = 40
 
 // shorten truncates long texts wherever they are: prose, that is, strings with blanks, and encoded bytes.
@@ -61,7 +61,7 @@ func (j *judge) values(wanted func(name, value string) bool) []string {
 	return list
 }
 
-// eachString goes through the strings in a JSON value.
+// eachString visits the strings in a JSON value.
 func eachString(v jsondoc.Value, name string, f func(name string, v jsondoc.Value)) {
 	switch v.Kind() {
 	case jsondoc.String:
@@ -106,7 +106,7 @@ func replaceStrings(x *capture.Exchange, was, is string) {
 	}
 }
 
-// withStrings returns a JSON text with one string replaced by another; nil if the text does not contain it.
+// withStrings returns a JSON text with one string replaced by another, or nil if the text does not contain it.
 func withStrings(text []byte, root jsondoc.Value, was, is string) []byte {
 	var out []byte
 	done := 0

@@ -26,7 +26,7 @@ func (j *judge) plainTimes() {
 	}
 }
 
-// Lines of meta: those that say when something was, and the id of an exchange.
+// Lines of meta with times, and the id of an exchange.
 var (
 	timeLine = regexp.MustCompile(`^(started|request\.end|response\.at|response\.end|ended|(event|comment)\[\d+\]): `)
 	idLine   = regexp.MustCompile(`^id: `)
@@ -35,7 +35,7 @@ var (
 // newYear is when a transcript without times begins.
 var newYear = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// unsaid returns the exchanges of a transcript that lacks these lines of meta. What was not measured stays so.
+// unsaid returns the exchanges of a transcript without these lines of meta. Unmeasured values stay unmeasured.
 func unsaid(list []*capture.Exchange, line *regexp.Regexp) ([]*capture.Exchange, error) {
 	var text bytes.Buffer
 	inMeta := false

@@ -52,7 +52,7 @@ func (a *attributes) number(key string, value int64) {
 	a.add(key, &commonpb.AnyValue{Value: &commonpb.AnyValue_IntValue{IntValue: value}})
 }
 
-// yes adds an attribute that is true, and nothing if it is false.
+// yes adds an attribute if it is true.
 func (a *attributes) yes(key string, value bool) {
 	if value {
 		a.add(key, &commonpb.AnyValue{Value: &commonpb.AnyValue_BoolValue{BoolValue: true}})

@@ -79,7 +79,7 @@ func (e *exchangeSpan) event(event *capture.Event, r *reading.EventReading) *tra
 	return &tracepb.Span_Event{TimeUnixNano: nanoseconds(at), Name: name, Attributes: a.list}
 }
 
-// at returns when that passed to which a place leads, as well as it is known.
+// at returns the time of the data at a place, as precisely as known.
 func (e *exchangeSpan) at(p analysis.Place) time.Time {
 	switch {
 	case !p.Response:

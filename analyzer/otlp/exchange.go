@@ -24,7 +24,7 @@ type exchangeSpan struct {
 	request, response capture.Head
 	reading           *reading.Reading
 	identity          identity
-	failure           string // with which the call failed, by name; empty if it did not
+	failure           string // name of the error with which the call failed, or empty
 	findings          []analysis.Finding
 	room              int // for bodies and the data of events, in bytes
 }
@@ -32,8 +32,8 @@ type exchangeSpan struct {
 // maxContent bounds the bodies and the data of events in one span, in bytes.
 const maxContent = 64 << 10
 
-// Exchange returns the span of an exchange. Of a long stream it needs the first and the last KeptEvents events only.
-// Failure is with what the call failed, by name as in analysis.Outcome; findings are those that are known by now.
+// Exchange returns the span of an exchange. For a long stream it needs only the first and the last KeptEvents events.
+// Failure is the name of the call's error, as in analysis.Outcome; findings are those known by now.
 func (s *Spans) Exchange(x *capture.Exchange, failure string, findings []analysis.Finding) Span {
 	e := s.read(x)
 	e.failure, e.findings = failure, findings
@@ -52,7 +52,7 @@ func (s *Spans) Exchange(x *capture.Exchange, failure string, findings []analysi
 	return Span{e.identity.service, span}
 }
 
-// read reads an exchange, and remembers what the spans of others have to know of it.
+// read reads an exchange, and remembers the facts that other spans need.
 func (s *Spans) read(x *capture.Exchange) exchangeSpan {
 	e := exchangeSpan{
 		Exchange: x, request: capture.ParseRequestHead(x.Request.Head), reading: s.o.Reader.Read(x),
@@ -75,7 +75,7 @@ func (s *Spans) read(x *capture.Exchange) exchangeSpan {
 	return e
 }
 
-// knows reports whether a span was made of an exchange that is still remembered.
+// knows reports whether an exchange with a span is still remembered.
 func (s *Spans) knows(seq uint64) bool {
 	i, ok := s.known.Get(seq)
 	return ok && i.made
@@ -115,7 +115,7 @@ func method(name string) string {
 	return "HTTP"
 }
 
-// end returns when the exchange ended, or else the last that is known of it.
+// end returns when the exchange ended, or else the latest known time.
 func (e *exchangeSpan) end() time.Time {
 	took := e.Took()
 	if took >= 0 && took < e.Ended { // the client left, and did not receive the rest
@@ -296,7 +296,7 @@ func (e *exchangeSpan) transport(a *attributes) {
 	}
 }
 
-// bodies adds the bodies, if they are wanted, as they were recorded.
+// bodies adds the recorded bodies, if wanted.
 func (e *exchangeSpan) bodies(a *attributes) {
 	if e.room == 0 {
 		return
@@ -317,7 +317,7 @@ func (e *exchangeSpan) content(a *attributes, key string, data []byte) {
 	}
 }
 
-// links leads to the exchange that caused this one, where the parent is another span.
+// links adds a link to the exchange that caused this one, if the parent is another span.
 func (s *Spans) links(i *identity) []*tracepb.Span_Link {
 	if !i.remote || i.cause.Exchange == 0 {
 		return nil

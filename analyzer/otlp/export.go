@@ -64,7 +64,7 @@ type past struct {
 	findings   map[uint64][]analysis.Finding
 	byExchange map[uint64][]*Task
 	parent     func(uint64) Parent
-	parents    map[uint64]Parent // as they were known when the exchange, or one that it caused, had ended
+	parents    map[uint64]Parent // as known when the exchange, or one that it caused, had ended
 }
 
 func newPast(parent func(uint64) Parent) *past {

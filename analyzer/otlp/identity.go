@@ -17,7 +17,7 @@ import (
 type identity struct {
 	trace  [16]byte
 	span   [8]byte
-	parent [8]byte // zero if it has none
+	parent [8]byte // zero if missing
 	flags  uint32  // of OTLP
 	cause  Parent  // the exchange that caused it
 	remote bool    // trace and parent come from the request's traceparent
@@ -28,7 +28,7 @@ type identity struct {
 	context string // of A2A, that it is about
 }
 
-// The bits of a span's flags in addition to those of W3C Trace Context.
+// Bits of a span's flags beyond those of W3C Trace Context.
 const (
 	parentKnown  = uint32(tracepb.SpanFlags_SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK)
 	parentRemote = uint32(tracepb.SpanFlags_SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK)
@@ -96,7 +96,7 @@ func derive(kind string, parts ...[]byte) []byte {
 	return sum
 }
 
-// traceparent reads a header traceparent, given its values: one that is valid, or none.
+// traceparent returns the valid traceparent in a header's values, if any.
 //
 // Source: W3C Trace Context (2021), 3.2 "Traceparent Header".
 func traceparent(values []string) (trace [16]byte, parent [8]byte, flags byte, ok bool) {

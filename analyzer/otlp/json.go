@@ -33,14 +33,14 @@ func AppendJSON(dst []byte, data *tracepb.TracesData) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// asBase64 returns the bytes that JSON of protocol buffers, which has bytes in base64, writes as the given hexadecimal
-// text. The digits are those of base64 too, and the ids are long enough to need no padding.
+// asBase64 returns the bytes that JSON of protocol buffers, which encodes bytes in base64, writes as the given
+// hexadecimal text. The digits are valid base64, and the ids are long enough to need no padding.
 func asBase64(text string) []byte {
 	id, _ := base64.StdEncoding.DecodeString(text)
 	return id
 }
 
-// eachID replaces each id that there is.
+// eachID replaces each id.
 func eachID(data *tracepb.TracesData, replace func([]byte) []byte) {
 	ids := func(list ...*[]byte) {
 		for _, id := range list {
@@ -70,7 +70,7 @@ type Writer struct {
 	w     io.Writer
 	spans *Spans
 	batch []Span
-	size  int // of what is in batch, about
+	size  int // approximate size of batch
 	line  []byte
 }
 

@@ -31,14 +31,14 @@ import (
 
 // Options configure the contents of spans.
 type Options struct {
-	Capture uuid.UUID       // of the capture; zero if it has none
+	Capture uuid.UUID       // of the capture, or zero
 	Version string          // of this program
 	Bodies  bool            // of requests and answers are attributes
 	Reader  *reading.Reader // of the exchanges; nil means a new one without cards
 
 	// Parent returns which exchange caused another; nil means unknown.
 	Parent func(seq uint64) Parent
-	// Opened returns the beginning of an exchange, for those of which no span was made yet. It may be nil.
+	// Opened returns the beginning of an exchange without a span yet. It may be nil.
 	Opened func(seq uint64) (capture.Opened, bool)
 }
 
@@ -125,7 +125,7 @@ func service(agent capture.Peer) string {
 	return valid(cmp.Or(agent.Name, agent.URL, agent.Addr, "unknown_service"), maxText)
 }
 
-// nanoseconds returns an instant as the protocol counts it; one that is not known is 0.
+// nanoseconds returns an instant in the protocol's unit; 0 if unknown.
 func nanoseconds(t time.Time) uint64 {
 	if t.IsZero() || t.UnixNano() < 0 {
 		return 0

@@ -25,7 +25,7 @@ type Task struct {
 	ID       string
 	Agent    string    // name of the agent that has it
 	Exchange uint64    // that first showed it; the task's span begins with it
-	Last     time.Time // the last that was seen of it, or its end
+	Last     time.Time // when it was last seen, or its end
 	State    a2a.State // the last that was seen
 	States   []TaskState
 	Dropped  int  // states that are not in States
@@ -49,8 +49,7 @@ const (
 // newTasks returns an empty Tasks.
 func newTasks() *Tasks { return &Tasks{recent.New[taskKey, *Task](maxTasks)} }
 
-// Event takes an event of a stream. It returns the task that has ended, or that is forgotten to make room; nil without
-// one.
+// Event handles an event of a stream. It returns the task that has ended, or that is forgotten to make room, or nil.
 func (t *Tasks) Event(v *summary.Event) *Task {
 	return t.saw(taskKey{v.Link.Agent, v.Task}, v.Seq, v.At, v.State)
 }
@@ -65,7 +64,7 @@ func (t *Tasks) Ended(x *summary.Summary) *Task {
 	switch made := x.Call && x.State.Known(); { // an id that a client asks for may not be a task's
 	case !known && !made:
 		return nil
-	case x.Events >= 0: // they have told the states
+	case x.Events >= 0: // that have reported the states
 		return t.saw(key, x.Seq, x.Started, a2a.NoState)
 	}
 	return t.saw(key, x.Seq, x.Started.Add(max(x.Took, 0)), x.State)

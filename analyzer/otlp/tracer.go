@@ -34,7 +34,7 @@ type ended struct {
 	failure string
 }
 
-// What a Tracer remembers at most of exchanges that have not ended. What is beyond that is counted.
+// Bounds on what a Tracer remembers about open exchanges. Anything beyond them is counted.
 const (
 	maxFound   = 10_000
 	maxWaiting = 10_000

@@ -16,7 +16,7 @@ type describer struct {
 	reader  Reader
 	calls   map[uuid.UUID]*a2a.Call // of requests whose answers are not complete
 	spare   []*a2a.Call             // that are not in use
-	reading Reading                 // of what it is asked about; empty in between
+	reading Reading                 // of the current exchange; empty in between
 }
 
 // NewDescriber returns a Describer that knows A2A exchanges: their index keys, and the places of their secrets. It
@@ -121,7 +121,7 @@ func (d *describer) remember(x *capture.Exchange, call *a2a.Call) {
 	} else if kept == nil {
 		kept = &a2a.Call{}
 	}
-	*kept = a2a.Call{ // only what reading the answer needs: a stream keeps it while it is open
+	*kept = a2a.Call{ // only the data needed to read the answer: a stream keeps it while it is open
 		Binding: call.Binding, Operation: call.Operation, Streams: call.Streams, Dialects: call.Dialects,
 		Evidence: call.Evidence, Version: call.Version, Batch: emptied(call.Batch), Method: call.Method,
 		RPC: call.RPC,
@@ -155,7 +155,7 @@ func (r *Reading) reset() {
 	}
 }
 
-// emptied returns as many calls as there are, empty; nil for nil.
+// emptied returns as many empty calls as given; nil for nil.
 func emptied(batch []a2a.Call) []a2a.Call {
 	if batch == nil {
 		return nil

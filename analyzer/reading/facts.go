@@ -15,7 +15,7 @@ type Facts struct {
 	Findings []analysis.Finding
 	Workflow uint64 // number of the exchange that began its workflow; 0 if that was not found out
 	Marked   bool
-	Failed   bool // as its summary says: analysis.Summary.Failed
+	Failed   bool // according to its summary: analysis.Summary.Failed
 	// The exchange is known to be a notification by the address that it went to, which the reading alone does not know.
 	Notification bool
 }
@@ -102,7 +102,8 @@ func KindNames(k a2a.PayloadKind) []string { return append([]string{k.String()},
 
 func (f Facts) dialects() []string { return DialectNames(f.Dialects) }
 
-// DialectNames returns the set as it is written, and each of its members: a filter asks what the exchange may be in.
+// DialectNames returns the set as written, and each of its members: a filter asks which dialects the exchange may be
+// in.
 func DialectNames(in a2a.Dialects) []string {
 	names := some(in.String())
 	if _, single := in.Single(); !single {

@@ -11,7 +11,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Bounds of what a Reader remembers; the engine has the same.
+// Bounds on what a Reader remembers; the engine has the same.
 const (
 	maxEndpoints = 10_000
 	maxCards     = 1_000
@@ -42,8 +42,7 @@ func (r *Reader) Read(x *capture.Exchange) *Reading {
 	return reading
 }
 
-// ReadRequest reads the request of an exchange alone. What was parsed of it already is not parsed again; nil is
-// nothing.
+// ReadRequest decodes the request of an exchange alone. It reuses parsed data; nil means that nothing was parsed.
 func (r *Reader) ReadRequest(x *capture.Exchange, parsed *capture.Parsed) *Reading {
 	reading := &Reading{}
 	r.readRequest(reading, x, parsed)

@@ -24,7 +24,7 @@ import (
 // filters and exports.
 type Reading struct {
 	Call     a2a.Call
-	Dialects a2a.Dialects // of the request, else of the answer; empty if neither shows one
+	Dialects a2a.Dialects // of the request, or else of the answer; empty if neither shows one
 	Tasks    []string     // ids, in order of appearance
 	Contexts []string
 	Messages []string
@@ -114,14 +114,14 @@ func partsOf(p *capture.Parsed) capture.Parsed {
 	return *p
 }
 
-// ReadAnswer reads the answer of an exchange, as far as it has come and was kept, given what its request asks.
+// ReadAnswer decodes the recorded part of an exchange's answer, given the call in its request.
 func ReadAnswer(call *a2a.Call, x *capture.Exchange) *Reading {
 	r := &Reading{}
 	r.readAnswer(call, x, nil)
 	return r
 }
 
-// readAnswer is ReadAnswer into an empty reading. What was parsed already is not parsed again; nil is nothing.
+// readAnswer is ReadAnswer into an empty reading. It reuses parsed data; nil means that nothing was parsed.
 func (r *Reading) readAnswer(call *a2a.Call, x *capture.Exchange, parsed *capture.Parsed) {
 	r.Call, r.Dialects = *call, call.Dialects
 	switch {
@@ -161,7 +161,7 @@ func (r *Reading) response(x *capture.Exchange) {
 		if !overGRPC && !fields.HasData && e.Dropped == 0 {
 			r.values(a2a.BareValues(e.Raw))
 		}
-		if e.K == 0 || !fields.HasData || single && (!told || status.Code != grpc.OK) { // the trailer says whether it counts
+		if e.K == 0 || !fields.HasData || single && (!told || status.Code != grpc.OK) { // the trailer decides whether it counts
 			continue
 		}
 		a := a2a.DecodeEvent(&r.Call, fields.Data)
@@ -284,8 +284,8 @@ func (r *Reading) note(list *[]string, value string) {
 	}
 }
 
-// Asked returns what the request asks, in a word or a few: the operation, or a method that no version has, in quotes,
-// or that its body cannot be read; "" if it is not a call.
+// Asked describes the request in a few words: the operation, or an unknown method in quotes, or that its body cannot be
+// read; "" if it is not a call.
 func (r *Reading) Asked() string {
 	if r.Neighbor != nil {
 		return r.Neighbor.Title()
@@ -301,8 +301,8 @@ func (r *Reading) State() string {
 	return r.States[len(r.States)-1]
 }
 
-// ReadEvent reads one event of the stream that answers a call, by itself. What was parsed of it already is not parsed
-// again; nil is nothing.
+// ReadEvent decodes one event of the stream that answers a call, by itself. It reuses parsed data; nil means that
+// nothing was parsed.
 func ReadEvent(call *a2a.Call, e *capture.Event, parsed *capture.Parsed) *Reading {
 	r := &Reading{}
 	r.readEvent(call, e, parsed)

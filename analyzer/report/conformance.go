@@ -153,7 +153,7 @@ func (c *Conformance) add(category analysis.Category, r ConformanceResult, kind 
 	c.Categories[string(category)] = append(c.Categories[string(category)], r)
 }
 
-// breaches counts what broke the protocol, by category and severity.
+// breaches counts the violations of the protocol, by category and severity.
 type breaches map[analysis.Category]*[analysis.Error + 1]int
 
 func (b breaches) add(c analysis.Category, s analysis.Severity, n int) {
@@ -191,8 +191,8 @@ func (r *Report) callsTo(agent string) (all judgment.Calls) {
 	return all
 }
 
-// unseenOf describes what is missing from the record of an agent; empty if nothing is known to be missing. Losses
-// without a link may concern any agent.
+// unseenOf describes what is missing from the recording of an agent, or returns "". Losses without a link may concern
+// any agent.
 func (r *Report) unseenOf(agent string) string {
 	v := r.verdict()
 	var list []string
@@ -202,7 +202,7 @@ func (r *Report) unseenOf(agent string) string {
 	if len(v.Crashes) > 0 {
 		list = append(list, "the recorder was killed")
 	}
-	if r.Tests != nil { // connections that break and calls without an end are what some tests are about
+	if r.Tests != nil { // some tests are about broken connections and calls without an end
 		return strings.Join(list, ", ")
 	}
 	for i := range v.NotSeen {
@@ -236,8 +236,8 @@ func (s *Suite) waived() int {
 // levelFull is the best level.
 const levelFull = "full"
 
-// lowered returns the level that tests have given, or a lower one where rules found what no test did, a direction is
-// broken, or the record lacks something.
+// lowered returns the level from the tests, or a lower one if rules found problems that no test did, a direction is
+// broken, or the recording lacks something.
 func lowered(asked *Suite, broken breaches, directions int, unseen string) (level, reason string) {
 	by := "; from the test requests " + asked.Level + ": " + asked.Reason
 	switch {
@@ -391,8 +391,8 @@ func failing(f *analysis.Finding, rule *analysis.Rule) bool {
 	return f.Side == a2a.Agent && severityFor(f, rule) >= analysis.Warning
 }
 
-// severityFor returns how much a finding matters for a rule: its own, or one that is broken along with it, which does
-// not matter more than what that rule asks.
+// severityFor returns the severity of a finding for a rule: its own, or that of a rule broken along with it, which is
+// limited to its own maximum.
 func severityFor(f *analysis.Finding, rule *analysis.Rule) analysis.Severity {
 	if f.Rule.ID == rule.ID {
 		return f.Severity

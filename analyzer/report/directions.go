@@ -153,7 +153,7 @@ func sent(d *Direction, calls callsByLink, client, agent *judgment.Agent) {
 	}
 }
 
-// interference are the families of rules about what of one task shows up in another.
+// interference are the families of rules about effects of one task on another.
 var interference = []string{"identity", "context", "parallel"}
 
 // mixesUp reports whether a finding is about an agent that mixed up tasks or sessions. Of the rules about behavior that

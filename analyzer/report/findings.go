@@ -18,10 +18,10 @@ const (
 	Errors     // the severity of a finding or a rule
 	Warnings
 	Notes
-	Aside   // what matters less: the names of rows
-	Heading // of a difference: what changed
+	Aside   // less important text: the names of rows
+	Heading // of a difference: the change
 	Was     // a recorded value
-	Now     // a value that came now
+	Now     // a live value
 )
 
 // InkOf returns the ink of a severity.
@@ -181,7 +181,7 @@ func (t *findingsText) group(g []*analysis.Finding) {
 	t.also(f, g[1:], len(namesOf(g)) > 1)
 }
 
-// timesOf returns how often what findings say was met.
+// timesOf returns how often the subject of findings occurred.
 func timesOf(g []*analysis.Finding) (n int) {
 	for _, f := range g {
 		n += max(f.Times, 1)

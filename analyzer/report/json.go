@@ -62,7 +62,7 @@ type Coverage struct {
 	Applied int    `json:"applied"`
 	Broken  int    `json:"broken"`
 
-	Notifications bool `json:"notifications,omitempty"` // it counts notifications, whose sender is the agent; else calls
+	Notifications bool `json:"notifications,omitempty"` // it counts notifications, whose sender is the agent; otherwise calls
 }
 
 // A Calls has the results of the calls of one link, as JSON.
@@ -100,7 +100,7 @@ type Verdict struct {
 	Crashes   int    `json:"crashes,omitempty"`     // captures whose recorder was killed: some traffic may be missing
 	Forgotten int    `json:"forgotten,omitempty"`   // dropped to bound memory: rules are silent on it
 	Made      int    `json:"faultsMade,omitempty"`  // exchanges in which the recorder made a fault
-	Unseen    int    `json:"notObserved,omitempty"` // upgrades and tunnels: what passed in them was not observed
+	Unseen    int    `json:"notObserved,omitempty"` // upgrades and tunnels, whose traffic was not observed
 	Insecure  bool   `json:"insecure,omitempty"`    // agents on TLS were not verified
 	Live      bool   `json:"live,omitempty"`        // the recording continues: this is the state so far
 
@@ -121,7 +121,7 @@ type Verdict struct {
 	Refusals []FailedCall `json:"refusedCalls,omitempty"`
 
 	Known    int      `json:"callsKnown,omitempty"`          // of those that failed, how many a baseline accepts
-	Unproved []string `json:"unproved,omitempty"`            // links with calls of which none is known to have succeeded
+	Unproved []string `json:"unproved,omitempty"`            // links with calls, none of which is known to have succeeded
 	Unheard  []string `json:"webhooksNotObserved,omitempty"` // links whose notifications went past the recorder
 	Blind    []string `json:"blind,omitempty"`               // links of which at least half was not seen
 	Failing  []string `json:"failing,omitempty"`             // links at least half of whose calls or tasks failed

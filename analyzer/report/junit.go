@@ -43,7 +43,7 @@ func (r *Report) suites() []junit.Suite {
 		if r.Brief {
 			suite.Cases = inCounts(suite.Cases)
 		}
-		if r.Tests == nil { // else some calls are to fail
+		if r.Tests == nil { // otherwise some calls are expected to fail
 			suite.Out = callLines(suite.Name, calls[link])
 		}
 		all = append(all, suite)
@@ -96,8 +96,8 @@ func rulesWith(list []*analysis.Rule, found map[string][]*analysis.Finding) []*a
 	return list
 }
 
-// junitVerdict returns a case for the verdict, and one for each of its statements. What fails the check is a failure,
-// what makes it inconclusive an error, and what else there is to say a message of a skipped case.
+// junitVerdict returns a case for the verdict, and one for each of its statements. A statement that fails the check is
+// a failure, one that makes it inconclusive an error, and any other the message of a skipped case.
 func (r *Report) junitVerdict() junit.Suite {
 	v := r.verdict()
 	suite := junit.Suite{Name: "verdict"}

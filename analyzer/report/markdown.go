@@ -141,7 +141,7 @@ func (c *Conformance) rows() [][]string {
 		[]string{"All", fmt.Sprint(c.Summary.Passed), fmt.Sprint(c.Summary.Failed), fmt.Sprint(c.Summary.Skipped)})
 }
 
-// failed returns what failed, by category.
+// failed returns the failures, by category.
 func (c *Conformance) failed() []ConformanceResult {
 	var failed []ConformanceResult
 	for _, category := range analysis.Categories {
@@ -160,7 +160,7 @@ const (
 	maxCells = 20 // places in a row
 )
 
-// messageOf returns the message of a finding, with what its call failed, and how often.
+// messageOf returns the message of a finding, with the error of its call and the number of occurrences.
 func messageOf(f *analysis.Finding) string {
 	text := f.Message()
 	if f.Failure != "" {

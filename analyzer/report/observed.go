@@ -14,7 +14,7 @@ type Observed struct {
 	Link   analysis.Link
 	Rules  map[*analysis.Rule]judgment.Coverage // that applied
 	Broken int                                  // of them, how many were broken
-	of     int                                  // how many rules there are
+	of     int                                  // number of rules
 	calls  string                               // results of the calls, as the end of a sentence
 }
 

@@ -14,7 +14,7 @@ type Report struct {
 	Result *judgment.Result
 	Rules  []*analysis.Rule  // that were asked for, in reading order
 	Gate   analysis.Severity // from which on a finding fails the check; one above Error if none does
-	Calls  bool              // one failed call fails the check; else only links on which at least half of them failed
+	Calls  bool              // one failed call fails the check; otherwise only links on which at least half of them failed
 	Never  bool              // no failed call or task fails the check
 	Empty  bool              // a verdict that proves nothing does not fail the check
 	Tool   Tool
@@ -25,7 +25,7 @@ type Report struct {
 	Paint    func(ink Ink, text string) string // draws pieces of text in color; nil for none
 
 	Tests      []Suite     // of agents that were tested actively; nil for recordings only
-	Directions []Direction // between two agents; nil if there are not two
+	Directions []Direction // between two agents; nil unless there are two
 
 	// how long the exchange of a finding took; capture.NotKnown if that is not known; nil if it never is
 	Took func(*analysis.Finding) time.Duration

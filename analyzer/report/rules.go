@@ -100,7 +100,7 @@ Not reported
 	return err
 }
 
-// RulesMarkdown writes the rules as Markdown: a table if there are several, the page of the one otherwise.
+// RulesMarkdown writes the rules as Markdown: a table if there are several, otherwise the page of the only one.
 func RulesMarkdown(w io.Writer, list []*analysis.Rule) error {
 	if len(list) == 1 {
 		return RulePage(w, list[0], "", "")
@@ -114,8 +114,8 @@ func RulesMarkdown(w io.Writer, list []*analysis.Rule) error {
 	return err
 }
 
-// RulePage writes the page of a rule. The example is a transcript that provokes it, and output what check prints of it;
-// without an example the page has none.
+// RulePage writes the page of a rule. The example is a transcript that provokes it, and output the result of check for
+// it; both may be missing.
 func RulePage(w io.Writer, r *analysis.Rule, example, output string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n## What it reports\n\n%s: %s. %s at fault; level %s.\n", r.ID,

@@ -58,7 +58,7 @@ const (
 	TestPassed       TestStatus = "pass"
 	TestFailed       TestStatus = "fail"
 	TestSkipped      TestStatus = "skip"         // not for this agent
-	TestInconclusive TestStatus = "inconclusive" // executed, but the answer does not show what the test is about
+	TestInconclusive TestStatus = "inconclusive" // executed, but the answer does not show the subject of the test
 	TestCritical     TestStatus = "critical"     // the agent was gone
 )
 
@@ -73,18 +73,18 @@ type Test struct {
 	Expected  string            // of a failure
 	Seen      string            // of a failure
 	Sections  []string
-	Tags      []string // what groups it
+	Tags      []string // the group it belongs to
 	Fix       string
 	Sequence  []string // events of its stream
 	Skills    []Life   // of tasks that skills were given
 	Duration  time.Duration
 	Request   string   // of a failure: the request, for people
-	Answer    string   // of a failure: what came back
+	Answer    string   // for a failure: the answer
 	Exchanges []uint64 // numbers of its exchanges
 	Waived    string   // why a failure does not count; empty if it does
 }
 
-// A Life is what became of a message to a skill of an agent.
+// A Life is the fate of a message to a skill of an agent.
 type Life struct {
 	Skill   string     `json:"skill"` // id in the card
 	Status  TestStatus `json:"status"`
@@ -154,7 +154,7 @@ func (t *Tally) add(test *Test) {
 	}
 }
 
-// Total returns how many tests there are.
+// Total returns the number of tests.
 func (t *Tally) Total() int { return t.Passed + t.Failed + t.Skipped + t.Inconclusive + t.Waived }
 
 // String returns the counts as verdicts have them: 58 passed, 0 failed, 3 skipped, 1 inconclusive of 62.

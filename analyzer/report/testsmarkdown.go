@@ -10,7 +10,7 @@ import (
 	"a2atap/analyzer/report/markup"
 )
 
-// mdLives lists what became of the tasks that skills were given.
+// mdLives lists the fate of the tasks that skills were given.
 func mdLives(b *strings.Builder, tests []Test) {
 	rows := [][]string{{"Skill", "Test", "Result", "States of its task", "Message"}}
 	for i := range tests {

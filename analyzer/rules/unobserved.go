@@ -4,13 +4,13 @@ import "a2atap/analyzer/analysis"
 
 const needsTLS = "needs the TLS layer"
 
-// Unobserved lists the rows of the catalogue that have no rule: a tap sees HTTP, not what is below it.
+// Unobserved lists the requirements of the catalog that have no rule: a tap sees HTTP, not the layers below it.
 var Unobserved = []analysis.Unobserved{
 	{ID: "transport-tls-old", Title: "SSL 3.0, TLS 1.0 or TLS 1.1", Level: analysis.Should, Reason: needsTLS},
 	{ID: "transport-tls13", Title: "TLS older than 1.3", Level: analysis.Should, Reason: needsTLS},
 }
 
-// UnobservedByID returns the requirement of that id that no rule judges, and whether there is one.
+// UnobservedByID returns the requirement with that id that no rule checks, and whether there is one.
 func UnobservedByID(id string) (analysis.Unobserved, bool) {
 	for _, u := range Unobserved {
 		if u.ID == id {

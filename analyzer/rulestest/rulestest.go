@@ -1,4 +1,4 @@
-// Package rulestest gives tests the transcripts of the rules, and what the rules find in exchanges.
+// Package rulestest gives tests the transcripts of the rules, and the findings of the rules in exchanges.
 package rulestest
 
 import (
@@ -84,7 +84,7 @@ func Source(t testing.TB, exchanges []*capture.Exchange) *capture.Memory {
 	return must.Get(capture.ReadMemory(capture.Info{}, capture.Each(exchanges...)))(t)
 }
 
-// Check returns what some rules find in exchanges.
+// Check returns the findings of some rules in exchanges.
 func Check(t testing.TB, list []*analysis.Rule, exchanges []*capture.Exchange) *judgment.Result {
 	t.Helper()
 	return must.Get(engine.Run(context.Background(), list, Source(t, exchanges), nil))(t)
@@ -99,8 +99,8 @@ func Findings(t testing.TB, exchanges []*capture.Exchange) []analysis.Finding {
 // checked has the results of Checked, by name.
 var checked sync.Map
 
-// Checked returns what all rules find in the scenario of a name. It is checked once for all tests of a program, so that
-// callers must not change the result.
+// Checked returns the findings of all rules in the scenario with a name. The result is shared by all tests of a
+// program, so callers must not change it.
 func Checked(t testing.TB, name string) *judgment.Result {
 	t.Helper()
 	once, _ := checked.LoadOrStore(name, sync.OnceValue(func() *judgment.Result {
@@ -115,7 +115,7 @@ func FindingsIn(t testing.TB, name string) []analysis.Finding {
 	return Checked(t, name).Findings
 }
 
-// Random returns a source of random numbers for a name, so that what is tried with one name does not depend on others.
+// Random returns a source of random numbers for a name, so that the numbers for different names are independent.
 func Random(name string) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(name)) //nolint:errcheck // a hash takes everything

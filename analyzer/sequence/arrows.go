@@ -23,8 +23,8 @@ type Arrow struct {
 	From, To   string
 	Label      string
 	Response   bool                // it is part of the answer
-	Event      int                 // the event of a stream, or the first of several in one arrow; else 0
-	Last       int                 // the last of several events in one arrow; else 0
+	Event      int                 // the event of a stream, or the first of several in one arrow; otherwise 0
+	Last       int                 // the last of several events in one arrow; otherwise 0
 	Broken     bool                // it did not arrive as it should
 	Failed     bool                // it shows a failure
 	Aside      string              // an additional remark, which the caller may set
@@ -235,5 +235,5 @@ func (d *drawing) slugs(at analysis.Place, whole bool) []string {
 	return slugs
 }
 
-// ShortID cuts an id to what tells it apart.
+// ShortID shortens an id to its distinctive part.
 func ShortID(id string) string { return summary.ShortID(id) }

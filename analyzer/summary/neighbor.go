@@ -9,7 +9,7 @@ import (
 	"a2atap/proxy/neighbor"
 )
 
-// neighborFailure describes with what a call that is not A2A failed; empty if it did not.
+// neighborFailure describes the failure of a call that is not A2A, or returns "".
 func neighborFailure(c *neighbor.Call, status int) string {
 	switch {
 	case c == nil || !c.Failed:

@@ -42,16 +42,16 @@ type Summary struct {
 	Called         string // the method that the request names; empty without one
 	Operation      a2a.Operation
 	Binding        a2a.Binding
-	Dialects       a2a.Dialects // of the request, else of the answer; empty if neither shows one
-	Status         int          // of HTTP; 0 if no answer came
+	Dialects       a2a.Dialects // of the request, or else of the answer; empty if neither shows one
+	Status         int          // HTTP status; 0 without an answer
 	RequestSize    int64        // bytes of the body on the wire so far
-	ResponseSize   int64        // the same; capture.NotKnown if no answer came
+	ResponseSize   int64        // the same; capture.NotKnown without an answer
 	Stream         bool         // the answer is an event stream
 	Events         int          // of a stream; capture.NotKnown for other answers
 
 	Neighbor *neighbor.Call // a recognized call that is not A2A; nil for others
-	Cause    uint64         // of such a call: the A2A exchange that caused it, as far as was known at its end; else 0
-	Asks     uint64         // of such a call: a digest of what it asks, within this process; 0 if that is not on record
+	Cause    uint64         // for such a call, the A2A exchange that caused it, as known at its end; otherwise 0
+	Asks     uint64         // for such a call, a digest of its request, within this process; 0 if not recorded
 
 	Task     string    // id of the one task that it was about, as far as is known
 	State    a2a.State // the last one that the exchange shows; none of a list of tasks
@@ -63,14 +63,14 @@ type Summary struct {
 	Kinds    []a2a.PayloadKind // the contents of events
 	Types    []string          // the event fields of a stream
 	Errors   []ErrorSeen
-	Text     string   // the first text of the message that was sent, else of the answer, in one line
+	Text     string   // the first text of the sent message, or else of the answer, in one line
 	Traces   []string // under which tracing systems know it
-	Partial  bool     // there is more of ids, events' types and errors than the lists hold
+	Partial  bool     // there are more ids, event types and errors than the lists contain
 
 	Judged  bool // at least one rule applied
 	Call    bool // it counts as a call
 	Outcome analysis.Outcome
-	Fault   *capture.TransportFault // that ended it; nil if it ended as its framing says
+	Fault   *capture.TransportFault // that ended it; nil if it ended as its framing declared
 	// the redirect target of the answer, or the first line of an answer that is not A2A's and names no error
 	Said string
 	// the fault that the recorder injected on request, such as "reset": it is not a call then; empty for none
@@ -79,7 +79,7 @@ type Summary struct {
 	Credentials Credentials
 	LeftEarly   bool         // its client left the stream before it had sent all that a client waits for
 	Unseen      bool         // later data was not observed: another protocol, or a tunnel
-	Missing     string       // why it cannot be checked completely, such as "its answer's body was not kept"; else empty
+	Missing     string       // why it cannot be checked completely, such as "its answer's body was not kept", or empty
 	NotHeard    bool         // it configures a webhook whose notifications went past the recorder
 	Batch       []Member     // the calls of a JSON-RPC batch: the first ones separately, then groups with the same outcome
 	Ended       []TaskEnd    // tasks shown failed, rejected, or canceled without a request by their client
@@ -89,7 +89,7 @@ type Summary struct {
 	Offered     a2a.Dialects // of the card's interfaces; empty if one is not known
 	Offers      []string     // servers of the card's interfaces, as from address.Server
 	CardSum     uint64       // digest of the received card; 0 without one, or if it could not be read
-	Cut         bool         // bytes are missing from the record, or a message ended before its framing said so
+	Cut         bool         // bytes are missing from the recording, or a message ended before its framing allowed
 	InPart      bool         // a part of it was not recorded, or exceeded the bounds of checking
 	Rewritten   bool
 	Replayed    bool
@@ -141,7 +141,7 @@ type Member struct {
 type TaskEnd struct {
 	ID    string
 	State a2a.State // Failed, Rejected or Canceled
-	Text  string    // the first text of the message that goes with the status, in one line
+	Text  string    // the first text of the status message, in one line
 }
 
 // An ErrorSeen is an error that an answer or an event carries.
@@ -164,7 +164,7 @@ func (e *ErrorSeen) String() string {
 	return e.Label + ": " + e.Message
 }
 
-// CodeText returns the code of the error, or else its HTTP status; empty if it has neither.
+// CodeText returns the code of the error, or else its HTTP status, or "".
 func (e *ErrorSeen) CodeText() string {
 	switch {
 	case e.Known:
@@ -236,8 +236,8 @@ func (s *Summary) Faulted() string {
 	return strings.TrimSuffix(kind+" by "+side, " by ")
 }
 
-// Failure describes what went wrong with the call: the first protocol error, the HTTP status, a redirect's target, or
-// another reason; empty if nothing did, or if Faulted describes it.
+// Failure describes the problem of the call: the first protocol error, the HTTP status, a redirect's target, or another
+// reason; "" if there was no problem, or if Faulted describes it.
 func (s *Summary) Failure() string {
 	for i := range s.Errors {
 		if words := s.Errors[i].String(); words != "" {

@@ -72,7 +72,7 @@ type Options struct {
 	// Room returns the room for the results of a capture. It returns nil, or is nil, if they are to be in memory.
 	Room func(capture.Info) Room
 
-	Once  bool // only the steps that are there now are checked, even if the capture grows
+	Once  bool // only the current steps are checked, even if the capture grows
 	Again bool // stored results do not count
 }
 
@@ -84,7 +84,7 @@ type View struct {
 	mu      sync.Mutex
 	state   State
 	changed chan struct{}           // closed with the next change
-	leave   context.CancelCauseFunc // ends what the View does now
+	leave   context.CancelCauseFunc // stops the View's current work
 	ends    []func() error          // of snapshots
 
 	end     context.CancelFunc

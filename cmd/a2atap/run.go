@@ -94,7 +94,7 @@ func runProgram(ctx context.Context, e cli.Env, o recorder.Flags, noBaseURLs boo
 	}
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, cli.Endings()...)
-	if !e.Alone { // else they must not end it before its status is known
+	if !e.Alone { // otherwise they must not end it before its status is known
 		defer signal.Stop(signals)
 	}
 	r, err := recorder.Start(options)

@@ -50,7 +50,7 @@ type Card struct {
 
 	Streaming    Flag // the agent streams
 	Push         Flag // the agent sends notifications
-	ExtendedCard Flag // there is an extended card
+	ExtendedCard Flag // an extended card exists
 	Signed       bool // it has a signature, which any change would invalidate
 
 	// Blank means that missing strings and lists may be present and empty: gRPC does not distinguish the two.

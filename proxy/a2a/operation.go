@@ -271,7 +271,7 @@ func methodOf(method string) (Operation, Dialects) {
 	return m.operation, m.dialects
 }
 
-// methods has what methodOf returns, by method.
+// methods has the results of methodOf, by method.
 var methods = func() map[string]methodSpelling {
 	all := make(map[string]methodSpelling)
 	for o := SendMessage; o <= GetExtendedCard; o++ {

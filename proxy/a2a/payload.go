@@ -248,7 +248,7 @@ func bareDialects(kind PayloadKind, v Value, sent bool) Dialects {
 	return 0
 }
 
-// has0_1Members reports whether a bare task has what only 0.1 has.
+// has0_1Members reports whether a bare task has members that exist only in 0.1.
 func has0_1Members(v Value) bool {
 	if v.Has("sessionId") || hasStatusHistory(v) {
 		return true

@@ -61,7 +61,7 @@ func SecretPointers(o Operation, in Dialects) []string {
 	return pointers
 }
 
-// secretPointers keeps what SecretPointers returned, by secretKey: a recorder asks for each message.
+// secretPointers caches the results of SecretPointers, by secretKey: a recorder needs them for each message.
 var secretPointers sync.Map
 
 type secretKey struct {

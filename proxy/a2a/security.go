@@ -91,13 +91,13 @@ func (c *Credentials) add(scheme Value) {
 	}
 }
 
-// Security is what a card asks of requests.
+// Security is a card's requirements for requests.
 type Security struct {
 	Schemes      []Want   // all that the card declares
 	Alternatives [][]Want // one alternative is enough, and requires everything in it
 }
 
-// A Want is what a scheme asks a request to carry.
+// A Want is what a scheme requires a request to carry.
 type Want struct {
 	Name   string     // that the card gives the scheme
 	Type   SchemeType // UnknownScheme if the card does not describe it

@@ -17,7 +17,7 @@ const (
 	Rejected      // since 0.2
 	InputRequired //
 	AuthRequired  // since 0.2
-	Unspecified   // "unknown" before 1.0: it says nothing, and never proves anything
+	Unspecified   // "unknown" before 1.0: it has no information, and never proves anything
 )
 
 // A stateRow is a state as the dialects spell it.

@@ -65,7 +65,7 @@ type Holder uint8
 // The holders.
 const (
 	InRequest  Holder = iota // the client sends it
-	InResult                 // what an answer, event or notification is about; no message or artifact of a task
+	InResult                 // the subject of an answer, event or notification; no message or artifact of a task
 	InStatus                 // the message in a status, and its parts
 	InHistory                // a message of a history, and its parts
 	InArtifact               // an artifact, and its parts
@@ -78,7 +78,7 @@ type Entity struct {
 	Value
 	Type   EntityType
 	In     Holder
-	Within EntityType // what Owner is; NoEntity at the top
+	Within EntityType // the type of Owner; NoEntity at the top
 	Owner  Value      // the object that has it as a member, or in a list that is a member
 	Index  int        // in that list; 0 outside a list
 	Author Side       // the author: of a history's messages, the agent wrote only those in its own role
@@ -137,7 +137,7 @@ type step struct {
 	index int
 }
 
-// Request visits what a request's parameters hold.
+// Request visits the objects in a request's parameters.
 func (w *Walker) Request(c *Call) {
 	if c.Binding == NoBinding || !w.begin(Client, c, c.Dialects) {
 		return
@@ -216,7 +216,7 @@ func (w *Walker) begin(author Side, c *Call, in Dialects) bool {
 	return c.Operation != NoOperation && c.Batch == nil && !in.Empty() && (w.modern || !in.Has(V1_0))
 }
 
-// pushType returns what push operations are about: 1.0 has no container.
+// pushType returns the type that push operations return: 1.0 has no container.
 func (w *Walker) pushType() EntityType {
 	if w.modern {
 		return PushConfigEntity
@@ -224,7 +224,7 @@ func (w *Walker) pushType() EntityType {
 	return PushContainerEntity
 }
 
-// historyType returns what the history of a task is a list of.
+// historyType returns the type of the entries in a task's history.
 func (w *Walker) historyType(o *Entity) EntityType {
 	if w.in.Has(V0_1) && hasStatusHistory(o.Value) {
 		return StatusEntity
@@ -270,7 +270,7 @@ func (w *Walker) walk(o Entity) {
 	}
 }
 
-// parameters visits what is in an object of requests.
+// parameters visits the members of a parameters object.
 func (w *Walker) parameters(o *Entity) {
 	switch o.Type {
 	case ParamsEntity:

@@ -11,8 +11,8 @@ import (
 // nothing else waits, which is half a microsecond.
 const slice = 25 * time.Microsecond
 
-// Urgency says that work cannot wait any more, since too much of it has come together. It may be used by several
-// goroutines; a nil one is never high.
+// Urgency tells that work cannot wait any more, since too much is pending. It may be used by several goroutines; a nil
+// Urgency is never high.
 type Urgency struct{ high atomic.Bool }
 
 // Set changes whether the urgency is high.
@@ -31,7 +31,7 @@ var giveWay = yield
 // patience is how long a job may take that gives way, before it does so no more.
 const patience = 10 * time.Millisecond
 
-// Work is what a goroutine does that can wait. The zero Work is ready to use, by one goroutine, and can always wait.
+// Work is the deferrable work of a goroutine. The zero Work is ready to use, by one goroutine, and can always wait.
 type Work struct {
 	Urgency *Urgency
 
@@ -44,7 +44,7 @@ type Work struct {
 // began is the start of this package's time: reading one clock takes half as long as reading two.
 var began = time.Now()
 
-// Begin begins a job, which has to be done in some ten milliseconds.
+// Begin begins a job that must be done within about ten milliseconds.
 func (w *Work) Begin() { w.inJobs, w.job = true, time.Since(began) }
 
 // GiveWay is called after each small piece of work. If that has taken a processor for a while, and is not urgent, those

@@ -30,18 +30,18 @@ const (
 
 	HeaderBytes     = 1 << 20  // of one header block of HTTP/2 once it is expanded
 	FreeHeaderBytes = 4 << 10  // of each that do not count below
-	ConnHeaderBytes = 8 << 20  // of those of the streams that are open on one connection
+	ConnHeaderBytes = 8 << 20  // of these, for the streams that are open on one connection
 	AllHeaderBytes  = 16 << 20 // of those on all connections
 
 	FileRecord = 256 << 20 // of one exchange in a file that is imported
 	FileNodes  = 2 << 20   // lists and objects of one exchange in such a file
-	FileWhole  = 512 << 20 // of a file that is read as a whole: a transcript, or what comes through a pipe
+	FileWhole  = 512 << 20 // of a file that is read as a whole: a transcript, or input from a pipe
 )
 
 var (
-	// Read bounds what is recorded, judged and shown. Long texts are read one after another: see background.Large.
+	// Read bounds the data to record, check and show. Long texts are read one after another: see background.Large.
 	Read = Budget{ReadBytes, ReadNodes}
-	// Held bounds what is read in the path of the traffic: see StartHeldRead.
+	// Held bounds the data to read in the path of the traffic: see StartHeldRead.
 	Held = Budget{HeldReadBytes, HeldReadNodes}
 )
 
@@ -60,8 +60,8 @@ var heldReads = make(chan struct{}, HeldReads)
 // heldReadPatience is how long a message waits for others that are being read. The traffic must not wait longer.
 const heldReadPatience = 100 * time.Millisecond
 
-// StartHeldRead begins to read a long message in the path of the traffic, and returns what to call when that is done. It
-// reports false if so many are being read that this one had to wait for too long.
+// StartHeldRead begins to read a long message in the path of the traffic, and returns a function to call when that is
+// done. It returns false if so many are being read that this one had to wait for too long.
 func StartHeldRead() (done func(), ok bool) {
 	select {
 	case heldReads <- struct{}{}:

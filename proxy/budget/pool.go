@@ -30,7 +30,8 @@ func (p *Pool) Free() int64 {
 	return p.free
 }
 
-// A Share is what one has taken of a Pool. It may be used by several goroutines; a nil one takes without bound.
+// A Share is the part of a Pool that one user has taken. It may be used by several goroutines; a nil Share is
+// unbounded.
 type Share struct {
 	pool   *Pool
 	over   chan struct{} // closed by Close
@@ -119,8 +120,8 @@ func (s *Share) oldestOther(n int64) (oldest *Share, giveUp func()) {
 	return oldest, giveUp
 }
 
-// Append appends p to b, whose capacity counts, and takes what it grows by. It returns b as it is, and false, if there is
-// no room.
+// Append appends p to b and takes the growth of its capacity from the pool. If there is no room, it returns b
+// unchanged, and false.
 func (s *Share) Append(b, p []byte) ([]byte, bool) {
 	more := len(b) + len(p) - cap(b)
 	if s == nil || more <= 0 {

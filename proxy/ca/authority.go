@@ -35,7 +35,7 @@ type Authority struct {
 	leafs leafs
 }
 
-// DefaultDir returns the folder of the user's authority: what A2ATAP_CA_DIR names, or a2atap in the user's
+// DefaultDir returns the folder of the user's authority: the value of A2ATAP_CA_DIR, or a2atap in the user's
 // configuration directory.
 func DefaultDir(getenv func(string) string) (string, error) {
 	if dir := getenv("A2ATAP_CA_DIR"); dir != "" {

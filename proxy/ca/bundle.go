@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// rootFiles are where systems keep the authorities that they trust, in PEM. The first that is there counts.
+// rootFiles are the places where systems keep their trusted authorities, in PEM. The first existing one counts.
 var rootFiles = []string{
 	"/etc/ssl/certs/ca-certificates.crt",                // Debian, Ubuntu, Gentoo, Arch
 	"/etc/pki/tls/certs/ca-bundle.crt",                  // Fedora, RHEL 6

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	leafLifetime = 90 * 24 * time.Hour // well below what any client refuses (398 days, and fewer from year to year)
+	leafLifetime = 90 * 24 * time.Hour // well below the limits of clients (398 days, and fewer from year to year)
 	renewBefore  = 30 * 24 * time.Hour // a certificate is renewed if it would expire within this time
 	maxLeafs     = 1000                // certificates that are kept
 )

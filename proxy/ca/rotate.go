@@ -58,7 +58,7 @@ func (a *Authority) replace(text []byte, when string) (former Former, err error)
 	return former, os.Rename(tmp, a.KeyFile())
 }
 
-// keep gives a file a second name in its folder, and returns that; "" if there is no such file.
+// keep gives a file a second name in its folder, and returns that, or "" if the file does not exist.
 func keep(name, also string) (string, error) {
 	also = filepath.Join(filepath.Dir(name), also)
 	switch err := os.Link(name, also); {

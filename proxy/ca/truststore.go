@@ -21,8 +21,8 @@ func (a *Authority) WriteTrustStore(name string, further ...string) error {
 	return list.err()
 }
 
-// The parts of a key store of Java: a mark, the version, the number of entries; each entry its kind, alias, time, and
-// what the certificate is; at the end a digest of all before, and of the password. Numbers are big-endian.
+// The parts of a Java key store: a mark, the version, and the number of entries; for each entry its kind, alias, time,
+// and certificate; at the end a digest of everything before, and of the password. Numbers are big-endian.
 const (
 	trustStoreMark    = 0xfeedfeed
 	trustStoreVersion = 2

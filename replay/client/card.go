@@ -91,8 +91,8 @@ func (c *Card) add(at, binding, version, tenant string) Interface {
 	return i
 }
 
-// Choose returns the interface to use: the first one of the first protocol in prefer that the card offers, else that it
-// may offer. Without preferences the card's own order decides, among those that this package speaks (A2A 1.0 §8.3.2).
+// Choose returns the interface to use: the first one of the first protocol in prefer that the card offers, or else that
+// it may offer. Without preferences the card's own order decides, among the protocols of this package (A2A 1.0 §8.3.2).
 func (c *Card) Choose(prefer ...Protocol) (Interface, error) {
 	if len(prefer) == 0 {
 		for _, i := range c.Interfaces {
@@ -162,9 +162,9 @@ func join(in []Protocol) string {
 	return strings.Join(names, ", ")
 }
 
-// cardURLs returns the possible URLs of an agent's card. If the URL names a card it is the only one; else they are
-// beneath it, under the present name and the one up to 0.2. The old name comes first if all preferred protocols use
-// it. The origin's URLs are separate: a card there may belong to another agent.
+// cardURLs returns the possible URLs of an agent's card. If the URL names a card it is the only one; otherwise they are
+// below it, under the current name and the one up to 0.2. The old name comes first if all preferred protocols use it.
+// The origin's URLs are separate: a card there may belong to another agent.
 func cardURLs(agent string, prefer []Protocol) (own, origin []string, err error) {
 	u, err := url.Parse(agent)
 	if err != nil {
@@ -278,7 +278,7 @@ func sameURL(a, b string) bool {
 // card reads the card at one URL.
 func (h *httpClient) card(ctx context.Context, at string) (*Card, error) {
 	header := http.Header{"Accept": {"application/json"}}
-	// One URL may hold a card of either shape; a request without a version is one of 0.3 (A2A 1.0 §3.6.2).
+	// One URL may serve a card of either shape; a request without a version is one of 0.3 (A2A 1.0 §3.6.2).
 	if len(h.opts.Prefer) == 0 || h.opts.Prefer[0].Version == "1.0" {
 		header.Set("A2A-Version", "1.0")
 	}

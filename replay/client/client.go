@@ -25,7 +25,7 @@ type Protocol struct {
 	Binding string // as cards spell it: JSONRPC, HTTP+JSON, GRPC
 }
 
-// The protocols that this package speaks.
+// The protocols of this package.
 var (
 	JSONRPC10 = Protocol{"1.0", "JSONRPC"}
 	REST10    = Protocol{"1.0", "HTTP+JSON"}
@@ -37,7 +37,7 @@ var (
 	Early     = Protocol{"legacy", "JSONRPC"} // the protocol before 0.1 was published
 )
 
-// Protocols returns the protocols that this package speaks, the newest first.
+// Protocols returns the protocols of this package, the newest first.
 func Protocols() []Protocol {
 	return []Protocol{JSONRPC10, REST10, GRPC10, JSONRPC03, REST03, GRPC03, JSONRPC01, Early}
 }
@@ -88,8 +88,8 @@ type Options struct {
 	Timeout time.Duration
 	// Limits bound the data that a call receives. A call that reaches one fails with a *limits.ReachedError.
 	Limits limits.Limits
-	// ProtoJSON makes the client write 0.3 over HTTP+JSON as the proto definition specifies; else it writes the form
-	// of the JSON-RPC binding. It reads both.
+	// ProtoJSON makes the client write 0.3 over HTTP+JSON as the proto definition specifies; otherwise it writes the
+	// form of the JSON-RPC binding. It reads both.
 	ProtoJSON bool
 	// Break returns a function that edits the requests of one client of a protocol, one after another, before they
 	// are sent, like the faults of package fault; nil for a faithful client.
@@ -242,6 +242,6 @@ type call struct {
 	patch  []byte // changes the parameters in the form of the protocol; may be nil
 	gets   bool   // over HTTP+JSON by GET, where POST is usual
 
-	session string // into which the client put the task, before 0.2; empty if it names none
+	session string // the session of the task, before 0.2; may be empty
 	webhook string // URL of the push config that is sent along; may be empty
 }

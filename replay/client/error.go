@@ -13,10 +13,10 @@ import (
 
 // An Error is an agent's refusal. Every operation may return one.
 type Error struct {
-	Code       int    // JSON-RPC code; in the other bindings the one that belongs to Reason, or 0
+	Code       int    // JSON-RPC code; in the other bindings the code for Reason, or 0
 	Reason     string // of A2A 1.0 §5.4, such as TASK_NOT_FOUND, or one of the Early… ones; empty for other errors
 	HTTPStatus int
-	Status     string // of gRPC, by its name, such as NOT_FOUND; empty in the other bindings
+	Status     string // gRPC status name, such as NOT_FOUND; empty in the other bindings
 	Message    string
 	Raw        []byte // the body of the answer, or the data of the event
 }

@@ -200,8 +200,8 @@ func ended(err error) error {
 	return nil
 }
 
-// statusOf returns the error of a call from the trailer of a response that was read to its end or, if it has no
-// trailer, from its header; nil for OK.
+// statusOf returns the error of a call from the trailer of a response that was read to its end or, without a trailer,
+// from its header; nil for OK.
 func statusOf(resp *http.Response, service string) error {
 	status, ok := grpc.StatusOf(func(name string) string { return cmp.Or(resp.Trailer.Get(name), resp.Header.Get(name)) })
 	switch {

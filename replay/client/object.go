@@ -122,7 +122,7 @@ type Event struct {
 	Message  *Message
 	Status   *StatusUpdate
 	Artifact *ArtifactUpdate
-	Name     string // of the server-sent event, which is status or artifact before A2A 0.1; else mostly empty
+	Name     string // of the server-sent event, which is status or artifact before A2A 0.1; otherwise usually empty
 	Raw      []byte // the data of the server-sent event, envelope included
 	Result   []byte // the same without the envelope of JSON-RPC
 }

@@ -19,8 +19,8 @@ type SendOptions struct {
 	AcceptedOutputModes []string
 	Push                *PushConfig
 	Metadata            json.RawMessage
-	// Patch is merged into the parameters as they are sent, in the words of the protocol: a JSON merge patch
-	// (RFC 7396), such as {"message":{"metadata":{"run":1}},"configuration":{"historyLength":0}}.
+	// Patch is merged into the parameters to send, with the names of the protocol: a JSON merge patch (RFC 7396), such
+	// as {"message":{"metadata":{"run":1}},"configuration":{"historyLength":0}}.
 	Patch json.RawMessage
 }
 
@@ -117,7 +117,7 @@ func (c *Client) Cancel(ctx context.Context, id string, metadata json.RawMessage
 	return read(a2a.CancelTask, body, err, ReadTask)
 }
 
-// Subscribe yields what happens to a task from now on, like Stream. Before A2A 0.1 there is no such operation.
+// Subscribe yields the events of a task from now on, like Stream. Before A2A 0.1 there is no such operation.
 func (c *Client) Subscribe(ctx context.Context, id string) iter.Seq2[Event, error] {
 	return c.stream(ctx, call{op: a2a.SubscribeToTask, params: outID{ID: id}})
 }

@@ -10,7 +10,7 @@ import (
 
 // A serverEvent is a server-sent event.
 type serverEvent struct {
-	name string // of its field event; empty if it has none
+	name string // value of its field event, or empty
 	data []byte // the caller's
 }
 

@@ -24,8 +24,8 @@ type Agent struct {
 	started time.Time
 }
 
-// New returns the agent of that name. It fails if the name or the fault is unknown, with an error that lists the known
-// ones, and if the options do not fit the agent. Close releases the agent's resources.
+// New returns the agent with that name. It fails if the name or the fault is unknown, with an error that lists the
+// known ones, or if the options do not fit the agent. Close releases the agent's resources.
 func New(name string, opts Options) (*Agent, error) {
 	p := profileOf(name)
 	if p == nil {

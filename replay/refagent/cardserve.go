@@ -15,7 +15,7 @@ func isCardPath(path string) bool {
 	return path == "/.well-known/agent-card.json" || path == "/.well-known/agent.json"
 }
 
-// hasCardAt reports whether the agent's card lies at a path below its own or the origin.
+// hasCardAt reports whether the agent's card is served at a path below its own or the origin.
 func (a *Agent) hasCardAt(path string) bool {
 	name := strings.TrimPrefix(path, "/.well-known/")
 	return isCardPath(path) && (len(a.profile.cardNames) == 0 || slices.Contains(a.profile.cardNames, name))

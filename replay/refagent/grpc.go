@@ -15,7 +15,7 @@ import (
 	"a2atap/replay/refagent/internal/wire"
 )
 
-// A grpcBinding is how an agent speaks gRPC.
+// A grpcBinding implements an agent's gRPC binding.
 type grpcBinding struct {
 	service string
 	dialect model.Dialect
@@ -30,7 +30,7 @@ var (
 // offers reports whether the agent serves a binding.
 func (s *service) offers(b wire.Binding) bool { return slices.Contains(s.served.Bindings, b) }
 
-// asksGRPC returns the method that a request asks for, if it is one over gRPC to the agent's own service.
+// asksGRPC returns the called method, if the request is a gRPC call to the agent's own service.
 func (a *Agent) asksGRPC(r *http.Request, path string) (grpc.Method, bool) {
 	m, ok := grpc.MethodOf(path)
 	return m, ok && a.offers(wire.GRPC) && m.Service == a.profile.grpc.service && r.Method == http.MethodPost &&

@@ -14,7 +14,7 @@ const (
 	metadataPath = "/.well-known/oauth-authorization-server"
 )
 
-// credentials returns the required credentials, as seen at an address of its endpoint; nil if it requires none.
+// credentials returns the required credentials, as seen at an address of its endpoint, or nil.
 func (s *service) credentials(base string) *Credentials {
 	if s.opts.Auth == nil {
 		return nil

@@ -65,7 +65,7 @@ func (s *service) send(ctx context.Context, r *model.Request) (model.Reply, *mod
 	return model.Reply{Task: new(t.Accepted.Tail(r.History))}, nil
 }
 
-// stream begins with the task, or holds one message and nothing else (A2A 1.0 §3.1.2).
+// stream begins with the task, or contains exactly one message (A2A 1.0 §3.1.2).
 func (s *service) stream(r *model.Request) (model.Reply, *model.Failure) {
 	if !s.streams() {
 		return model.Reply{}, model.Fail(model.CodeUnsupported, "This agent does not stream")
@@ -226,8 +226,7 @@ func (s *service) inputs() []string {
 	return []string{"text/plain"}
 }
 
-// takes reports whether the agent accepts a media type, which has no parameters. Before 0.2, cards may have "text"
-// instead.
+// takes reports whether the agent accepts a media type without parameters. Before 0.2, cards may have "text" instead.
 func (s *service) takes(mediaType string) bool {
 	return slices.ContainsFunc(s.inputs(), func(listed string) bool {
 		essence, _, err := mime.ParseMediaType(listed)
@@ -243,8 +242,8 @@ func (s *service) declareAuth(card jsonvalue.Object, base string) jsonvalue.Obje
 	return card
 }
 
-// streamOrFollow is stream for a client that may come back: a task that does not wait for it is followed, and one that
-// has ended is shown once.
+// streamOrFollow is stream for a client that may come back: a task that does not wait for its client is followed, and
+// one that has ended is shown once.
 func (s *service) streamOrFollow(r *model.Request) (model.Reply, *model.Failure) {
 	t, events, f := s.engineOf(r).Follow(r.TaskID)
 	switch {

@@ -15,8 +15,8 @@ type Options struct {
 	// cards name the origin that the request was sent to.
 	BaseURL string
 	// Bindings are the bindings that the agent serves and its card names, in this order: JSONRPC, HTTP+JSON, GRPC, in
-	// any case. Empty means all of that agent's bindings but GRPC. Agents of 0.3 and 1.0 support gRPC; it needs a
-	// server of HTTP/2.
+	// any case. Empty means all of that agent's bindings except gRPC. Agents of 0.3 and 1.0 support gRPC; it needs an
+	// HTTP/2 server.
 	Bindings []string
 	// Fault is the slug of the rule to break; empty for a faithful agent.
 	Fault string
@@ -48,10 +48,10 @@ type Options struct {
 	// Log, if not nil, receives errors that no response reports, such as an abandoned webhook, without the secrets of
 	// clients. It is called by several goroutines.
 	Log func(text string)
-	// Delay is how long the agent waits before it responds to any request except for its public card.
+	// Delay is how long the agent waits before it answers any request except for its public card.
 	Delay time.Duration
-	// StepTime is the pause between two chunks of a stream; a long-running step takes four of them, and a push
-	// notification that fails is sent again after half of one, then after twice as long. Default 500 ms.
+	// StepTime is the pause between two chunks of a stream. A long-running step takes four of them. A failed push
+	// notification is sent again after half of one, then after twice as long. Default 500 ms.
 	StepTime time.Duration
 	// CancelWait is how long the skill task-cancel waits to be canceled. Default 30 s.
 	CancelWait time.Duration

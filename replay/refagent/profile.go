@@ -123,7 +123,7 @@ func (p *profile) bindings() []wire.Binding {
 	return all
 }
 
-// chosen returns the bindings that the agent is to serve. It fails if it cannot speak one of them.
+// chosen returns the bindings to serve. It fails if the agent does not support one of them.
 func (p *profile) chosen(words []string) ([]wire.Binding, error) {
 	own := p.bindings()
 	if len(words) == 0 {

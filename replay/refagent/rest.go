@@ -140,8 +140,8 @@ func query(q url.Values) jsonvalue.Object {
 	return o
 }
 
-// findRoute returns the route of a path below the interface's URL, and the tenant before it, if there is one. A tenant
-// that is served comes before a route that the path could be as well.
+// findRoute returns the route of a path below the interface's URL, and the tenant before it, if there is one. A served
+// tenant takes precedence over a route that the path could also be.
 func (a *Agent) findRoute(path string) (tenant string, route restRoute, ok bool) {
 	first, rest, below := strings.Cut(path, "/")
 	name, err := url.PathUnescape(first)
@@ -158,7 +158,7 @@ func (a *Agent) findRoute(path string) (tenant string, route restRoute, ok bool)
 	return name, within, true
 }
 
-// bindTenant adds the tenant of the path to the parameters. Where both name one it must be the same.
+// bindTenant adds the tenant of the path to the parameters. If both name a tenant, it must be the same.
 func bindTenant(params jsonvalue.Object, tenant string) (jsonvalue.Object, *model.Failure) {
 	if tenant == "" {
 		return params, nil

@@ -54,7 +54,7 @@ func routes03(lists bool) func(path string) (restRoute, bool) {
 	}
 }
 
-// configRoutes03 returns the routes of push configs; config is what follows their collection.
+// configRoutes03 returns the routes of push configs; config is the part of the path after their collection.
 func configRoutes03(task, config string) (restRoute, bool) {
 	if config == "" {
 		return restRoute{

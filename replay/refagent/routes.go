@@ -69,8 +69,8 @@ func routes10(path string) (restRoute, bool) {
 	return restRoute{}, false
 }
 
-// taskRoutes reads an id that a verb may follow. Only a literal colon before a known verb separates; ids may hold
-// colons of their own.
+// taskRoutes parses an id that a verb may follow. Only a literal colon before a known verb separates; ids may contain
+// colons.
 func taskRoutes(segment string) (restRoute, bool) {
 	verbs := taskRoute
 	if id, ok := strings.CutSuffix(segment, ":cancel"); ok {
@@ -82,7 +82,7 @@ func taskRoutes(segment string) (restRoute, bool) {
 	return restRoute{verbs, jsonvalue.Object{{"id", id}}}, err == nil && id != ""
 }
 
-// A restBinding is how an agent speaks HTTP+JSON.
+// A restBinding implements an agent's HTTP+JSON binding.
 type restBinding struct {
 	dialect model.Dialect
 	routes  func(path string) (restRoute, bool)         // below the interface's URL, still escaped

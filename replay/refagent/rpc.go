@@ -42,7 +42,7 @@ func rpcCall(d model.Dialect) *wire.Call {
 	return c
 }
 
-// isPost reports whether a request is made with POST, and refuses it if it is not.
+// isPost reports whether a request uses POST, and refuses it otherwise.
 func (a *Agent) isPost(w http.ResponseWriter, r *http.Request, allow, refusal string) bool {
 	if r.Method == http.MethodPost {
 		return true

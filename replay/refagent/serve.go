@@ -70,8 +70,8 @@ func (a *Agent) notFound(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// allowOrigins lets web pages of any origin talk to the agent. The card allows all origins by wildcard, so that a
-// cached copy is valid for each origin.
+// allowOrigins lets web pages of any origin call the agent. The card allows all origins by wildcard, so that a cached
+// copy is valid for each origin.
 func allowOrigins(w http.ResponseWriter, r *http.Request, card bool) {
 	if r.Header.Get("Origin") == "" && !card {
 		return

@@ -25,7 +25,7 @@ type Turn struct {
 	names map[string]bool // of the artifacts
 }
 
-// States are those that a skill may take its task to.
+// States are the states to which a skill may move its task.
 func States() []string {
 	var list []string
 	for _, s := range model.States {

@@ -158,8 +158,8 @@ func isJSON(contentType string) bool {
 	return err == nil && (essence == "application/json" || strings.HasSuffix(essence, "+json"))
 }
 
-// version returns the protocol version that a request asks for, as Major.Minor: from the header, else from the query
-// (A2A 1.0 §3.6.1). Patch numbers do not count (§3.6). Empty means that it does not say.
+// version returns the protocol version that a request names, as Major.Minor: from the header, or else from the query
+// (A2A 1.0 §3.6.1). Patch numbers are ignored (§3.6). Empty means that the request names none.
 func version(r *http.Request) string {
 	v := cmp.Or(strings.TrimSpace(r.Header.Get("A2A-Version")), r.URL.Query().Get("A2A-Version"))
 	if parts := strings.Split(v, "."); len(parts) == 3 {
@@ -168,8 +168,8 @@ func version(r *http.Request) string {
 	return v
 }
 
-// checkVersion refuses versions that are not served here (A2A 1.0 §3.6.2). No version means 0.3 by the rule; since
-// that is not served either, a request that is unmistakably 1.0 is given the benefit of the doubt.
+// checkVersion refuses versions that are not served here (A2A 1.0 §3.6.2). By the specification, no version means 0.3;
+// since that is not served either, an unmistakable 1.0 request is accepted.
 func (a *Agent) checkVersion(asked string, unmistakable bool) *model.Failure {
 	if patch, ok := strings.CutPrefix(asked, "1.0."); ok && patch != "" && strings.Trim(patch, "0123456789") == "" {
 		asked = "1.0" // patch numbers do not count (A2A 1.0 §3.6)
@@ -230,7 +230,7 @@ func (a *Agent) failRPC(w http.ResponseWriter, c *wire.Call, f *model.Failure) {
 	a.answer(w, c, out)
 }
 
-// refuseStranger refuses a request that is for no operation and lacks the credentials, and reports whether it did.
+// refuseStranger refuses a request without an operation that also lacks the credentials, and reports whether it did.
 func (a *Agent) refuseStranger(w http.ResponseWriter, r *http.Request) bool {
 	f := a.authenticate(r)
 	if f == nil {

@@ -15,7 +15,7 @@ type Work func(ctx context.Context, a Assignment) (text string, err error)
 // An Assignment is a message that an agent works on.
 type Assignment struct {
 	Text        string
-	Traceparent string // as its client sent it (W3C Trace Context §3.2); empty if it sent none
+	Traceparent string // as its client sent it (W3C Trace Context §3.2), or empty
 
 	// For a [Skill]: its id, the ids of task and context, and the number of the message in its task, from 1.
 	Skill, TaskID, ContextID string

@@ -15,7 +15,7 @@ import (
 // answer, is the same for all operations.
 type Group struct {
 	Operation   string               // of the requests, or anyOperation; empty for what concerns no single exchange
-	Agent       string               // its name in the recording, if there are several; else empty
+	Agent       string               // its name in the recording, if there are several agents; otherwise empty
 	Tasks       []string             // that the requests are about, as recorded, each once
 	Differences []compare.Difference // in order; at least one
 	indices     []int                // of the differences in the report
@@ -56,8 +56,8 @@ type tracer struct {
 	*Report
 	recorded  map[uint64]*Line  // by number in the recording
 	live      map[uint64]*Line  // by number in the replayed traffic
-	lines     []*Line           // of each difference; nil if it has none
-	root      []int             // of each difference: the one that explains it; itself if none does
+	lines     []*Line           // for each difference; nil if it has none
+	root      []int             // for each difference, the one that explains it; itself if none does
 	tasks     map[subject]int   // the cause of differences about a task
 	configs   map[subject]int   // the cause of differences in a task's notifications and configs
 	answers   map[uint64]int    // the cause of ids missing from an answer
@@ -77,7 +77,7 @@ type (
 	}
 )
 
-// A gone is an address at which an agent is no longer to be called, and the cause that shows it.
+// A gone is an address at which an agent must not be called any more, and the cause that shows this.
 type gone struct {
 	where compare.Spoken
 	root  int
@@ -130,7 +130,7 @@ func (t *tracer) trace() {
 			t.leftOut(l)
 			continue
 		}
-		lasting := -1 // the difference in this answer after which the rest of it cannot be as recorded
+		lasting := -1 // the difference in this answer after which the rest of it must differ from the recording
 		for _, d := range of[l] {
 			t.explain(d, lasting)
 			if e := t.Differences[d].Effect; lasting < 0 && (e.Lasting || e.NoAnswer) {

@@ -42,7 +42,7 @@ func junitName(l *Line) string {
 	return fmt.Sprintf("%d %s", l.Exchange, l.Operation)
 }
 
-// failures returns the failure of each line, and the cases of what belongs to none.
+// failures returns the failure of each line, and cases for differences of no line.
 func (t *tracer) failures() (of map[*Line]*junit.Message, others []junit.Case) {
 	of = map[*Line]*junit.Message{}
 	for i := range t.Differences {

@@ -22,7 +22,7 @@ const (
 	New       Status = "new"     // of two captures, only the second has it
 )
 
-// A Line is the result for one exchange, of which Exchange is the number in the recording.
+// A Line is the result for one exchange; Exchange is its number in the recording.
 type Line struct {
 	Exchange    uint64               `json:"exchange"`             // 0 if the recording has none
 	Live        uint64               `json:"replayedAs,omitempty"` // the (last) exchange in the replayed traffic; 0 if it was not sent
@@ -77,8 +77,8 @@ type Report struct {
 	LeftOut     int
 	Missing     int    // of two captures, exchanges that only the first has
 	New         int    // of two captures, exchanges that only the second has
-	ByMeaning   int    // exchanges in another binding or dialect, of which names in JSON were not compared
-	Texts       int    // in recorded answers to what was sent, which the profile does not compare
+	ByMeaning   int    // exchanges in another binding or dialect, for which names in JSON were not compared
+	Texts       int    // in recorded answers to sent requests, which the profile does not compare
 	Ignored     int    // places that were not compared because of a noise rule
 	IgnoredBy   int    // how many rules caused that
 	Matching    int    // places that were compared with an expression instead of the recording

@@ -49,7 +49,7 @@ func exchanges(g *Group) [][2]uint64 {
 	return all
 }
 
-// named names requests by their operation, and by the tasks that they are about.
+// named names requests by their operation, and by their tasks.
 func named(operation string, tasks []string) string {
 	tasks = slices.DeleteFunc(slices.Clone(tasks), func(task string) bool { return task == "" })
 	switch len(tasks) {
@@ -135,7 +135,7 @@ func sameExchanges(a, b *Group) bool {
 		slices.Equal(exchanges(a), exchanges(b))
 }
 
-// where names the exchanges of a group on both sides; it is empty for what concerns no single one.
+// where names the exchanges of a group on both sides, or "" for differences of no single exchange.
 func (r *Report) where(g *Group) string {
 	all := exchanges(g)
 	if len(all) == 1 {
@@ -269,7 +269,7 @@ func (r *Report) unsent() []Line {
 	return lines
 }
 
-// rest returns a sentence for each thing that was left out for a separate reason, and for each note.
+// rest returns a sentence for each omission with a separate reason, and for each note.
 func (r *Report) rest() []string {
 	var lines []string
 	for _, l := range r.unsent() {

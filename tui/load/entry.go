@@ -125,7 +125,7 @@ func (l *Loader) ShownSummary(x *capture.Exchange) *summary.Summary {
 	return &s
 }
 
-// FirstEvent returns the number of the first event that has one; 0 if there are only comments.
+// FirstEvent returns the number of the first numbered event; 0 if there are only comments.
 func FirstEvent(events []capture.Event) int {
 	for i := range events {
 		if k := events[i].K; k > 0 {

@@ -17,7 +17,7 @@ type Content struct {
 // NoContent is the Content of an artifact without parts.
 var NoContent = Content{data: Empty}
 
-// ContentOf returns what parts hold.
+// ContentOf returns the content of parts.
 func ContentOf(parts a2a.Parts) Content {
 	c := NoContent
 	c.Add(parts)

@@ -41,10 +41,10 @@ func (d Digest) Low() uint32 { return uint32(d) }
 // Byte adds a byte, such as a tag for the meaning of the rest.
 func (d Digest) Byte(b byte) Digest { return d.Number(uint64(b)) }
 
-// Text adds a text: two texts are something else than both in one.
+// Text adds a text. Two texts differ from their concatenation.
 func (d Digest) Text(s string) Digest { return d.Number(maphash.String(seed, s)) }
 
-// Bytes adds what Text adds for the same text.
+// Bytes adds the same as Text for the same text.
 func (d Digest) Bytes(b []byte) Digest { return d.Number(maphash.Bytes(seed, b)) }
 
 // JSONString adds the text of a JSON string, regardless of its escapes, as Text does; nothing if the value is not a

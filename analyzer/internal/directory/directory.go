@@ -1,7 +1,7 @@
-// Package directory finds what agent cards declare of an address, without looking at all cards.
+// Package directory finds the declarations of agent cards about an address, without examining all cards.
 //
-// A [Directory] is bounded: beyond its limit the card that was not used for longest is forgotten and counted. Of a
-// card at most [MaxInterfaces] interfaces are found. A Directory is for one goroutine.
+// A [Directory] is bounded: beyond its limit the least recently used card is forgotten and counted. At most
+// [MaxInterfaces] interfaces of a card are found. A Directory is for one goroutine.
 package directory
 
 import (
@@ -48,13 +48,12 @@ type card[C any] struct {
 	interfaces []a2a.Interface
 }
 
-// New returns an empty directory that holds at most limit cards. What goes beyond is forgotten, least recently used
-// first.
+// New returns an empty directory for at most limit cards. It forgets the least recently used ones.
 func New[C any](limit int) *Directory[C] {
 	return &Directory[C]{cards: recent.New[Key, *card[C]](limit), at: make(map[string][]Entry[C])}
 }
 
-// Get returns the card that was last put under a key, and whether there is one.
+// Get returns the last card that was put under a key, and whether there is one.
 func (d *Directory[C]) Get(key Key) (value C, ok bool) {
 	known, ok := d.cards.Get(key)
 	if !ok {
@@ -116,8 +115,8 @@ func (d *Directory[C]) drop(old *card[C]) {
 	}
 }
 
-// Near returns what cards declare at the origin of an address, in the order in which they were fetched. The slice must
-// not be changed, and is valid until the next Put.
+// Near returns the declarations of cards at the origin of an address, in the order in which they were fetched. The
+// slice must not be changed, and is valid until the next Put.
 func (d *Directory[C]) Near(at string) []Entry[C] { return d.at[address.Origin(at)] }
 
 // Declared returns the dialects that cards declare for a binding at an address.

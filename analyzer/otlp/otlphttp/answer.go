@@ -20,7 +20,7 @@ type outcome struct {
 	err      error         // why the spans were not taken, or not all of them; nil if they were
 	rejected int64         // spans that the collector rejected from a request that it accepted
 	again    bool          // a retry may help
-	answered bool          // the collector is there
+	answered bool          // the collector is reachable
 	wait     time.Duration // requested by the collector; 0 if unspecified
 }
 

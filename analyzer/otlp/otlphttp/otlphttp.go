@@ -59,7 +59,7 @@ type Stats struct {
 type Sender struct {
 	o      Options
 	client *http.Client
-	wake   chan struct{} // holds a value when there is something to do
+	wake   chan struct{} // contains a value when there is work
 	ended  chan struct{} // closed when the goroutine is over
 
 	mu     sync.Mutex
@@ -206,7 +206,7 @@ func (s *Sender) deliver(batch []otlp.Span) {
 	}
 }
 
-// ending reports whether nothing comes any more, so that there is no time to wait for the collector.
+// ending reports whether no more spans will come, so that there is no time to wait for the collector.
 func (s *Sender) ending() bool {
 	select {
 	case <-s.over:
@@ -286,7 +286,7 @@ func (s *Sender) unreached(err error) error {
 	return s.masked(err)
 }
 
-// masked takes the values of the user's headers out of a message: a collector may say back what it was sent.
+// masked removes the values of the user's headers from a message: a collector may repeat what it received.
 func (s *Sender) masked(err error) error {
 	if err == nil {
 		return nil

@@ -108,7 +108,7 @@ func (w *writer) field(line string, first, lit bool) {
 	w.raw("\n")
 }
 
-// body writes a body, and what of it is missing.
+// body writes a body, and a note about its missing parts.
 func (w *writer) body(response bool, b *capture.Body, head *capture.Head) {
 	found := w.of(response, func(part string) bool { return part == "body" })
 	if len(b.Data) == 0 {

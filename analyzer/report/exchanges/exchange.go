@@ -156,7 +156,7 @@ func worst(found []*finding) string {
 	return slices.MaxFunc(found, func(a, b *finding) int { return int(a.Severity) - int(b.Severity) }).Severity.String()
 }
 
-// counts writes how many findings there are of each severity.
+// counts writes the number of findings of each severity.
 func (p *page) counts(found []*finding) {
 	for _, s := range analysis.WorstFirst {
 		n := 0

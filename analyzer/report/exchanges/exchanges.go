@@ -113,7 +113,7 @@ func (s *Section) Anchor(i int) string {
 	return s.anchors[i]
 }
 
-// LeftOut describes what is not on the page, with a sentence for each.
+// LeftOut describes the exchanges that are not on the page, with a sentence for each reason.
 func (s *Section) LeftOut() []string {
 	if s == nil {
 		return nil

@@ -116,7 +116,7 @@ func marks(found []*finding) []svg.Mark {
 	return list
 }
 
-// tree draws what caused what, if anything did.
+// tree draws which exchange caused which, if any did.
 func (sh *shown) tree(p *page, g *group, most int) {
 	items := make(map[uint64]*item, len(g.items))
 	var links []workflow.Link

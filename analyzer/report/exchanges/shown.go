@@ -15,7 +15,7 @@ type cuts struct{ contents, bodies, events int }
 // A shown is a capture that is shown.
 type shown struct {
 	Capture
-	prefix string // of the ids of its elements, empty if there is no other capture
+	prefix string // prefix of the ids of its elements; empty without another capture
 	all    int    // exchanges that may be shown
 	found  map[uint64][]*finding
 	items  []*item
@@ -28,7 +28,7 @@ type finding struct {
 	placed bool
 }
 
-// id returns the id of the element of an exchange: what its places begin with.
+// id returns the id of the element of an exchange: the beginning of its places.
 func (sh *shown) id(seq uint64) string { return fmt.Sprintf("%s%d", sh.prefix, seq) }
 
 // count finds out how many exchanges may be shown.
@@ -120,7 +120,7 @@ func (sh *shown) each(ctx context.Context, chosen []uint64, f func(*capture.Exch
 	return nil
 }
 
-// one calls f with one exchange, if there is one of that number.
+// one calls f with the exchange that has a number, if there is one.
 func (sh *shown) one(ctx context.Context, seq uint64, f func(*capture.Exchange) error) error {
 	for x, err := range sh.Source.Ends(ctx, seq, maxEvents) {
 		if err != nil {

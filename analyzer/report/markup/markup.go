@@ -36,8 +36,8 @@ var inElement = strings.NewReplacer(
 	"@", "&#64;", "[", "&#91;", "]", "&#93;", "`", "&#96;", "*", "&#42;", "_", "&#95;", "~", "&#126;", `\`, "&#92;",
 )
 
-// Code returns a text as code. Inside of code nothing has a meaning but the backtick, and in tables the bar and what
-// would take its meaning off, which then needs a backslash that code would show.
+// Code returns a text as code. Inside code only the backtick has a meaning, and in tables also the bar and its escape
+// character, which would need a backslash that code displays.
 func Code(s string) string {
 	if s = analysis.Clean(s); strings.ContainsAny(s, "`|\\") {
 		return "<code>" + Text(s) + "</code>"

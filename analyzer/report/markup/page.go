@@ -51,7 +51,7 @@ func Page(text string) *template.Template {
 	}).Parse(text)).Parse(headText))
 }
 
-// policy lets in what pages hold, by the digests of their texts.
+// policy permits the inline contents of pages by the digests of their texts.
 var policy = "default-src 'none'; style-src '" + digest("\n"+style) + "'; script-src '" + digest(narrow) +
 	"'; base-uri 'none'; form-action 'none'"
 

@@ -44,7 +44,7 @@ func Name(a a2a.Artifact) string {
 // A Piece is the part of one artifact that a stream has shown.
 type Piece struct {
 	Newest   int  // number of the last event about it
-	Last     int  // number of the event with lastChunk:true that no replacement followed; 0 if none came
+	Last     int  // number of the event with lastChunk:true that was not followed by a replacement; 0 if none
 	Appended int  // number of the last event that appended to it; 0 if none did
 	Whole    bool // an update of this stream began it, and the task was not over before it was done
 	key      key
@@ -90,7 +90,7 @@ func (p *Pieces) Unfinished() *Piece {
 	return nil
 }
 
-// take returns the place of an artifact, made if need be; nil if there are too many.
+// take returns the position of an artifact, which it adds if necessary; nil if there are too many.
 func (p *Pieces) take(k key) *Piece {
 	if piece := p.find(k); piece != nil {
 		return piece
@@ -103,7 +103,7 @@ func (p *Pieces) take(k key) *Piece {
 	return &p.list[len(p.list)-1]
 }
 
-// add remembers event k, an update. What comes after the end of the task makes nothing whole.
+// add remembers event k, an update. An update after the end of the task completes nothing.
 func (p *Pieces) add(k int, u a2a.ArtifactUpdate, ended bool) {
 	id, ok := keyOf(u.Artifact())
 	if !ok {

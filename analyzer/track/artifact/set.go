@@ -44,7 +44,7 @@ func (w *Set) like(x *analysis.Exchange) bool {
 	return w != nil && !w.Partly && w.viewer == x.Viewer() && w.binding == x.Call.Binding
 }
 
-// Len returns how many artifacts there are.
+// Len returns the number of artifacts.
 func (w *Set) Len() int { return len(w.list) }
 
 // Of returns the content of an artifact, if the set has it.

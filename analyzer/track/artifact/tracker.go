@@ -101,8 +101,7 @@ func (m *Memory) grow(o *analysis.Observation) {
 	}
 }
 
-// streamed returns the artifacts that the stream of an observation showed from their first piece on; nil if there are
-// none.
+// streamed returns the artifacts that the stream of an observation showed from their first piece on, or nil.
 func (m *Memory) streamed(o *analysis.Observation) *Set {
 	if o.Exchange.Stream.Gap {
 		return nil

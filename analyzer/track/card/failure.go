@@ -13,7 +13,7 @@ import (
 
 // An origin is a scheme, host and port, with observations of it.
 type origin struct {
-	served bool         // a card came from it
+	served bool         // it returned a card
 	last   came         // the last one that did
 	spoken a2a.Dialects // in which calls succeeded there
 	below  []*Failure   // a few fetches below an endpoint by clients that had read the card elsewhere
@@ -45,10 +45,10 @@ func (m *Memory) origin(x *analysis.Exchange) *origin {
 type Failure struct {
 	Exchange  *analysis.Exchange // the last one that failed, without its bodies
 	Status    int                // of the response
-	Body      string             // the beginning of a response with status 200 that is not JSON; else empty
-	Later     bool               // the card came from the same URL later, or in parallel
-	Elsewhere bool               // a card came from another path of the same host
-	Read      *Card              // that the client had read before, and below whose endpoint it asked; else nil
+	Body      string             // the beginning of a response with status 200 that is not JSON, or empty
+	Later     bool               // the same URL returned a card later, or in parallel
+	Elsewhere bool               // another path of the same host returned a card
+	Read      *Card              // the card that the client had read before, below whose endpoint it asked; otherwise nil
 	Bare      bool               // the request had no credentials
 
 	found *bool // if Read is set: the client has read a card of the host afterwards
@@ -89,8 +89,8 @@ func (f *Failure) after(old *Failure) *Failure {
 // Missed returns the subject of a CardMissed.
 func Missed(p *analysis.Pass) *Failure { return p.Detail.(*Failure) }
 
-// SpokenWithout returns the dialects in which calls have succeeded so far at the host of an exchange; none if a card
-// came from there.
+// SpokenWithout returns the dialects in which calls have succeeded so far at the host of an exchange; the empty set if
+// the host returned a card.
 func (m *Memory) SpokenWithout(x *analysis.Exchange) a2a.Dialects {
 	if o := m.origin(x); !o.served {
 		return o.spoken

@@ -23,7 +23,7 @@ type Fetch struct {
 	known    bool            // the answer declared it
 }
 
-// before returns the fetch if it had ended before an exchange began, else nil.
+// before returns the fetch if it had ended before an exchange began, otherwise nil.
 func (f *Fetch) before(x *analysis.Exchange) *Fetch {
 	if f == nil || !x.BeganAfter(f.seen) {
 		return nil

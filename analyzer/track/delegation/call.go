@@ -31,7 +31,7 @@ type work struct {
 	shown     *analysis.TaskObservation // the same; nil if it was never seen
 	active    bool                      // it was seen at work
 	push      bool                      // there is a push config, or was
-	over      *ending                   // nil while it continues, as far as known; else ending
+	over      *ending                   // nil while it continues, as far as known; otherwise ending
 	ending    ending
 	completed *ending    // how it was completed; or nil
 	calls     []*send    // made for it, surely
@@ -85,7 +85,7 @@ type send struct {
 	whole     bool // the answer is complete
 }
 
-// newSend returns a send that asks for known work, or else for new work.
+// newSend returns a send that requests already known work, or else new work.
 func newSend(x *analysis.Exchange, arrival uint64, known *work) *send {
 	var s *send
 	if known != nil {
@@ -104,8 +104,7 @@ func newSend(x *analysis.Exchange, arrival uint64, known *work) *send {
 	return s
 }
 
-// waits reports whether the client leaves it to the agent when to answer, or asks it to wait until there is something
-// to answer.
+// waits reports whether the client lets the agent decide when to answer, or asks it to wait for a result.
 func waits(x *analysis.Exchange) bool {
 	if x.Call.PushConfig.URL() != "" {
 		return false
@@ -166,7 +165,7 @@ func before(a, b analysis.Moment) bool {
 	return a.Arrival < b.Arrival && (a.At.IsZero() || b.At.IsZero() || a.At.Before(b.At))
 }
 
-// A content is a digest of something that an agent said, and the arrival number of its first occurrence.
+// A content is a digest of something that an agent sent, and the arrival number of its first occurrence.
 type content struct {
 	digest  digest.Digest
 	arrival uint64

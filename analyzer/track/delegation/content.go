@@ -47,15 +47,15 @@ func (w *work) said(what digest.Digest) bool {
 	return slices.ContainsFunc(w.contents, func(c content) bool { return c.digest == what })
 }
 
-// newsSince reports whether the agent may have said something new since then that does not come from a call that did
-// not fail.
+// newsSince reports whether the agent may have sent anything new since then that does not come from a call that
+// succeeded.
 func (w *work) newsSince(arrival uint64) bool {
 	return w.obscure || slices.ContainsFunc(w.contents, func(c content) bool {
 		return c.arrival > arrival && !w.handsOn(c.digest)
 	})
 }
 
-// handsOn reports whether a callee that did not fail said something, and no failed callee did.
+// handsOn reports whether content came from a successful callee, and from no failed callee.
 func (w *work) handsOn(what digest.Digest) bool {
 	found := false
 	for _, s := range w.calls {

@@ -11,7 +11,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// maxMessages bounds the messages that are remembered. What goes beyond is forgotten, least recently used first.
+// maxMessages bounds the remembered messages; the least recently used ones are forgotten.
 const maxMessages = 10_000
 
 // Tracker remembers the contents of messages in requests.

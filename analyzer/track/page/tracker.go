@@ -11,8 +11,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// maxPages bounds the tokens of further pages that are remembered. What goes beyond is forgotten, least recently used
-// first.
+// maxPages bounds the remembered tokens of further pages; the least recently used ones are forgotten.
 const maxPages = 10_000
 
 // Tracker remembers the pages that agents have led to.
@@ -55,7 +54,7 @@ type page struct {
 	first         analysis.Moment // when the exchange began that asked for the first page
 }
 
-// continues reports whether a page is of the list of which p is.
+// continues reports whether a page belongs to the same list as p.
 func (p *page) continues(next *page) bool {
 	return p.agent == next.agent && p.tenant == next.tenant && p.filter == next.filter
 }

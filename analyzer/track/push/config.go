@@ -26,7 +26,7 @@ func (c *Config) Tapped() bool { return c.callbackOrigin != "" }
 // Configs has known facts about the push notification configs of one task.
 type Configs struct {
 	List    []*Config     // that may exist: requested, not refused, and not known to be deleted
-	Deleted []Deletion    // none of which can exist again, unless a request for a config is open
+	Deleted []Deletion    // none of them can exist again, unless a request for a config is open
 	Missed  *MissedConfig // a list that lacked one, until it is known whether the task was still active
 	Crowded bool          // some configs are not remembered
 
@@ -180,7 +180,7 @@ func (m *Memory) decide(o *analysis.Observation, c *Config) {
 		m.confirm(o, c)
 		m.ConfigsOf(x, c.TaskID).remade("")
 	case payload.Kind == a2a.MessagePayload && c.TaskID == "":
-		m.refuse(x, c) // there is no task to send notifications about
+		m.refuse(x, c) // without a task, there are no notifications
 	default:
 		return // the next event may show it
 	}

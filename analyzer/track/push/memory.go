@@ -36,8 +36,8 @@ type Memory struct {
 
 // A Config is a push notification config that a client asked for, on its own or along with a message.
 type Config struct {
-	ID          string // that the agent gave it, else that the client chose; empty if neither is known
-	TaskID      string // empty until the send that it came with has named its task
+	ID          string // assigned by the agent, or else chosen by the client; empty if unknown
+	TaskID      string // empty until the answer to its send has named the task
 	URL         string // as the client wrote it
 	Token       string
 	Credentials string
@@ -52,8 +52,8 @@ type Config struct {
 	address        string // of the URL
 	callbackOrigin string // where its notifications come: see Exchange.CallbackOrigin
 	alone          bool   // it did not come with a message
-	decided        bool   // what became of the request is known, or will never be
-	tried          bool   // a notification came that it can have caused
+	decided        bool   // the outcome of the request is known, or will never be
+	tried          bool   // a notification arrived that it can have caused
 }
 
 // A waiting is a notification of a task that a send under way may be about to bring.

@@ -17,7 +17,7 @@ type webhook struct {
 	expected []*Config // whose requests have not been answered, or never will be
 	waiting  []*waiting
 	lost     bool // it was configured in ways that could not be followed
-	vague    bool // a notification came whose subject is unknown
+	vague    bool // a notification with an unknown subject arrived
 	posted   int  // notifications seen
 	taken    int  // of them, how many the receiver accepted
 	refused  int  // how many in a row it refused

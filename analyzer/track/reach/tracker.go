@@ -1,5 +1,5 @@
-// Package reach tracks reachability: which agents could not be reached, and which clients have made calls of which none
-// succeeded.
+// Package reach tracks reachability: which agents could not be reached, and which clients have made calls without any
+// success.
 package reach
 
 import (

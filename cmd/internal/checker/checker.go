@@ -241,7 +241,7 @@ func (c *checker) hideMinor(r *judgment.Result) int {
 	return before - len(r.Findings)
 }
 
-// remarks returns what qualifies the verdict: filters, hidden findings, a recording that has not ended.
+// remarks returns the qualifications of the verdict: filters, hidden findings, a recording that has not ended.
 func (c *checker) remarks(r *judgment.Result, hidden int) []string {
 	var remarks []string
 	if r.Nothing != "" && r.Counts.Exchanges == 0 {

@@ -26,8 +26,8 @@ type Build struct {
 //go:embed commit.txt
 var archived string
 
-// Built returns the build information that the Go toolchain has put into this program, or else what its source archive
-// tells.
+// Built returns the build information that the Go toolchain has put into this program, or else that of its source
+// archive.
 func Built() Build {
 	info, _ := debug.ReadBuildInfo()
 	return builtOf(info, archived)

@@ -42,8 +42,8 @@ var endings = map[string]string{
 	".html": "html", ".htm": "html", ".md": "markdown", ".json": "json", ".xml": "junit", ".sarif": "sarif",
 }
 
-// ChooseFormat is Choose for a format. It sets an empty format by the output file's extension, if that stands for a
-// format, else to text. An extension of a format that the command does not write is an error.
+// ChooseFormat is Choose for a format. It derives an empty format from the output file's extension, or else uses text.
+// An extension of a format that the command does not write is an error.
 func ChooseFormat(what string, format *string, output string, known ...string) error {
 	if *format == "" {
 		ending := strings.ToLower(filepath.Ext(output))

@@ -142,7 +142,7 @@ func each(before string, names []string, after string) []string {
 	return list
 }
 
-// completeFilter completes the last word of a filter: a key, or what follows it.
+// completeFilter completes the last word of a filter: a key, or its value.
 func completeFilter(ctx context.Context, e cli.Env, args []string, text string) ([]string, cobra.ShellCompDirective) {
 	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	at := strings.LastIndexAny(text, " (-") + 1

@@ -75,7 +75,7 @@ var hostColumns = []struct {
 	{"HEARD", 8, true},
 }
 
-// printHosts prints a line for the stream, and one for each recorder with what is to be said of it below.
+// printHosts prints a line for the stream, and one for each recorder with its problems below.
 func printHosts(e cli.Env, found *fleet.Fleet) error {
 	columns := cli.ColumnsOf(e.Out)
 	var b strings.Builder

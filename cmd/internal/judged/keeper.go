@@ -166,7 +166,7 @@ func (k *keeper) Keep(ctx context.Context, results capture.Shelf) {
 	if k.store != nil && k.info.Format >= formatOutside {
 		inside = k.store.Replace(ctx, k.copying(ctx, results))
 		if inside == nil {
-			os.Remove(k.sidecar) //nolint:errcheck // what it has is in the capture now
+			os.Remove(k.sidecar) //nolint:errcheck // its contents are now in the capture
 			k.say("checked %s and stored the result in it", k.name)
 			return
 		}

@@ -15,8 +15,8 @@ type Selection struct {
 	filter *filter.Filter
 	agent  string
 	Judged bool // the filter asks for findings, so the rules have to run first
-	Linked bool // it asks for workflows, so the links have to be read first
-	Noted  bool // it may ask for marks, so the notes have to be read first
+	Linked bool // it uses workflows, so the links must be read first
+	Noted  bool // it may use marks, so the notes must be read first
 
 	Links *workflow.Index // nil until loaded, or if not needed
 	Notes *notes.Notes    // nil until loaded, or if not needed

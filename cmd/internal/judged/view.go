@@ -37,7 +37,7 @@ func optionsOf(
 	return o
 }
 
-// How says how Open opens a capture.
+// How configures Open.
 type How struct {
 	Again    bool            // it is checked even if results are stored
 	Quiet    bool            // nothing is printed

@@ -12,8 +12,8 @@ import (
 // width is the width of the help in columns.
 const width = 120
 
-// Help returns what the help of a command says: examples that work, what the command does, how it is called, its flags,
-// and which further ones a topic lists; of a topic, its text and those flags.
+// Help returns the help of a command: examples that work, the description, the usage, its flags, and the topics for
+// further flags; or the help of a topic: its text and its flags.
 func Help(cmd *cobra.Command) string {
 	list(cmd.Root())
 	var b strings.Builder

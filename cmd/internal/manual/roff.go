@@ -110,11 +110,11 @@ func prose(line string) string {
 	return flagName.ReplaceAllStringFunc(escaped(line), func(name string) string { return `\fB` + name + `\fR` })
 }
 
-// flagName matches a flag in what escaped has returned.
+// flagName matches a flag in the output of escaped.
 var flagName = regexp.MustCompile(`(?:\\-){2}[a-z][a-z0-9]*(?:\\-[a-z0-9]+)*`)
 
-// escaped returns text as roff has to be given it: nothing in it is a request, and signs are what they were, not what
-// typographers would set in their place.
+// escaped escapes text for roff, so that nothing in it is a request and its characters are printed unchanged instead of
+// being typeset.
 func escaped(text string) string {
 	var b strings.Builder
 	for i, c := range text {

@@ -133,7 +133,7 @@ type shelf struct {
 	flags    []*pflag.Flag
 }
 
-// shelves returns the flags that a topic lists, by which commands have them.
+// shelves returns the flags that a topic lists, grouped by the commands that have them.
 func shelves(topic *cobra.Command) []*shelf {
 	type one struct {
 		flag *pflag.Flag

@@ -25,7 +25,7 @@ import (
 
 // A Shown is an exchange that is printed.
 type Shown struct {
-	Row   *kept.Row         // its results; nil for formats that print only what was recorded
+	Row   *kept.Row         // its results; nil for formats that print only recorded data
 	X     *capture.Exchange // nil for formats that print only the row
 	Facts reading.Facts     // of X
 }

@@ -11,15 +11,15 @@ import (
 	"a2atap/proxy/neighbor"
 )
 
-// A spent is what exchanges took, by their kinds. Handshakes with MCP servers count by their time alone, and streams for
-// their messages not at all.
+// A spent is the cost of exchanges, by their kinds. For handshakes with MCP servers only the time counts; messages of
+// streams do not count.
 type spent struct {
 	calls, failed [neighbor.Model + 1]int
 	time          [neighbor.Model + 1]time.Duration
 	input, output int64 // tokens
 }
 
-// spentOn returns what one exchange took.
+// spentOn returns the cost of one exchange.
 func spentOn(row *kept.Row) (s spent) {
 	kind := row.Kind()
 	if n := row.Neighbor; n == nil || !n.Listens() {

@@ -182,7 +182,7 @@ type TablePrinter struct {
 	W       io.Writer
 	Table   *Table
 	Colours bool
-	Width   int // of the terminal; 0 if there is none
+	Width   int // of the terminal; 0 without one
 	headed  bool
 }
 

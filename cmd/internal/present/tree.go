@@ -152,7 +152,7 @@ func (p *TreePrinter) fold(list []uint64, under map[uint64][]uint64) (folded [][
 	return folded
 }
 
-// joined returns the row that stands for several handshakes.
+// joined returns one row for several handshakes.
 func (p *TreePrinter) joined(list []uint64) (number string, r treeRow) {
 	r = p.rows[list[0]]
 	if len(list) == 1 {
@@ -171,7 +171,7 @@ func (p *TreePrinter) joined(list []uint64) (number string, r treeRow) {
 	return number, r
 }
 
-// sum adds what a workflow took.
+// sum adds the cost of a workflow.
 func (p *TreePrinter) sum(to *spent, n uint64, under map[uint64][]uint64) {
 	to.add(p.rows[n].spent)
 	for _, child := range under[n] {
@@ -254,7 +254,7 @@ func (p *TreePrinter) write() error {
 			if l.row.failed && j == 2 {
 				look = inkBad
 			}
-			if p.width > 0 || text.Columns(cell) < widths[j+1] { // else nothing is cut
+			if p.width > 0 || text.Columns(cell) < widths[j+1] { // otherwise nothing is cut
 				cell = InColumns(cell, widths[j+1], false)
 			}
 			line = append(line, piece{cell + "  ", look})

@@ -1,6 +1,6 @@
-// Package prober probes agents for what the protocol requires. It selects scenarios and credentials, and reports the
-// results. The scenarios themselves are in replay/probe. The traffic is recorded in memory, and also in a capture if
-// requested, and checked by the rules.
+// Package prober tests whether agents meet the requirements of the protocol. It selects scenarios and credentials, and
+// reports the results. The scenarios themselves are in replay/probe. The traffic is recorded in memory, and also in a
+// capture if requested, and checked by the rules.
 package prober
 
 import (

@@ -191,7 +191,7 @@ func (list agents) call() error {
 	return nil
 }
 
-// learns reads what a recording shows about the agents.
+// learns learns about the agents from a recording.
 func (o *target) learns(ctx context.Context, e cli.Env, list agents) error {
 	if o.learn == "" {
 		return nil

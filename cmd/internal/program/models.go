@@ -20,7 +20,7 @@ type baseURL struct {
 	vendor   string   // the name of the tap in front of the SDKs' default; empty if SDKs differ in it
 	address  string   // that default
 	port     string   // added to an address without scheme and port
-	rivals   []string // variables that stand for another address, so that the default would be wrong
+	rivals   []string // variables for another address, with which the default would be wrong
 	folder   string   // of a package that reads the variable in another form
 }
 
@@ -184,7 +184,7 @@ func (m *Models) Environ(taps []*proxy.Tap) []string {
 	return all
 }
 
-// Tapped reports whether a tap is one of those of the models.
+// Tapped reports whether a tap is one of the taps for models.
 func (m *Models) Tapped(t *proxy.Tap) bool {
 	return slices.ContainsFunc(m.Taps, func(s proxy.TapSpec) bool { return s.Name == t.Name() })
 }

@@ -25,7 +25,7 @@ type Flags struct {
 	cert, key   string // files
 }
 
-// Register adds the flags. Their help begins with when they matter, and ends that of --webhook-tls with what else is on
+// Register adds the flags. when begins their help, and the help of --webhook-tls ends with a note about other cases of
 // https.
 func (o *Flags) Register(f *pflag.FlagSet, when, tlsToo string) {
 	f.StringVar(&o.Listen, "webhook-listen", "127.0.0.1:0", when+"receive on `ADDR`; port 0 is any free port")
@@ -67,7 +67,7 @@ func (o *Flags) Check() error {
 	return nil
 }
 
-// Certificate returns the receiver's certificate, and prints what the agent has to trust; nil without TLS. If a
+// Certificate returns the receiver's certificate, and prints what the agent must trust; nil without TLS. If a
 // certificate is required but not given, Certificate creates one.
 func (o *Flags) Certificate(e cli.Env, command string, must bool) (*tls.Certificate, error) {
 	if o.cert != "" {

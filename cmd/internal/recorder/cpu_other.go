@@ -2,5 +2,5 @@
 
 package recorder
 
-// readCPUTimes returns zero: it is not implemented here. Then only the queue shows that there is no time to spare.
+// readCPUTimes returns zero: it is not implemented here. Then only the queue shows that processor time is short.
 func readCPUTimes() cpuTimes { return cpuTimes{} }

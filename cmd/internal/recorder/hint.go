@@ -26,7 +26,7 @@ type hints struct {
 	told      struct{ unnamed, unknown bool }
 }
 
-// saw learns of an exchange that has ended, and prints what it shows.
+// saw handles an exchange that has ended, and prints any hint that it gives.
 func (h *hints) saw(s *summary.Summary) {
 	tapped := h.tapped()
 	through := !slices.Contains(tapped, s.Link.Agent) // the forward proxy
@@ -59,7 +59,7 @@ func (h *hints) saw(s *summary.Summary) {
 	}
 }
 
-// end prints what was not seen in the whole recording.
+// end prints hints about traffic that was missing in the whole recording.
 func (h *hints) end() {
 	if h.planner != "" && !h.neighbors && h.forward == "" {
 		h.tell(fmt.Sprintf("%s called other agents, but no call of a model or tool was seen; to record those, add --forward PORT "+

@@ -9,7 +9,7 @@ import (
 const (
 	idleCheck = 100 * time.Millisecond // interval of checks for an idle recording
 	idleShare = 200                    // maximum part of the time spent on freeing memory: one in idleShare; and
-	muchShare = 10                     // one in muchShare if there is much to free
+	muchShare = 10                     // one in muchShare if much can be freed
 	much      = 16 << 20               // bytes more than were left after the last time
 )
 
@@ -58,8 +58,8 @@ func (k *memoryKeeper) run(ctx context.Context) {
 }
 
 // check returns memory to the system if nothing was done since the last check, but something was done since memory was
-// last returned. A check costs a collection. The longer collections take and the less there is to free, the rarer
-// checks are.
+// last returned. A check costs a collection. The longer collections take and the less they can free, the rarer checks
+// are.
 func (k *memoryKeeper) check() {
 	at, now := k.position(), k.now()
 	if at != k.last {

@@ -278,7 +278,7 @@ func (r *Recording) shipped(v shipment.Event) {
 // maxNotices is the maximum number of lines that wait for the inspector.
 const maxNotices = 16
 
-// notice shows a line in the inspector, if there is one.
+// notice shows a line in the inspector, if one is open.
 func (r *Recording) notice(text string) {
 	select {
 	case r.notices <- text:

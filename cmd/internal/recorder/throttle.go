@@ -12,9 +12,9 @@ import (
 // processors make 11 % fewer exchanges.
 const (
 	judgeSlice = 300 * time.Microsecond // of checking at a time
-	judgePause = 10 * time.Millisecond  // after a slice, while there is no time to spare; leaves 3 % of a processor
+	judgePause = 10 * time.Millisecond  // after a slice, while processor time is short; leaves 3 % of a processor
 
-	judgeBacklog = 1 << 20 // bytes waiting to be recorded or stored from which there is no time to spare
+	judgeBacklog = 1 << 20 // bytes waiting to be recorded or stored from which processor time counts as short
 
 	judgePatience = time.Second // after which an ending recording prints that it waits for its verdict
 
@@ -25,7 +25,7 @@ const (
 
 // A throttle pauses checking while traffic needs the processors. Except for lift, it is for the goroutine that checks.
 type throttle struct {
-	busy   func() bool          // reports whether traffic passes and there is no time to spare
+	busy   func() bool          // reports whether traffic passes and processor time is short
 	stored func() bolt.Position // the last position that can be checked
 	onLag  func(lag)            // called once, when checking is far behind
 	lifted chan struct{}        // closed once no more traffic takes precedence

@@ -61,9 +61,9 @@ func KeyForReading() []byte {
 	return redact.NewKey()
 }
 
-// Seal returns the seal of what is stored about a capture, made with the user's own key, which is created if there is
-// none. The capture is identified by its ID, or, if it has none, by the mark of its steps. It returns nil if the key or
-// both identities are missing: stored values cannot be trusted then.
+// Seal returns the seal for the stored results of a capture, made with the user's own key, which is created if it does
+// not exist. The capture is identified by its ID, or else by the mark of its steps. It returns nil if the key or both
+// identities are missing: stored values cannot be trusted then.
 func Seal(info capture.Info, mark []byte) *kept.Seal {
 	if info.ID != uuid.Nil {
 		mark = info.ID[:]
@@ -75,8 +75,8 @@ func Seal(info capture.Info, mark []byte) *kept.Seal {
 	return kept.NewSeal(key, mark)
 }
 
-// readKey returns the redaction key: the one of --redaction-key, or else the user's, which it creates if necessary. If
-// the user's key is not available, it prints why, and returns a key for this recording only.
+// readKey returns the redaction key: that of --redaction-key, or else the user's, which it creates if necessary. If the
+// user's key is not available, it prints why, and returns a key for this recording only.
 func readKey(e cli.Env, flag string) ([]byte, error) {
 	if name, ok := strings.CutPrefix(flag, "env:"); ok {
 		key, err := redact.ParseKey([]byte(e.Getenv(name)))

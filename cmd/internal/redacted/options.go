@@ -34,7 +34,7 @@ func (o *Options) Hiding() redact.Options {
 	}
 }
 
-// Sink returns a sink that hides secrets from the next, and finds the keys by which exchanges are found.
+// Sink returns a sink that hides secrets from the next sink, and computes the keys by which exchanges are found.
 func (o *Options) Sink(next capture.Sink) capture.Sink {
 	if len(o.Masks) > 0 {
 		next = masked{next, o.Masks}

@@ -120,7 +120,7 @@ func (s *sender) printTask(t *client.Task) {
 func (s *sender) final(ctx context.Context, a *prompt.Answer) error {
 	r := a.Response()
 	good := a.Task == nil || !a.State().Interrupted() && (!a.State().Terminal() || a.State() == client.Completed)
-	if s.o.transform != nil && good { // else there are only errors, which are not transformed
+	if s.o.transform != nil && good { // otherwise there are only errors, which are not transformed
 		ctx, cancel := context.WithTimeout(ctx, s.o.Flags.Timeout)
 		defer cancel()
 		var err error

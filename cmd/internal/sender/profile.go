@@ -33,7 +33,7 @@ type profileSeen struct {
 	Text     string `json:"text"`
 }
 
-// seen reads what a recording shows about the agent.
+// seen learns about the agent from a recording.
 func seen(ctx context.Context, e cli.Env, capture, url string) ([]profileSeen, error) {
 	if capture == "" {
 		return nil, nil

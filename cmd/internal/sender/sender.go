@@ -58,7 +58,7 @@ func Run(ctx context.Context, e cli.Env, o Options, args []string) error {
 	}
 	if o.Capture.File != "" {
 		var cancel context.CancelFunc
-		ctx, cancel = cli.UntilInterrupted(ctx, e) // the recording has to be stored
+		ctx, cancel = cli.UntilInterrupted(ctx, e) // the recording must be stored
 		defer cancel()
 	}
 	err = errors.Join(s.Mask.Error(o.run(ctx, e, s, kept, build, args[1:])), kept.close())

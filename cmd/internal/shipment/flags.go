@@ -11,7 +11,7 @@ import (
 	"a2atap/proxy/fleet"
 )
 
-// Flags are the flags of commands that record and ship what they record.
+// Flags are the flags of commands that ship their recordings.
 type Flags struct {
 	url      string
 	host     string
@@ -27,7 +27,7 @@ secrets hidden as in the capture, after it was stored. An unreachable, slow or f
 has everything, and the missing part is sent when the server is back, by the next recording into the same capture, or by
 a2atap ship.`
 
-// Register adds the flags. What they need of the server's, --nats-user and so on, is registered by the command.
+// Register adds the flags. The command itself registers the server's flags, --nats-user and so on.
 func (o *Flags) Register(f *pflag.FlagSet, nats *cli.NATSFlags, needs string) {
 	o.NATS = nats
 	f.StringVar(&o.url, "ship", "",
@@ -110,7 +110,7 @@ func (o *Flags) Address(e cli.Env, what, text string) (*To, error) {
 	return t, err
 }
 
-// Of is what ships the capture in a file.
+// Of returns the shipper of the capture in a file.
 func (t *To) Of(file string, spool fleet.Spool) *fleet.Shipper {
 	o := t.Options
 	o.Name = filepath.Base(file)

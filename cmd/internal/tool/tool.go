@@ -63,8 +63,8 @@ func Run(e cli.Env, o Options, args []string) error {
 	return nil
 }
 
-// nameOf returns a name for the tool that a command runs: that of the program, or of the script or package that an
-// interpreter or a package runner is given.
+// nameOf returns a name for a command's tool: that of the program, or of the script or package that an interpreter or a
+// package runner runs.
 func nameOf(args []string) string {
 	name := args[0]
 	for i, arg := range args {

@@ -106,7 +106,7 @@ func javaOptions(proxyURL, store, there string) string {
 	if there != "" {
 		options = append(options, there)
 	}
-	if !strings.Contains(there, "-Djavax.net.ssl.trustStore=") { // else keep the user's
+	if !strings.Contains(there, "-Djavax.net.ssl.trustStore=") { // otherwise keep the user's
 		options = append(options, `-Djavax.net.ssl.trustStore="`+store+`"`, "-Djavax.net.ssl.trustStoreType=JKS",
 			"-Djavax.net.ssl.trustStorePassword="+ca.TrustStorePassword)
 	}

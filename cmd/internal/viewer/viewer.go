@@ -183,7 +183,7 @@ type showing struct {
 
 	j       *judged.Capture // its results; nil if no output needs them, or if the capture is followed
 	widths  present.Widths  // of the exchanges to print
-	table   *present.Table  // if columns were selected, or the format has columns; else nil
+	table   *present.Table  // if columns were selected, or the format has columns; otherwise nil
 	p       present.Printer
 	seen    int // number of exchanges that could have been printed
 	matched int
@@ -234,7 +234,7 @@ func (s *showing) judges() bool {
 	return false
 }
 
-// reads reports whether exchanges have to be read to be printed.
+// reads reports whether exchanges must be read to print them.
 func (s *showing) reads() bool {
 	return s.o.Format != "list" && s.o.Format != "csv" && s.o.Format != "tree"
 }
@@ -252,7 +252,7 @@ func (s *showing) all(ctx context.Context) error {
 		s.j, s.seen, s.matched = j, 0, 0
 		err := show(ctx)
 		if s.p != nil && errors.Is(err, capture.ErrDamagedEntry) {
-			return errors.New(err.Error()) // what was printed is not printed again
+			return errors.New(err.Error()) // printed exchanges are not printed again
 		}
 		return err
 	})

@@ -16,7 +16,7 @@ import (
 type batch struct {
 	state  layout.State   // after it
 	blocks []layout.Block // in order of arrival
-	begun  int64          // exchanges of which the capture had nothing
+	begun  int64          // exchanges without earlier steps in the capture
 
 	entries []layout.KeptEntry // to be stored alongside the steps
 	hide    bool               // removed entries may also exist in earlier segments
@@ -25,7 +25,7 @@ type batch struct {
 	merge   layout.Merge       // which lists are to become entries
 
 	work   *background.Work
-	lookup func(seq uint64) (layout.Row, error) // what was known of an exchange before
+	lookup func(seq uint64) (layout.Row, error) // the known row of an exchange
 	first  uint64                               // the first arrival number of the block under way
 	keep   bool                                 // the steps of blocks too, for a reader in this process
 

@@ -60,7 +60,7 @@ func Examine(ctx context.Context, path string, at func(arrival, last uint64)) (*
 	return &c.Checkup, nil
 }
 
-// notWhileHeld says who has a capture that therefore cannot be checked.
+// notWhileHeld returns an error that names the process that holds a capture and prevents the check.
 func notWhileHeld(path string, cause error) error {
 	h, err := remote.AskHolder(path)
 	if err != nil {

@@ -12,10 +12,10 @@ import "strings"
 // A Kind classifies the value of a name, and its syntax.
 type Kind uint8
 
-// The kinds. All but Plain may say on whose behalf a request comes.
+// The kinds. All except Plain may identify the user behind a request.
 const (
 	Plain         Kind = iota
-	Identity           // no secret, and yet it may say on whose behalf a request comes
+	Identity           // not a secret, but may identify the user behind a request
 	Secret             // a credential
 	Authorization      // a field whose value is a scheme and credentials (RFC 9110 section 11.6.2)
 	Cookie             // the field of the cookies of a request (RFC 6265 section 4.2)
@@ -30,7 +30,7 @@ func (k Kind) TellsCaller() bool { return k != Plain }
 // Hidden reports whether the name's value is hidden in a record, completely or in part.
 func (k Kind) Hidden() bool { return k > Identity }
 
-// Header returns what the header field of that name carries.
+// Header returns the kind of the value of the header field with that name.
 //
 // A name denotes a secret if it contains key, token, secret, auth, bearer, cookie, session, password or a synonym,
 // credential, jwt or signature, or if it has sid, otp, totp, pin or pwd as a separate word, or if it is DPoP (RFC
@@ -87,8 +87,8 @@ func isPublic(name string) bool {
 	return hasPrefix(name, "access-control-") || contains(name, "ratelimit")
 }
 
-// Param returns what the parameter of that name carries, of a query or a form. The name is without its escapes; "_",
-// "-" and "." in it do not count. Page tokens never carry a credential.
+// Param returns the kind of the value of a query or form parameter with that name. The name is without its escapes;
+// "_", "-" and "." in it are ignored. Page tokens never carry a credential.
 func Param(name string) Kind {
 	name = ascii(name)
 	var short normalised
@@ -129,7 +129,7 @@ var paramNames = table(map[paramKind]string{
 	secretParam: "code codeverifier devicecode assertion clientassertion samlresponse sig pwd pass",
 })
 
-// PageToken reports whether the parameter or member of that name is the token of a list's next page, which is not a
+// PageToken reports whether a parameter or member with that name is the token of a list's next page, which is not a
 // secret and must not be hidden even on request.
 func PageToken(name string) bool {
 	var short normalised
@@ -137,8 +137,8 @@ func PageToken(name string) bool {
 	return ok && paramNames[string(normal)] == pageParam
 }
 
-// ChallengeParam reports whether a parameter of a challenge could hold a secret: by the end of its name, so that
-// authorization_uri and token_type do not count.
+// ChallengeParam reports whether a parameter of a challenge could be a secret. The end of its name decides, so that
+// authorization_uri and token_type are not secrets.
 func ChallengeParam(name string) bool {
 	name = Normal(name)
 	return strings.HasSuffix(name, "token") || strings.HasSuffix(name, "secret") || strings.HasSuffix(name, "password")

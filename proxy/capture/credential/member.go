@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Member reports whether a JSON member of that name, given without its quotes, has a secret in any object. It decides
-// by the end of the name, so tokenUrl, token_type and secretary have none. "_", "-" and "." in the name do not count,
-// nor does the plural. Tokens that lead to the next page, or are tokens in name only, are not secrets.
+// Member reports whether a JSON member with that name, given without its quotes, has a secret in any object. It decides
+// by the end of the name, so tokenUrl, token_type and secretary have none. It ignores "_", "-" and "." in the name, and
+// the plural. Tokens that lead to the next page, or are tokens in name only, are not secrets.
 //
 // Source: RFC 6749 sections 4, 5 and 6 (OAuth), RFC 7591 section 3.2.1, RFC 7636, RFC 8628, RFC 8693, OpenID Connect
 // Core section 3.1.3.3; the other names are those that people give.
@@ -50,7 +50,7 @@ var memberEndings = strings.Fields("token secret password passwd pwd passphrase 
 	"authorization apikey secretkey privatekey accesskey signingkey encryptionkey masterkey sharedkey authkey " +
 	"accountkey subscriptionkey clientassertion devicecode codeverifier")
 
-// publicMembers end as those that hold a secret, and hold none.
+// publicMembers end like members with a secret, but have none.
 var publicMembers = setOf("pagetoken nextpagetoken prevpagetoken previouspagetoken nexttoken continuationtoken " +
 	"synctoken " +
 	"nextsynctoken resumetoken progresstoken cancellationtoken stoptoken eostoken bostoken padtoken unktoken septoken " +
@@ -64,8 +64,7 @@ func setOf(names string) map[string]bool {
 	return set
 }
 
-// mayEnd reports whether a name could end as one of a secret, by its last two letters: nearly all names are decided
-// here.
+// mayEnd reports whether a name could end like a secret's, by its last two letters: nearly all names are decided here.
 func mayEnd[T string | []byte](name T) bool {
 	end := len(name)
 	for range 2 { // the second time without the plural

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// A words is a set of places where the words that a name contains speak of a secret; 0 if it contains none of them.
+// words is a set of positions at which the words in a name indicate a secret; 0 means that no word does.
 type words uint8
 
 const (
@@ -16,7 +16,7 @@ const (
 	secret    = anywhere | inHeaders | inParams
 )
 
-// vocabulary has the words by their first letters, and what each of them says.
+// vocabulary has the words by their first letters, and the meaning of each.
 var vocabulary = [utf8.RuneSelf][]struct {
 	word string
 	says words
@@ -46,7 +46,7 @@ var vocabulary = [utf8.RuneSelf][]struct {
 	't': {{"token", secret}, {"totp", secret | alone}},
 }
 
-// wordsOf returns what the words in a name say. Where it is loose, separators between their letters do not count.
+// wordsOf returns the meanings of the words in a name. If it is loose, separators between letters are ignored.
 func wordsOf(name string, loose bool) (found words) {
 	for i := range len(name) {
 		first := lower(name[i])
@@ -120,7 +120,7 @@ func contains(name, word string) bool {
 	return false
 }
 
-// ascii returns a name so that letters that are others in lower case have become those: K, the sign of Kelvin, is k.
+// ascii replaces letters in a name whose lower case is an ASCII letter: K, the sign of Kelvin, becomes k.
 func ascii(name string) string {
 	for i := range len(name) {
 		if name[i] >= utf8.RuneSelf {

@@ -22,7 +22,7 @@ func Placeholder[T string | []byte](digest T, fingerprint string) string {
 // IsPlaceholder reports whether a text is a placeholder.
 func IsPlaceholder(s string) bool { return s != "" && placeholderLen(s) == len(s) }
 
-// HasPlaceholder reports whether a text has a placeholder in it: then it is not the text that passed.
+// HasPlaceholder reports whether a text contains a placeholder, so that it is not the original text.
 func HasPlaceholder(text []byte) bool {
 	// The full stop at its end is much rarer in texts than the letters before it.
 	for last := 0; ; last++ {
@@ -77,8 +77,8 @@ func MayHold(text, secret string) bool {
 	return false
 }
 
-// Hidden reports whether a text has a placeholder in it, and returns the fingerprint of the key of the first; "" if
-// that has none.
+// Hidden reports whether a text contains a placeholder, and returns the fingerprint of the first one's key, or "" if it
+// has none.
 func Hidden(text string) (fingerprint string, ok bool) {
 	start, end := nextPlaceholder(text)
 	if start < 0 {
@@ -87,8 +87,8 @@ func Hidden(text string) (fingerprint string, ok bool) {
 	return strings.TrimPrefix(keyOf(text[start:end]), "."), true
 }
 
-// Alike returns a text with all placeholders made alike: so all texts are equal that may have been. A text without
-// placeholders is returned as it is.
+// Alike returns a text in which all placeholders are equal, so that all texts that may have been equal are equal. A
+// text without placeholders is returned unchanged.
 func Alike(text []byte) []byte {
 	if !HasPlaceholder(text) {
 		return text
@@ -102,7 +102,7 @@ func Alike(text []byte) []byte {
 	return append(out, rest...)
 }
 
-// keyOf returns what a placeholder says about its key.
+// keyOf returns the key fingerprint of a placeholder.
 func keyOf(placeholder string) string { return placeholder[shortest:] }
 
 // Fits reports whether an unredacted text may be the original of a recorded one: they are equal except for
@@ -118,7 +118,7 @@ func Fits(recorded, text string) bool {
 		if start, end = nextPlaceholder(recorded); start < 0 {
 			return len(text) > len(recorded) && strings.HasSuffix(text, recorded)
 		}
-		// The secret ends where what follows it comes next, after one byte at least.
+		// The secret ends at the next occurrence of the text that follows it, after at least one byte.
 		next := -1
 		if text != "" {
 			next = strings.Index(text[1:], recorded[:start])
@@ -149,7 +149,7 @@ const (
 	longest  = shortest + len(".") + FingerprintDigits
 )
 
-// placeholderLen returns how long the placeholder is with which a text begins; 0 if it begins with none.
+// placeholderLen returns the length of the placeholder at the beginning of a text, or 0.
 func placeholderLen(text string) int {
 	if len(text) < shortest || !strings.HasPrefix(text, placeholderPrefix) ||
 		!isHex(text[len(placeholderPrefix):shortest]) {

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	maxCard        = 1 << 20 // bytes of a card that is held to be rewritten
-	maxDecodedCard = 4 << 20 // bytes of one that came compressed
+	maxCard        = 1 << 20 // maximum bytes of a card that is held to be rewritten
+	maxDecodedCard = 4 << 20 // the same for a compressed card
 )
 
 // An Editor is the relay.Editor of one connection. It must observe the requests as they pass: see ObserveRequest. It
@@ -139,8 +139,8 @@ func (l *Editor) Answer(x int, head, body, trailer []byte) []byte {
 	case h.Status == 304:
 		return l.marked(x, q, edit).Bytes()
 	case q.method == "HEAD":
-		// The length of what GET would give is known only once a card was fetched, so it is left out, as RFC 9110
-		// section 8.6 allows. What GET would give is rewritten, so the entity tag is marked and digests do not hold.
+		// The length of the answer to GET is known only once a card was fetched, so it is omitted, as RFC 9110 section
+		// 8.6 allows. That answer would be rewritten, so the entity tag is marked and digests are removed.
 		edit.Drop("Content-Length")
 		rawhead.DropDigests(edit)
 		return l.marked(x, q, edit).Bytes()
@@ -163,7 +163,7 @@ func (l *Editor) Answer(x int, head, body, trailer []byte) []byte {
 	return rawhead.Frame(edit, &h, Apply(card, replacements), rawhead.WithoutDigests(trailer))
 }
 
-// content returns the body of an answer that is a card without its content coding, and whether it can be rewritten.
+// content returns the decoded body of an answer that is a card, and whether it can be rewritten.
 func (l *Editor) content(x int, _ *request, h *capture.Head, body []byte) ([]byte, bool) {
 	card, err := plainCard(h, body)
 	if err != nil {
@@ -188,7 +188,7 @@ func plainCard(h *capture.Head, body []byte) ([]byte, error) {
 	return card, nil
 }
 
-// rewrite finds out which URLs of a card are replaced and by what, and records it.
+// rewrite determines which URLs of a card are replaced and with what, and records it.
 func (l *Editor) rewrite(x int, q *request, card []byte) []Replacement {
 	urls, signed, _ := URLs(card, q.call)
 	var replacements []Replacement
@@ -217,7 +217,7 @@ func (l *Editor) rewrite(x int, q *request, card []byte) []Replacement {
 	return replacements
 }
 
-// marked marks the entity tag of an answer. It comes after route, which may have opened a further tap.
+// marked marks the entity tag of an answer. Call it after route, which may have opened another tap.
 func (l *Editor) marked(x int, q *request, edit *rawhead.Edit) *rawhead.Edit {
 	tags := newTagger(l.site.State(q.host, l.local)...)
 	edit.Each("ETag", func(was string) (string, bool) {
@@ -228,7 +228,7 @@ func (l *Editor) marked(x int, q *request, edit *rawhead.Edit) *rawhead.Edit {
 	return edit
 }
 
-// mayBeCard reports whether an answer of which only its body can tell is to be held. An event stream never is.
+// mayBeCard reports whether to hold an answer that only its body can identify. It never holds an event stream.
 func mayBeCard(h *capture.Head) bool {
 	media := h.Fields.MediaType()
 	return h.Status == 200 && media != "" && rawhead.IsJSON(media) && len(h.Fields.Values("Content-Range")) == 0

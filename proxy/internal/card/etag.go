@@ -7,8 +7,8 @@ import (
 )
 
 // A tagger marks the entity tags of rewritten cards. A rewritten card is another representation and must not share its
-// validator with the agent's (RFC 9110 section 8.8.1). The mark depends on the addresses that were put in, so that a
-// cached card is not confirmed when a tap has moved.
+// validator with the agent's (RFC 9110 section 8.8.1). The mark depends on the inserted addresses, so that a cached
+// card is not confirmed after a tap has moved.
 type tagger struct{ suffix string }
 
 // tagMark begins the mark of any tap at any time.

@@ -11,7 +11,7 @@ import (
 	"a2atap/proxy/internal/rawhead"
 )
 
-// MethodOf returns the method of A2A that a request with this head calls in gRPC; nil if it calls none.
+// MethodOf returns the A2A method of a gRPC request with this head, or nil.
 func MethodOf(head []byte) *grpc.Method {
 	if !capture.IsGRPC(capture.MediaType(string(rawhead.Value(head, "Content-Type")))) {
 		return nil
@@ -25,7 +25,7 @@ func MethodOf(head []byte) *grpc.Method {
 	return &method
 }
 
-// messageOf returns the type of the card that a request asks for in gRPC, nil if it asks for none.
+// messageOf returns the type of the card that a gRPC request asks for, or nil.
 func messageOf(head []byte) *grpc.Type {
 	method := MethodOf(head)
 	if method == nil {
@@ -49,8 +49,8 @@ func (q *request) message(h *capture.Head, body []byte) (message, text []byte, e
 	return message, read.Text, read.Err
 }
 
-// answerMessage is Answer for a card in gRPC. Only the strings with addresses change, and their lengths. The message
-// continues uncompressed, which is allowed for each message.
+// answerMessage is Answer for a card over gRPC. Only the strings with addresses change, and their lengths. The message
+// is sent uncompressed, which is allowed for each message.
 func (l *Editor) answerMessage(x int, q *request, head, body, trailer []byte) []byte {
 	if len(body) == 0 { // the call has failed
 		return nil

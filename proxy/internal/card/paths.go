@@ -9,12 +9,11 @@ import (
 )
 
 const (
-	patience     = 500 * time.Millisecond // that an answer which may be a card may be held for
+	patience     = 500 * time.Millisecond // for which an answer that may be a card is held
 	maxCardPaths = 1000                   // that a tap remembers
 )
 
-// paths are the targets, with their queries, at which cards were found that no path tells. It bounds itself: the
-// card of one that is not remembered is found again.
+// paths are the targets, with queries, of cards at unusual paths. Its size is bounded: a forgotten card is found again.
 type paths struct {
 	mu      sync.Mutex
 	targets map[string]bool

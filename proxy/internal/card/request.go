@@ -11,7 +11,7 @@ import (
 	"a2atap/proxy/internal/rawhead"
 )
 
-// maxCallSize is how many bytes a JSON-RPC request that may ask for a card has: its only parameter is a tenant.
+// maxCallSize is the maximum size of a JSON-RPC request that may ask for a card: its only parameter is a tenant.
 const maxCallSize = 4 << 10
 
 // A request is a request that asks for an agent card, or a call of JSON-RPC that may turn out to.
@@ -40,7 +40,7 @@ type request struct {
 	limit  int // bytes of it that are kept; 0 if it is not a card
 }
 
-// requestOf returns the card request that a request with this head is, or may be; nil for any other.
+// requestOf returns the possible card request in a request with this head, or nil.
 func (s *Site) requestOf(head []byte) *request {
 	method, _, _ := bytes.Cut(head, []byte(" "))
 	q := &request{}
@@ -78,8 +78,8 @@ func asksForCard(h *capture.Head) bool {
 	return call.Operation == a2a.GetCard || call.Operation == a2a.GetExtendedCard
 }
 
-// mayCallForCard reports whether a POST of JSON may be a call of JSON-RPC that asks for the extended card, and how long
-// its body is; -1 if that is not known. Only a complete body shows it.
+// mayCallForCard reports whether a POST of JSON may be a JSON-RPC call for the extended card, and the length of its
+// body, or -1 if unknown. Only a complete body is certain.
 func mayCallForCard(head []byte) (length int, may bool) {
 	if rawhead.IsCoded(head) {
 		return 0, false
@@ -100,8 +100,8 @@ func (q *request) end() {
 	}
 }
 
-// mayName reports whether a body may name the call for the extended card: all names of it have this, and few other
-// calls.
+// mayName reports whether a body may name the call for the extended card: all names of that call contain this text, and
+// few other calls do.
 func mayName(body []byte) bool { return bytes.Contains(body, []byte("xtended")) }
 
 // request returns known facts about an exchange that requests a card, nil for any other.
@@ -111,8 +111,8 @@ func (l *Editor) request(x int) *request {
 	return l.requests[x]
 }
 
-// callOf returns the body of a call that may be one for the extended card, given that its answer is here; nil of any
-// other. Of an answer that came before the call was complete it is not known: it passes as it came.
+// callOf returns the body of a possible call for the extended card when its answer arrives, otherwise nil. If the
+// answer arrives before the call is complete, this is unknown: the answer passes unmodified.
 func (l *Editor) callOf(q *request) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -122,7 +122,7 @@ func (l *Editor) callOf(q *request) []byte {
 	return q.body
 }
 
-// callsForCard reports whether a call with that body is one for the extended card.
+// callsForCard reports whether a call with that body asks for the extended card.
 func callsForCard(body []byte) bool {
 	call := a2a.DecodeRequest(a2a.Request{
 		Method: "POST", Target: "/", Body: body, HasBody: true, BodyKept: true,
@@ -170,8 +170,8 @@ func (l *Editor) ObserveEnded(x int) {
 	delete(l.requests, x)
 }
 
-// doubtfulRequest returns the card request that a GET or HEAD may turn out to be although its path does not tell; nil
-// for any other. A path with an HTTP+JSON operation is never a card, and neither is a request that does not accept
+// doubtfulRequest returns the card request that a GET or HEAD may turn out to be although its path does not show it,
+// otherwise nil. A path with an HTTP+JSON operation is never a card, and neither is a request that does not accept
 // JSON.
 func (s *Site) doubtfulRequest(method string, h *capture.Head) *request {
 	path, _, _ := strings.Cut(h.Target, "?")

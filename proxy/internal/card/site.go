@@ -11,10 +11,11 @@ type Site struct {
 	Name string // of the agent, for people
 
 	// Route returns the authority that replaces the one of an address in the agent's card, for a client that has
-	// connected to local and has sent used in Host; "" leaves it unchanged. Notice is for the user; it may be empty.
+	// connected to local and named used in Host; "" leaves it unchanged. Notice is for the user; it may be empty.
 	Route func(address URL, used string, local net.Addr) (authority, notice string)
 
-	// State describes all that Route depends on: entity tags of cards that were rewritten in another state do not hold.
+	// State describes everything that Route depends on: entity tags of cards that were rewritten in another state are
+	// invalid.
 	State func(used string, local net.Addr) []string
 
 	Notice func(text string)

@@ -57,7 +57,7 @@ func appendInterfaces(urls []URL, base, list string, v a2a.Value, transport stri
 	return urls
 }
 
-// AppendURL adds a token. One that is not UTF-8 cannot be written again as it was and is left out.
+// AppendURL adds a token. A token that is not UTF-8 cannot be written back unchanged and is omitted.
 func AppendURL(urls []URL, pointer string, v a2a.Value, transport string) []URL {
 	text, ok := v.Str()
 	raw := v.Raw()
@@ -75,7 +75,7 @@ type Replacement struct {
 	By string
 }
 
-// Apply returns the document with the tokens replaced, which are in order, and every other byte as it was.
+// Apply returns the document with the given tokens, which are in order, replaced, and every other byte unchanged.
 func Apply(doc []byte, splices []Replacement) []byte {
 	var out bytes.Buffer
 	last := 0

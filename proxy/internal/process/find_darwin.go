@@ -34,7 +34,7 @@ func (f *Finder) Find(ctx context.Context, agents [][]netip.AddrPort, connection
 	return surveyOf(sockets, processes, agents, connections, os.Getpid()), nil
 }
 
-// parentOf returns the parent of a process, 0 if it has none.
+// parentOf returns the parent of a process, or 0.
 func parentOf(pid int) int {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil {

@@ -33,9 +33,9 @@ type Finder struct {
 // maxMade is how many processes that have made connections are examined before all others.
 const maxMade = 16
 
-// A holding is a listening socket, by its inode, and who holds it.
+// A holding is a listening socket, by its inode, and the processes that hold it.
 type holding struct {
-	descriptors map[int]string // of each process one descriptor of the socket; none if it is hidden
+	descriptors map[int]string // one descriptor of the socket per process; 0 if hidden
 	hidden      time.Time      // when no holder was found
 }
 
@@ -119,12 +119,12 @@ type look struct {
 	f         *Finder
 	survey    *Survey
 	sockets   map[int][]uint64 // of each examined process
-	inodes    []uint64         // of the connections; 0 if it has none
+	inodes    []uint64         // of the connections; 0 without connections
 	listening [][]uint64
 	ports     map[uint64]uint16 // of all that listen
 }
 
-// strangers looks at listening processes that are not agents, while a connection's process is unknown, and returns
+// strangers examines listening processes that are not agents, while a connection's process is unknown, and returns
 // them. Before the first connections, it only lists them.
 func (l *look) strangers(ctx context.Context, listening []uint64, agents []int) (seen []int, err error) {
 	if len(l.inodes) > 0 && l.complete() {
@@ -157,10 +157,10 @@ func (l *look) strangers(ctx context.Context, listening []uint64, agents []int) 
 	return seen, nil
 }
 
-// newcomersRest is the part of a look that is left for the rest of it.
+// newcomersRest is the part of a look that is reserved for the rest of its work.
 const newcomersRest = time.Second
 
-// newcomers looks at all other processes, the latest first, while a connection's process is unknown: it may be an agent
+// newcomers examines all other processes, the newest first, while a connection's process is unknown: it may be an agent
 // that does not listen yet.
 func (l *look) newcomers(ctx context.Context) {
 	if len(l.inodes) == 0 || l.complete() || l.f.clock().Before(l.f.last) {
@@ -223,7 +223,7 @@ func (l *look) know(pid int) {
 	}
 }
 
-// socketsOf returns the sockets that a process holds, as they were when this look first came to it.
+// socketsOf returns the sockets of a process, as they were when this look first examined it.
 func (l *look) socketsOf(pid int) []uint64 {
 	inodes, known := l.sockets[pid]
 	if !known {
@@ -233,7 +233,7 @@ func (l *look) socketsOf(pid int) []uint64 {
 	return inodes
 }
 
-// at notes which of the sockets a process holds. A worker that was given a listening socket is one more holder.
+// at records which of the sockets a process holds. A worker that was given a listening socket is an additional holder.
 func (l *look) at(pid int) {
 	for _, inode := range l.socketsOf(pid) {
 		if i := slices.Index(l.inodes, inode); i >= 0 {
@@ -250,7 +250,7 @@ func (l *look) at(pid int) {
 	}
 }
 
-// complete reports whether each connection that there is has an owner.
+// complete reports whether each existing connection has an owner.
 func (l *look) complete() bool {
 	for i, inode := range l.inodes {
 		if inode != 0 && len(l.survey.owners[i]) == 0 {
@@ -260,7 +260,7 @@ func (l *look) complete() bool {
 	return true
 }
 
-// forget forgets listening sockets that are not there any more.
+// forget forgets listening sockets that no longer exist.
 func (f *Finder) forget(there map[uint64]uint16) {
 	for inode := range f.held {
 		if _, is := there[inode]; !is {
@@ -276,7 +276,7 @@ func (f *Finder) clock() time.Time {
 	return time.Now()
 }
 
-// findHolders sees to it that it is known who holds listening sockets.
+// findHolders makes sure that the holders of listening sockets are known.
 func (f *Finder) findHolders(ctx context.Context, inodes []uint64) error {
 	if f.held == nil {
 		f.held = make(map[uint64]*holding)
@@ -460,5 +460,5 @@ func (f *Finder) sockets(connections []Pair, made func()) (table, error) {
 	return t, t.read(six)
 }
 
-// parentOf returns the parent of a process, 0 if it has none.
+// parentOf returns the parent of a process, or 0.
 func parentOf(pid int) int { return new(Finder).parent(pid) }

@@ -16,8 +16,8 @@ type heldSocket struct {
 	listening bool
 }
 
-// parseLsof reads what lsof -F pRcfnPT prints: a line for each field, which begins with the field's letter. A process's
-// fields come first, then those of each of its files. Unknown fields are skipped.
+// parseLsof parses the output of lsof -F pRcfnPT: a line for each field, which begins with the field's letter. A
+// process's fields come first, then those of each of its files. Unknown fields are skipped.
 func parseLsof(text []byte) ([]heldSocket, map[int]details) {
 	var sockets []heldSocket
 	processes := make(map[int]details)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// The kernel answers for one connection at once, and for listening sockets alone, where the tables in /proc list all
-// sockets of the system and those that have ended: sock_diag(7), and the kernel's include/uapi/linux/inet_diag.h.
+// The kernel answers for one connection, or for only the listening sockets, at once. The tables in /proc list all
+// sockets of the system, including ended ones: sock_diag(7), and the kernel's include/uapi/linux/inet_diag.h.
 const (
 	netlinkSockDiag  = 4
 	sockDiagByFamily = 20
@@ -57,7 +57,7 @@ func diagnose(ask func(fd int, buf []byte) error) error {
 func (t *table) connections(fd int, buf []byte) error {
 	for pair, i := range t.wanted { // first: a connection can be over soon
 		family := uint8(syscall.AF_INET6)
-		if pair.Local.Addr().Is4() { // which finds sockets of IPv6 too that speak IPv4
+		if pair.Local.Addr().Is4() { // which also finds IPv6 sockets with IPv4 connections
 			family = syscall.AF_INET
 		}
 		err := exchange(fd, buf, diagRequest(family, ^uint32(0), pair, false), func(m []byte) {

@@ -16,7 +16,7 @@ import (
 	"slices"
 )
 
-// A Pair is a TCP connection by its two ends, as the process that made it sees them.
+// A Pair is the two ends of a TCP connection, as the process that made it sees them.
 type Pair struct{ Local, Remote netip.AddrPort }
 
 // unmapped returns the pair with addresses of IPv4 in their own form, and without zones.
@@ -37,15 +37,15 @@ const (
 	Parent          // its child does, which runs the same program
 )
 
-// A Survey is what one look has shown. The zero Survey has shown nothing.
+// A Survey is the result of one look. The zero Survey has none.
 type Survey struct {
 	// Listening reports for each agent whether a process listens at its address on this machine. Holders are these
-	// processes, as far as they may be examined: none if the agent belongs to another user.
+	// processes, as far as they may be examined; none if the agent belongs to another user.
 	Listening []bool
 	Holders   [][]int
 
-	// of each connection; while all agents of this machine listen, only processes that listen, and relatives of Holders,
-	// are looked for
+	// for each connection; while all agents of this machine listen, the look covers only processes that listen, and
+	// relatives of Holders
 	owners    [][]int
 	lasted    []bool // whether a connection was still open after all of those had been examined
 	processes map[int]details
@@ -91,8 +91,8 @@ func (s *Survey) Caller(connection int) (agent int, r Relation) {
 	return 0, None
 }
 
-// Seen reports whether the look shows which agent has made a connection, or that none has. It does not if the connection
-// was over too soon.
+// Seen reports whether the look shows which agent has made a connection, or that none has. It does not if the
+// connection was over too soon.
 func (s *Survey) Seen(connection int) bool {
 	return connection < len(s.owners) && (len(s.owners[connection]) > 0 || s.lasted[connection])
 }
@@ -152,8 +152,8 @@ func add(list []int, pid int) []int {
 	return slices.Insert(list, i, pid)
 }
 
-// listensFor reports whether who listens at an address is reached at another one, and how exact that is: 0 not at all,
-// 1 as any address of both families, 2 as any of its family, 3 as itself.
+// listensFor reports whether a listener at one address also serves another address, and how exact the match is: 0 not
+// at all, 1 any address of both families, 2 any address of its family, 3 the same address.
 func listensFor(at, reached netip.AddrPort) int {
 	at, reached = unmapped(at), unmapped(reached)
 	switch {

@@ -42,7 +42,7 @@ func (t *table) read(r io.Reader) error {
 	return lines.Err()
 }
 
-// line reads the line of one socket: its number, its two ends, its state, four fields, the user, timeout and inode.
+// line parses the line of one socket: its number, its two ends, its state, four fields, the user, timeout and inode.
 func (t *table) line(line []byte) {
 	var fields [10][]byte
 	for i := range fields {

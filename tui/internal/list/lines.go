@@ -246,7 +246,7 @@ type entries struct {
 	ticket uint64
 	list   []load.Entry
 	left   []uint64 // not read, since time was up
-	glance bool     // the entries lack everything that may have to be hidden
+	glance bool     // the entries omit everything that may have to be hidden
 	took   time.Duration
 	err    error
 }

@@ -30,7 +30,7 @@ type search struct {
 	took    time.Duration // duration of their last search
 	began   uint64        // the exchange where the search began
 	up      uint64        // exchanges from began up to, but not including, this one were searched
-	low     uint64        // as were those from the first up to, but not including, this one
+	low     uint64        // and so were those from the first up to, but not including, this one
 	matches []uint64      // in order
 	changed map[uint64]bool
 	kept    []uint64 // matches that pass the filter

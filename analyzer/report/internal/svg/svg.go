@@ -39,7 +39,7 @@ func (d *drawing) text(x, y float64, class, text string) {
 	d.printf(`<text class="%s" x="%.1f" y="%.1f">%s</text>`, class, x, y, markup.HTML(text))
 }
 
-// link begins a link, if there is one, and returns what ends it.
+// link begins a link, if there is one, and returns the text that ends it.
 func (d *drawing) link(href string) (end string) {
 	if href == "" {
 		return ""
@@ -86,7 +86,7 @@ func isWide(r rune) bool {
 // clip makes a text visible, and cuts it to some columns.
 func clip(s string, most int) string {
 	if len(s) > 8*most+8 {
-		s = s[:8*most+8] // what follows is cut anyway
+		s = s[:8*most+8] // the rest is cut anyway
 	}
 	s = markup.Visible(s)
 	if columns(s) <= most {

@@ -16,7 +16,7 @@ type Row struct {
 	Number  string
 	Text    string // name of the row
 	Outcome string // its result
-	Aside   string // what qualifies it
+	Aside   string // its qualification
 	Dashed  bool   // that it belongs to the one above it is likely, and not proved
 	Href    string // link target; none if empty
 	Marks   []Mark

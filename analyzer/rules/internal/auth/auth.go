@@ -156,8 +156,8 @@ which reports missing credentials by an older convention. Only the first 401 at 
 	},
 }
 
-// refusedAsBefore0_1 reports whether an error says by a code that credentials are missing, as servers did before 0.1
-// was written down: no text that they follow asks for more.
+// refusedAsBefore0_1 reports whether an error indicates missing credentials by a code, as servers did before 0.1 was
+// published: the text that they follow requires no more.
 func refusedAsBefore0_1(p *analysis.Pass) bool {
 	x, failure := p.Exchange, p.Answer.Err
 	if p.Answer.Early {

@@ -99,8 +99,8 @@ func wantedText(card *card.Card) string {
 	return strings.Join(list, " or ")
 }
 
-// carriersText says what a card asks for and where requests carry it: `"bearer" (Authorization: Bearer)`, alternatives with
-// "or" between. A card that declares schemes without asking every request for one leaves the choice.
+// carriersText describes the credentials that a card requires and where requests carry them: `"bearer" (Authorization:
+// Bearer)`, with "or" between alternatives. A card that declares schemes without requiring one leaves the choice.
 func carriersText(card *card.Card) string {
 	alternatives := card.Security.Alternatives
 	if !card.Security.Asks() {

@@ -64,7 +64,7 @@ such as no-store, or if there is an Expires header.`,
 	},
 }
 
-// freshCard reports whether the current card came in the answer to a fetch of the public card, whose headers are known.
+// freshCard reports whether the current card came in the answer to a fetch of the public card with known headers.
 func freshCard(p *analysis.Pass) bool {
 	x := p.Exchange
 	return x.Call.Operation == a2a.GetCard && x.Response.Status == 200 && x.AnswerHeadersKept()
@@ -117,13 +117,13 @@ of its values matches.`,
 	},
 }
 
-// listsETag reports whether an If-None-Match has an entity tag in it, by weak comparison (RFC 9110 §8.8.3.2).
+// listsETag reports whether an If-None-Match contains an entity tag, by weak comparison (RFC 9110 §8.8.3.2).
 func listsETag(list, tag string) bool {
 	tag = strings.TrimPrefix(tag, "W/")
 	for list != "" {
 		list = strings.TrimPrefix(strings.TrimLeft(list, " \t,"), "W/")
 		if list == "" || list[0] != '"' {
-			return false // "*", or none of the forms that there are
+			return false // "*", or no valid form
 		}
 		end := strings.IndexByte(list[1:], '"')
 		if end < 0 {
@@ -137,7 +137,7 @@ func listsETag(list, tag string) bool {
 	return false
 }
 
-const clockMargin = time.Second // within which a card is neither surely fresh nor surely expired
+const clockMargin = time.Second // within which a card is neither certainly fresh nor certainly expired
 
 var cardConditionalGet = &analysis.Rule{
 	ID:     "card-conditional-get",
@@ -253,7 +253,8 @@ version counts only if neither answer has an ETag.`,
 	},
 }
 
-// sameCard reports whether two cards say the same but for their signatures. What cannot be compared is the same.
+// sameCard reports whether two cards are equal except for their signatures. Parts that cannot be compared count as
+// equal.
 func sameCard(a, b *a2a.Card) bool {
 	if bytes.Equal(a.Raw(), b.Raw()) {
 		return true

@@ -85,8 +85,8 @@ agents with an extended card that was not seen.`,
 	},
 }
 
-// quietCard returns the newest card that was seen before a streaming call, if no card offers streaming; else nil. Where
-// an extended card may, the agent has to say itself that it has none.
+// quietCard returns the newest card seen before a streaming call, if no card offers streaming, otherwise nil. If an
+// extended card may offer it, the agent itself must deny streaming.
 func quietCard(p *analysis.Pass) *card.Card {
 	if p.Answer == nil || !p.Exchange.Call.Operation.Streams() {
 		return nil
@@ -156,8 +156,8 @@ func reportRefusedSubscription(p *analysis.Pass) {
 		"expected the agent to do what its card says", analysis.Of(refused.Exchange))
 }
 
-// startsTask reports whether a refused stream was certainly not to be about a task that has ended. In 0.1 the client
-// makes the id of a new task.
+// startsTask reports whether a refused stream was certainly not about a task that has ended. In 0.1 the client creates
+// the id of a new task.
 func startsTask(p *analysis.Pass, card *card.Card) bool {
 	x := p.Exchange
 	if x.Call.TaskID == "" || !x.Call.Operation.Sends() {
@@ -185,7 +185,7 @@ func mayStreamElsewhere(x *analysis.Exchange, card *card.Card, failure *a2a.Erro
 	return !card.Has("defaultInputModes") && card.LegacyVersion() == ""
 }
 
-// namesAddress reports whether the text of an error sends clients that want a stream to another address.
+// namesAddress reports whether the text of an error directs clients to another address for streams.
 func namesAddress(failure *a2a.Error) bool {
 	if failure == nil {
 		return false
@@ -288,8 +288,8 @@ other calls succeed.`,
 	},
 }
 
-// extendedFlag returns the newest card that was seen before a request for the extended card, if all of them offer it,
-// or none does; else nil.
+// extendedFlag returns the newest card seen before a request for the extended card, if all of them offer it, or none
+// does, otherwise nil.
 func extendedFlag(p *analysis.Pass, offered bool) *card.Card {
 	var last *card.Card
 	if p.Answer == nil || p.Exchange.Call.Operation != a2a.GetExtendedCard {

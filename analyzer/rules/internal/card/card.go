@@ -63,7 +63,7 @@ whether that is so is known at the end of the recording, and the finding is repo
 	},
 }
 
-// reportPage reports something else than JSON that came in the card's place, where calls show that there is an agent.
+// reportPage reports a body other than JSON where the card should be, if calls show that there is an agent.
 func reportPage(p *analysis.Pass) {
 	f := card.Missed(p)
 	if f.Status != 200 || f.Later || card.Of(p).SpokenWithout(p.Exchange).Intersect(p.Dialects).Empty() {
@@ -165,7 +165,8 @@ func inCard(p *analysis.Pass, pointer string) analysis.Place {
 	return p.Place.At(p.Place.Pointer + pointer)
 }
 
-// commonPlace returns the one place of several pointers into the current card: that of the only one, else the card's.
+// commonPlace returns a single place for several pointers into the current card: the only pointer, or else the card
+// itself.
 func commonPlace(p *analysis.Pass, pointers []string) analysis.Place {
 	if len(pointers) == 1 {
 		return inCard(p, pointers[0])
@@ -176,7 +177,7 @@ func commonPlace(p *analysis.Pass, pointers []string) analysis.Place {
 // completeModern reports whether a card has all that 1.0 requires.
 func completeModern(card *a2a.Card) bool { return card.Modern && complete(card, a2a.V1_0) }
 
-// completeLegacy reports whether a card has all that one of the versions before 1.0 requires, of those it may be in.
+// completeLegacy reports whether a card has all members that one of its possible versions before 1.0 requires.
 func completeLegacy(card *a2a.Card) bool {
 	for d := range card.Legacy.All() {
 		if complete(card, d) {
@@ -190,7 +191,7 @@ func complete(card *a2a.Card, d a2a.Dialect) bool {
 	return len(missingFields(card, d)) == 0 && len(missingNested(card, d)) == 0
 }
 
-// fewestMissing returns the members that a card lacks in the possible dialect in which it lacks the fewest.
+// fewestMissing returns the missing members of a card in the possible dialect in which it lacks the fewest.
 func fewestMissing(card *a2a.Card, lacks func(*a2a.Card, a2a.Dialect) []string) ([]string, a2a.Dialect) {
 	var least []string
 	in, first := a2a.V1_0, true
@@ -236,13 +237,13 @@ func missingNested(card *a2a.Card, d a2a.Dialect) []string {
 	return missing
 }
 
-// isBlank reports whether a text is there and empty. Over gRPC it is then not there.
+// isBlank reports whether a text exists and is empty. Over gRPC such a text counts as missing.
 func isBlank(card *a2a.Card, v a2a.Value) bool { return v.Is("") || card.Blank && !v.Exists() }
 
-// maxPointers is how many members lacking tells apart. A pointer into a list of skills is followed from the first.
+// maxPointers bounds the members that lacking distinguishes. In a list of skills, pointers lead into the first skill.
 const maxPointers = 100
 
-// lacking names the members that a card lacks, and those that are null.
+// lacking names the missing members of a card, and those that are null.
 func lacking(card *a2a.Card, missing []string) string {
 	var absent, null []string
 	for i, pointer := range missing {
@@ -261,7 +262,7 @@ func lacking(card *a2a.Card, missing []string) string {
 	return "the card lacks " + quoted(absent) + ", and has null for " + quoted(null)
 }
 
-// quoted returns pointers as a finding shows them: a list that tells all a person needs to find them.
+// quoted formats pointers for a finding: as a list with everything needed to find them.
 func quoted(pointers []string) string {
 	names := make([]string, 0, min(len(pointers), rule.MaxNamed))
 	for _, p := range pointers[:min(len(pointers), rule.MaxNamed)] {
@@ -315,5 +316,5 @@ the recording ends.`,
 	},
 }
 
-// wasHidden reports whether the recorder has put something else in the place of a value.
+// wasHidden reports whether the recorder replaced a value.
 func wasHidden(v a2a.Value) bool { return credential.HasPlaceholder(v.Raw()) }

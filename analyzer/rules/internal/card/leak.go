@@ -45,7 +45,8 @@ so is a value that the recording hides.`,
 	},
 }
 
-// leakedBy says what the credentials of a card give away, and how bad that is; "" if they only say how to get some.
+// leakedBy describes the secret in the credentials of a card, with its severity, or returns "" if they only explain how
+// to get credentials.
 func leakedBy(credentials a2a.Value) (what string, worst analysis.Severity) {
 	text := strings.TrimSpace(credentials.Text())
 	if doc := a2a.Parse([]byte(text)); doc.Err == nil && doc.Root.Kind() == a2a.Object {
@@ -71,8 +72,8 @@ func leakedBy(credentials a2a.Value) (what string, worst analysis.Severity) {
 	return "have a value, which may be one", analysis.Note
 }
 
-// isToken reports whether a word looks like a token: long, of letters and digits, or signed. What a recording has
-// hidden looks like one, and may have been anything.
+// isToken reports whether a word looks like a token: long, of letters and digits, or signed. A value that the recording
+// hides looks like one, and may have been anything.
 func isToken(word string) bool {
 	if credential.HasPlaceholder([]byte(word)) {
 		return false
@@ -178,7 +179,7 @@ func (l *leak) find(v a2a.Value, scheme bool) bool {
 			case scheme && m.Kind() == a2a.String && isSecretName(name) && !isSlot(m.Text()):
 				l.at, l.what = m, "a secret by its name"
 				return true
-			case l.find(m, (scheme || name == "securitySchemes") && name != "scopes"): // which names what may be done
+			case l.find(m, (scheme || name == "securitySchemes") && name != "scopes"): // which names permissions
 				return true
 			}
 		}
@@ -186,8 +187,8 @@ func (l *leak) find(v a2a.Value, scheme bool) bool {
 	return false
 }
 
-// formOf says which kind of secret a text holds; "" if none. What shows in words how a URL with a password is written
-// holds none.
+// formOf returns the kind of secret in a text, or "". Placeholders that show how to write a URL with a password are not
+// secrets.
 func formOf(text string) string {
 	for _, f := range forms {
 		if found := f.pattern.FindString(text); found != "" && !strings.Contains(text, "EXAMPLE") &&

@@ -143,7 +143,7 @@ finding is a warning for flows of 1.0 that are not deprecated, since OAuth requi
 	},
 }
 
-// A tlsDemand says what amounts to a URL without TLS.
+// A tlsDemand describes the consequences of a URL without TLS.
 type tlsDemand struct {
 	tls   bool
 	worst analysis.Severity
@@ -151,7 +151,7 @@ type tlsDemand struct {
 
 func tlsIf(holds bool) tlsDemand { return tlsDemand{holds, analysis.Error} }
 
-// tlsOf returns what a card of its version has to say about the URLs of a flow.
+// tlsOf returns the TLS requirement of a card's version for the URLs of a flow.
 func tlsOf(card *a2a.Card, flow string) tlsDemand {
 	switch {
 	case card.Legacy == a2a.Of(a2a.V0_3) && flow == "authorizationCode", card.Modern &&

@@ -89,7 +89,7 @@ rewritten nor compared. docs/connecting.md lists what else rewriting hides.`,
 		for _, w := range p.Exchange.Rewritten {
 			_, pointer, _ := strings.Cut(w.Place, "#")
 			if p.Card.At(strings.TrimPrefix(pointer, p.Place.Pointer)).Text() != w.Was {
-				continue // another recorder on the way changed what this one had made of it
+				continue // another recorder on the route changed the URL again
 			}
 			if isGRPC(p, strings.TrimPrefix(pointer, p.Place.Pointer)) {
 				continue

@@ -116,8 +116,8 @@ func requirements(card *a2a.Card) []requirement {
 	return found
 }
 
-// misnamed reports whether the member "schemes" of a requirement, which holds those of 1.0, is of another type, and no
-// scheme has that name: card-field-type reports it.
+// misnamed reports whether the member "schemes" of a requirement, which has the schemes of 1.0, is of another type, and
+// no scheme has that name: card-field-type reports it.
 func misnamed(card *a2a.Card, schemes a2a.Value) bool {
 	return schemes.Exists() && schemes.Kind() != a2a.Object && !card.Get("securitySchemes").Has("schemes")
 }
@@ -175,8 +175,8 @@ are type http with scheme bearer.`,
 	},
 }
 
-// kindMembers returns how many members of a scheme name its kind, as 1.0 and the proto JSON of 0.x do, in either
-// spelling of that JSON.
+// kindMembers returns how many members of a scheme name its kind, as in 1.0 and in either spelling of the proto JSON of
+// 0.x.
 func kindMembers(scheme a2a.Value) int {
 	n := 0
 	for name, v := range scheme.Members() {

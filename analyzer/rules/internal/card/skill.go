@@ -58,7 +58,7 @@ since the lists may be empty there. The text of 1.0 contradicts itself on this, 
 	},
 }
 
-// isEmptyList reports whether a list is there and empty. Over gRPC it is then not there.
+// isEmptyList reports whether a list exists and is empty. Over gRPC such a list counts as missing.
 func isEmptyList(card *a2a.Card, v a2a.Value) bool {
 	return v.Kind() == a2a.Array && v.Len() == 0 || card.Blank && !v.Exists()
 }

@@ -72,8 +72,8 @@ func preferred(card *a2a.Card) string {
 	return transport.Text()
 }
 
-// mainListed reports whether additionalInterfaces names the main URL with its transport, and where it first names it
-// with another one; -1 if nowhere.
+// mainListed reports whether additionalInterfaces names the main URL with its transport, and the first position with
+// another transport, or -1.
 func mainListed(card *a2a.Card, url, transport string) (listed bool, other int) {
 	other = -1
 	for i, entry := range card.Get("additionalInterfaces").Elems() {

@@ -1,5 +1,5 @@
-// Gendocs writes the pages of docs/rules from the rules themselves: their texts, one of their transcripts as the
-// example, and what judging that transcript prints.
+// Gendocs writes the pages of docs/rules from the rules: their texts, one of their transcripts as the example, and the
+// output of check for that transcript.
 //
 // Run it with "go generate ./analyzer/rules".
 package main
@@ -121,12 +121,12 @@ func citations() ([]byte, error) {
 	return page.Bytes(), nil
 }
 
-// whyNot matches the line of a transcript that says why none of our agents breaks the rule. The line is for rule
+// whyNot matches the line of a transcript with the reason why none of our agents breaks the rule. The line is for rule
 // authors.
 var whyNot = regexp.MustCompile(`(?m)^Not provoked by an agent or client of ours: .*\n`)
 
-// exampleOf returns the scenario that shows the rule broken, without its want section, and what check says of it: the
-// one that bears the rule's name, else the first that begins with it.
+// exampleOf returns the scenario that shows the rule broken, without its want section, and the output of check for it:
+// the scenario with the rule's name, or else the first whose name begins with it.
 func exampleOf(r *analysis.Rule, scenarios []transcript.Scenario) (example, output string, err error) {
 	for _, s := range scenarios {
 		if !strings.HasPrefix(s.Name, r.Family+"/"+r.ID) {

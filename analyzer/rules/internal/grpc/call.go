@@ -62,7 +62,7 @@ Only the first call of each client at an endpoint is reported.`,
 	},
 }
 
-// ofCandidate are methods that the release candidate of 1.0 had, whose service has the name of that of 0.3.
+// ofCandidate are methods of the 1.0 release candidate, whose service has the name of the 0.3 service.
 var ofCandidate = []string{
 	"ListTasks", "SubscribeToTask", "GetExtendedAgentCard", "SetTaskPushNotificationConfig", "ListTask",
 	"ListTaskPushNotificationConfigs",
@@ -183,7 +183,7 @@ count as not seen. Messages that are cut off if the answer broke off or its stat
 			return
 		}
 		p.Applied()
-		if m.Err == nil || m.Limit() || errors.Is(m.Err, grpc.ErrNoMessage) { // of which grpc-message-count speaks
+		if m.Err == nil || m.Limit() || errors.Is(m.Err, grpc.ErrNoMessage) { // which grpc-message-count reports
 			return
 		}
 		at, why := p.Place, m.Err.Error()
@@ -197,7 +197,7 @@ count as not seen. Messages that are cut off if the answer broke off or its stat
 	},
 }
 
-// messageOf returns the current message; nil if there is no message or its type is unknown.
+// messageOf returns the current message, or nil without a message or with an unknown type.
 func messageOf(p *analysis.Pass) *grpc.Reading {
 	switch {
 	case !p.Exchange.Call.RPC.Known():

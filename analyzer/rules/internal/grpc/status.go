@@ -163,7 +163,7 @@ ErrorInfo of another domain.`,
 	},
 }
 
-// ownError returns what an error certainly is about, if only A2A has such an error; "" if it may be another one.
+// ownError returns the subject of an error, if only A2A has such an error, or "" if it may be another one.
 func ownError(p *analysis.Pass, status *grpc.Status) string {
 	x := p.Exchange
 	op := x.Call.Operation
@@ -182,7 +182,7 @@ func ownError(p *analysis.Pass, status *grpc.Status) string {
 		return fmt.Sprintf("task %s ended as %s at %s", analysis.QuoteText(ended.TaskID), analysis.QuoteText(ended.Spelling),
 			ended.StatePlace())
 	}
-	if status.Code == grpc.Unimplemented { // which says of itself that the method is not there
+	if status.Code == grpc.Unimplemented { // which itself means that the method does not exist
 		return ""
 	}
 	if lacking := rule.Undeclared(p); lacking != "" && strings.Contains(strings.ToLower(status.Message), "support") {

@@ -120,7 +120,7 @@ missing list may mean an empty one.`,
 	Check: requirePartsList,
 }
 
-// isLastChunk reports whether the current observation is an artifact whose event says that nothing more of it follows.
+// isLastChunk reports whether the current observation is an artifact whose event marks it as the last piece.
 func isLastChunk(p *analysis.Pass) bool {
 	e := p.Entity
 	if e.Type != a2a.ArtifactEntity || e.Within != a2a.ArtifactUpdateEntity {

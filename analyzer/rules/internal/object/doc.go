@@ -1,6 +1,6 @@
 // Package object holds the rules about the shape of protocol objects: messages, parts, artifacts, tasks, updates, and
 // their members.
 //
-// They read members with Entity.Member, so that null is absence and a member in snake_case, which has a rule of its
-// own, is there.
+// They read members with Entity.Member, so that null counts as absent, and a member in snake_case, which a separate
+// rule reports, counts as present.
 package object

@@ -70,8 +70,7 @@ func isBare(p *analysis.Pass, n int) bool {
 			payload.Kind == a2a.ArtifactPayload)
 }
 
-// countMembers returns how many of the members are there and not null, under their own name or as the proto file has
-// it.
+// countMembers returns how many of the members exist and are not null, under their own name or that of the proto file.
 func countMembers(v a2a.Value, names ...string) int {
 	n := 0
 	for _, name := range names {
@@ -82,7 +81,7 @@ func countMembers(v a2a.Value, names ...string) int {
 	return n
 }
 
-// memberCountText describes the error in a result that has n of the members of which it must have one.
+// memberCountText describes the error in a result with n of the members of which it must have exactly one.
 func memberCountText(v a2a.Value, n int, none, several string) string {
 	switch {
 	case v.Kind() != a2a.Object:

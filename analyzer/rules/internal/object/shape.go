@@ -14,8 +14,7 @@ func element(p *analysis.Pass, name string, index int) analysis.Place {
 	return p.Here(name, strconv.Itoa(index))
 }
 
-// hasScheme reports whether a value is a string with a URI that says its scheme. It may be long: files come as such
-// too.
+// hasScheme reports whether a value is a string with a URI that includes its scheme. It may be long, such as a file.
 func hasScheme(v a2a.Value) bool {
 	if v.Kind() != a2a.String {
 		return false

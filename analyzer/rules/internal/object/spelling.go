@@ -6,7 +6,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// whoseSpelling says of a state or a role that is not spelt as in the current dialects whose spelling it is, as the
+// whoseSpelling names the version whose spelling of a state or role is used, if not the current dialects', as the
 // middle of a sentence.
 func whoseSpelling(p *analysis.Pass, v a2a.Value) string {
 	switch in := a2a.SpellingDialects(v); {

@@ -75,8 +75,8 @@ func isKind(v a2a.Value) bool {
 
 const expectedKind = `expected "task", "message", "status-update" or "artifact-update"`
 
-// turnsForeign reports whether the current event is the first of its stream in another dialect, after others that were
-// in that of the request. Where the first event is foreign, the version is at fault, and not the event.
+// turnsForeign reports whether the current event is the first of its stream in another dialect, after events in the
+// dialect of the request. If the first event is foreign, the version is at fault, and not the event.
 func turnsForeign(p *analysis.Pass) bool {
 	so := p.Exchange.Stream.Dialects
 	return !so.Empty() && !so.Intersect(p.Exchange.Dialects).Empty()

@@ -82,8 +82,7 @@ func awaitsChallenge(x *analysis.Exchange, configs []*push.Config) bool {
 		slices.ContainsFunc(configs, func(c *push.Config) bool { return !strings.EqualFold(c.Schemes[0], "bearer") })
 }
 
-// fitsConfig reports whether a notification carries what one of the config's schemes asks for, as far as that can be
-// seen.
+// fitsConfig reports whether a notification carries the credentials for one of the config's schemes, as far as visible.
 func fitsConfig(x *analysis.Exchange, c *push.Config) bool {
 	return slices.ContainsFunc(c.Schemes, func(scheme string) bool {
 		given := strings.EqualFold(rule.AuthorizationScheme(x), scheme)
@@ -144,7 +143,7 @@ the recording, which may have another config.`,
 		given := x.Request.Fields.Get("Authorization")
 		switch tokens := carriesToken(p); {
 		case !allHTTP(configs):
-		case tokens && (c.Credentials == "" || holdsToken(given, configs)): // it may be what authenticates the agent
+		case tokens && (c.Credentials == "" || holdsToken(given, configs)): // it may authenticate the agent
 		case given != "" && strings.EqualFold(rule.AuthorizationScheme(x), c.Schemes[0]):
 			p.Report(x.RequestPlace().Header("Authorization"), "the notification carries other credentials of scheme "+scheme,
 				"expected the credentials of the config at "+c.Place.String(), analysis.AtMost(analysis.Warning))
@@ -160,7 +159,7 @@ the recording, which may have another config.`,
 	},
 }
 
-// hasOtherCredentials reports whether a request carries what may be a credential, apart from Authorization and the token
+// hasOtherCredentials reports whether a request carries a possible credential, apart from Authorization and the token
 // of a config.
 func hasOtherCredentials(x *analysis.Exchange) bool {
 	for _, f := range x.Request.Fields {
@@ -247,7 +246,7 @@ func hasRoom(v a2a.Value, left *int) bool {
 	return false
 }
 
-// knownTexts are the members of tasks, messages and updates that hold texts of their own, or what the task is about.
+// knownTexts are the members of tasks, messages and updates with free text, or with the subject of the task.
 var knownTexts = map[string]bool{
 	"id": true, "contextId": true, "sessionId": true, "taskId": true, "messageId": true, "artifactId": true,
 	"referenceTaskIds": true, "extensions": true, "kind": true, "type": true, "role": true, "state": true, "timestamp": true,

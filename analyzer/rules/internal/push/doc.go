@@ -1,3 +1,2 @@
-// Package push holds the rules about push notifications: the configs that ask for them, webhooks, and what is
-// delivered.
+// Package push holds the rules about push notifications: their configs, webhooks, and deliveries.
 package push

@@ -173,8 +173,8 @@ config.`,
 	},
 }
 
-// refusesPush reports whether an error says that the agent does not push: as not supported, or since it does not have an
-// operation that every agent with push has.
+// refusesPush reports whether an error means that the agent does not support push: as not supported, or because it
+// lacks an operation that every agent with push has.
 func refusesPush(p *analysis.Pass) bool {
 	x := p.Exchange
 	if p.Answer.Err.Name == a2a.PushNotSupported {
@@ -263,7 +263,7 @@ func memberPlace(p *analysis.Pass, config a2a.PushConfig, names ...string) analy
 	return p.Place.At(p.Answer.Payload.Pointer)
 }
 
-// canonical returns a URL without what may be secret in it, in a form in which equal ones are equal (RFC 3986 §6.2).
+// canonical returns a URL without possible secrets, in a form in which equivalent URLs are equal (RFC 3986 §6.2).
 func canonical(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" {

@@ -111,7 +111,7 @@ func reportNoURL(p *analysis.Pass, config a2a.Value) {
 	p.Report(rule.InParams(p, at), rule.QuoteMember("url", url), "expected the URL of the webhook")
 }
 
-// inlineConfig returns the push config that goes along with a message.
+// inlineConfig returns the push config inside a message's request.
 func inlineConfig(p *analysis.Pass) a2a.Value {
 	call := &p.Exchange.Call
 	switch {

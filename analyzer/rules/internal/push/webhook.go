@@ -199,7 +199,7 @@ whose JSON before 1.0 looks the same, or if no config for the task was seen.`,
 	},
 }
 
-// formOf1 returns what a notification has that only 1.0 has in JSON-RPC: a name of a state or role; empty if nothing.
+// formOf1 returns a feature of a notification that exists only in 1.0 over JSON-RPC: a name of a state or role, or "".
 func formOf1(root a2a.Value) string {
 	if members := responseMembers(root); len(members) == 1 {
 		root = root.Get(members[0])

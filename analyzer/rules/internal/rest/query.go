@@ -31,8 +31,7 @@ var Query = rule.Family{
 	restQueryEncoding,
 )
 
-// queryOf yields the parameters of a call that carries its parameters in the query, decoded. Calls with a body have
-// them there.
+// queryOf yields the decoded parameters of a call without a body. Calls with a body have their parameters there.
 func queryOf(p *analysis.Pass) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		x := p.Exchange
@@ -47,8 +46,8 @@ func queryOf(p *analysis.Pass) iter.Seq2[string, string] {
 	}
 }
 
-// judgeQuery calls wrong with the value of each parameter of those names that is not empty, and reports those for which
-// it says what was expected.
+// judgeQuery calls wrong with each non-empty value of the named parameters, and reports those for which it returns an
+// expectation.
 func judgeQuery(
 	p *analysis.Pass, wrong func(value string) (expected string, worst analysis.Severity), names ...string,
 ) {
@@ -64,8 +63,7 @@ func judgeQuery(
 	}
 }
 
-// snakeCase holds the names of parameters that people write as in the proto file, and what they are called in the
-// query.
+// snakeCase maps parameter names in the spelling of the proto file to their names in the query.
 var snakeCase = map[string]string{
 	"context_id": "contextId", "page_size": "pageSize", "page_token": "pageToken", "history_length": "historyLength",
 	"status_timestamp_after": "statusTimestampAfter", "include_artifacts": "includeArtifacts", "task_id": "taskId",

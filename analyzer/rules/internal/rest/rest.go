@@ -61,8 +61,8 @@ which may add methods.`,
 	},
 }
 
-// routeMethods returns the methods that the path of a call takes; none if it is no route, be it only for want of an id
-// at its end.
+// routeMethods returns the HTTP methods that the path of a call accepts, or nil if it is not a route, even if only the
+// id at its end is missing.
 func routeMethods(x *analysis.Exchange) []string {
 	if strings.HasSuffix(x.Path, "/") && slices.Contains(a2a.RouteMethods(x.Path+"id"), x.Request.Method) {
 		return nil
@@ -70,8 +70,7 @@ func routeMethods(x *analysis.Exchange) []string {
 	return a2a.RouteMethods(x.Path)
 }
 
-// atMostIfExtended makes a finding a note where a card declares extensions, which may bring routes and methods of their
-// own.
+// atMostIfExtended makes a finding a note if a card declares extensions, which may add routes and methods.
 func atMostIfExtended(p *analysis.Pass) analysis.Option {
 	for _, c := range card.Of(p).Before(p.Exchange) {
 		for range c.Extensions() {
@@ -179,8 +178,7 @@ Only the first message with each label between the same two programs is reported
 	},
 }
 
-// hasOwnBody reports whether the current request is a call with a body that means something, and its labels were
-// recorded.
+// hasOwnBody reports whether the current request is a call with a meaningful body and recorded labels.
 func hasOwnBody(p *analysis.Pass) bool {
 	x := p.Exchange
 	return p.Doc != nil && x.Request.Method == "POST" && x.Call.Operation != a2a.NoOperation &&
@@ -218,8 +216,8 @@ Only the first message with each label between the same two programs is reported
 	},
 }
 
-// hasOwnAnswer reports whether the current answer is JSON that the agent itself wrote, its labels were recorded, and no
-// event stream is due.
+// hasOwnAnswer reports whether the current answer is JSON that the agent itself wrote, with recorded labels, and no
+// event stream is expected.
 func hasOwnAnswer(p *analysis.Pass) bool {
 	x := p.Exchange
 	if p.Doc == nil || p.Doc.Err != nil || x.Call.Operation == a2a.NoOperation || !rule.LabelKept(x, x.Response.Fields) ||

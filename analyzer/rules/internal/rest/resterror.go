@@ -174,7 +174,7 @@ credentials, an ErrorInfo of another domain, and details without a type.`,
 	},
 }
 
-// ownError returns what an error object certainly is about, if only A2A has such an error; "" if it may be another one.
+// ownError returns the subject of an error object, if only A2A has such an error, or "" if it may be another one.
 func ownError(p *analysis.Pass, failure a2a.Value) string {
 	x := p.Exchange
 	status, text := x.Response.Status, failure.Get("message").Text()
@@ -183,7 +183,7 @@ func ownError(p *analysis.Pass, failure a2a.Value) string {
 	}
 	switch failure.Get("status").Text() {
 	case "", "NOT_FOUND", "FAILED_PRECONDITION", "UNIMPLEMENTED":
-	default: // such as INVALID_ARGUMENT, which is about the request alone
+	default: // such as INVALID_ARGUMENT, which concerns only the request
 		return ""
 	}
 	if status == 404 && x.Call.TaskID != "" && !x.Call.Operation.Sends() && rule.SpeaksOfTask(failure, x.Path) {

@@ -121,7 +121,7 @@ sent several calls and gets one object does not know how the others ended.`,
 	},
 }
 
-// asksAnswer reports whether there is a call with an id.
+// asksAnswer reports whether any call has an id.
 func asksAnswer(calls []a2a.Call) bool {
 	return slices.ContainsFunc(calls, func(c a2a.Call) bool { return c.ID.Exists() })
 }

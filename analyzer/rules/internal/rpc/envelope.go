@@ -56,10 +56,10 @@ func isRequest(v a2a.Value, in a2a.Dialects) bool {
 // isNotification reports whether a value is a request object of JSON-RPC that asks for no answer.
 func isNotification(v a2a.Value, in a2a.Dialects) bool { return !v.Has("id") && isRequest(v, in) }
 
-// judgeResponses calls judge with the current value if it has to be a JSON-RPC response object, and with its place. If
-// the request asks for an answer, any JSON under a 2xx status or in an event has to be one. Otherwise only an object
-// that is recognizably meant as a response does, since gateways answer with bodies of their own. In the answer to a
-// batch, all elements that are objects have to be responses.
+// judgeResponses calls judge with the current value if it must be a JSON-RPC response object, and with its place. If
+// the request expects an answer, any JSON under a 2xx status or in an event must be one. Otherwise only an object that
+// is recognizably meant as a response must be, since gateways answer with other bodies. In the answer to a batch, all
+// elements that are objects must be responses.
 func judgeResponses(p *analysis.Pass, judge func(at string, response a2a.Value)) {
 	if !p.Exchange.InBatch() {
 		eachResponse(p, judge)
@@ -137,14 +137,14 @@ func judgeErrors(p *analysis.Pass, judge func(at string, failure a2a.Value)) {
 	})
 }
 
-// fails reports whether there is an error in the current observation, or may be one: most answers have none, and cost
-// nothing then.
+// fails reports whether the current observation has an error, or may have one. It is a cheap test: most answers have
+// none.
 func fails(p *analysis.Pass) bool {
 	return p.Answer != nil && (p.Answer.Err != nil || p.Exchange.Call.Batch != nil)
 }
 
 // judgeRefusal calls judge with the code of the error that answers a single call, and with its place. It skips errors
-// whose cause may precede the reading of the request: credentials, media type, version, rate or size.
+// that may be sent before the request is read: about credentials, media type, version, rate or size.
 func judgeRefusal(p *analysis.Pass, judge func(at string, code int64, name a2a.ErrorName)) {
 	if !fails(p) || p.Exchange.Call.Batch != nil || p.Kind == analysis.EventSeen && !rule.OpensStream(p) ||
 		rule.FromInfrastructure(p.Exchange.Response.Status) {

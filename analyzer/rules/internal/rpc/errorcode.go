@@ -10,7 +10,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// ErrorCodes is the family of rules about the codes of JSON-RPC errors: which there are, and when they are right.
+// ErrorCodes is the family of rules about the codes of JSON-RPC errors: which codes exist, and when they are right.
 var ErrorCodes = rule.Family{
 	Name:     "errorcode",
 	Category: analysis.ErrorHandling,

@@ -181,7 +181,7 @@ func isReason(s string) bool {
 	return s != ""
 }
 
-// meansA2A reports whether a reason is one of A2A's with ERROR at its end.
+// meansA2A reports whether a reason is an A2A reason with ERROR at its end.
 func meansA2A(reason string) bool {
 	stem, named := strings.CutSuffix(reason, "_ERROR")
 	return named && a2a.ErrorNameOfReason(stem) != a2a.OtherError
@@ -252,7 +252,7 @@ error, which count as an explanation. A missing message is covered by other rule
 	},
 }
 
-// explains reports whether there is more in an error's details than its name.
+// explains reports whether an error's details have more than its name.
 func explains(details a2a.Value) bool {
 	switch details.Kind() {
 	case a2a.Absent, a2a.Null:
@@ -269,7 +269,7 @@ func explains(details a2a.Value) bool {
 	return false
 }
 
-// generic holds the messages that say no more than that something is wrong with the parameters.
+// generic has the messages that say only that something is wrong with the parameters.
 var generic = []string{
 	"invalid params", "invalid parameters", "invalid parameter", "invalid method parameters",
 	"invalid method parameter(s)", "invalid argument",

@@ -347,7 +347,8 @@ and errors that are wrong in another respect too.`,
 	},
 }
 
-// notifies reports whether the request is a notification, or a batch with at least one and nothing in it that is wrong.
+// notifies reports whether the request is a notification, or a batch with at least one notification and no invalid
+// call.
 func notifies(p *analysis.Pass) bool {
 	call := &p.Exchange.Call
 	if call.Batch == nil {

@@ -8,8 +8,8 @@ import (
 	"a2atap/proxy/spelling"
 )
 
-// checkMisspelt judges a method that the agent says it does not have, where nothing is known of the agent but that: a
-// name that is but a slip away from one of A2A is that one misspelt, whatever a card may declare.
+// checkMisspelt checks a method that the agent does not know, if nothing else is known about the agent. A name close to
+// an A2A method counts as misspelled, whatever a card may declare.
 func checkMisspelt(p *analysis.Pass) {
 	call := &p.Exchange.Call
 	if call.Operation != a2a.NoOperation || len(call.Batch) > 0 || !isRequest(call.Doc.Root, p.Dialects) ||
@@ -23,7 +23,7 @@ func checkMisspelt(p *analysis.Pass) {
 	}
 }
 
-// maxSlips is how many letters may be missing, too many or others in a name that is taken for another one.
+// maxSlips is how many letters may be missing, extra or wrong in a misspelled name.
 const maxSlips = 2
 
 // misspelt returns the method of A2A that a name comes close to, or "".

@@ -180,14 +180,13 @@ func declaredOnly(p *analysis.Pass, d a2a.Dialect) bool {
 	return false
 }
 
-// mayExtend reports whether the client may know of methods beyond those of A2A: no card says what the agent offers, one
-// declares extensions, or there is a further card that was not seen, unless the client was seen to read the public one
-// alone.
+// mayExtend reports whether the client may know of methods beyond those of A2A: no card describes the agent, a card
+// declares extensions, or an unseen card exists, unless the client was seen to read only the public one.
 func mayExtend(p *analysis.Pass) bool {
 	return declaresMore(p) || card.Of(p).UnseenBefore(p.Exchange)
 }
 
-// declaresMore reports whether there may be methods beyond those of A2A by what was seen.
+// declaresMore reports whether, according to the cards seen, there may be methods beyond those of A2A.
 func declaresMore(p *analysis.Pass) bool {
 	x := p.Exchange
 	if len(x.Request.Fields.Values("A2A-Extensions")) > 0 || len(x.Request.Fields.Values("X-A2A-Extensions")) > 0 {

@@ -258,8 +258,8 @@ id.`,
 	},
 }
 
-// missingIDSeverity says how bad a call without id can be: schemas ask for the id since 0.2.2, and cards name their
-// version since 0.2.5 only.
+// missingIDSeverity returns the maximum severity of a call without id: schemas require the id since 0.2.2, and cards
+// name their version only since 0.2.5.
 func missingIDSeverity(p *analysis.Pass) analysis.Severity {
 	switch {
 	case p.Dialects.Has(a2a.V0_1):
@@ -323,7 +323,7 @@ have another cause.`,
 	},
 }
 
-// refusalName names the error that an answer holds, or else its status.
+// refusalName returns the name of the error in an answer, or else its status.
 func refusalName(p *analysis.Pass) string {
 	if err := p.Answer.Err; err != nil {
 		return err.String()

@@ -66,7 +66,7 @@ func ParamsReadable(call *a2a.Call) bool {
 	return kind == a2a.Object || kind == a2a.Absent
 }
 
-// Member returns a member under its name, or under its name in snake case, which is another rule's matter.
+// Member returns a member under its name, or under its name in snake case, which another rule reports.
 func Member(v a2a.Value, name, snake string) a2a.Value {
 	if m := v.Get(name); m.Exists() {
 		return m
@@ -74,7 +74,7 @@ func Member(v a2a.Value, name, snake string) a2a.Value {
 	return v.Get(snake)
 }
 
-// Given reports whether there is a value that is not null.
+// Given reports whether there is a non-null value.
 func Given(v a2a.Value) bool { return v.Exists() && !v.IsNull() }
 
 // InParams returns the place of a value of the request's body, or of the parameters where it is missing.

@@ -24,7 +24,7 @@ func (c Citations) And(section string, in ...a2a.Dialect) Citations {
 
 // Dialects that many rules cite together. They must not be changed.
 var (
-	Every   = []a2a.Dialect{a2a.V0_1, a2a.V0_2, a2a.V0_3, a2a.V1_0} // all that there are
+	Every   = []a2a.Dialect{a2a.V0_1, a2a.V0_2, a2a.V0_3, a2a.V1_0} // all of them
 	Before1 = []a2a.Dialect{a2a.V0_1, a2a.V0_2, a2a.V0_3}           // all before 1.0
 )
 

@@ -12,13 +12,13 @@ import (
 // MaxNamed is how many things of a kind a finding names at most: members, schemes, versions.
 const MaxNamed = 8
 
-// AskingCard returns the newest public card that was seen before the call, if all that were ask every request for
-// credentials that can be seen; else nil. Extended cards are for clients that have authenticated.
+// AskingCard returns the newest public card seen before the call, if all such cards require visible credentials for
+// every request, otherwise nil. Extended cards are for clients that have authenticated.
 func AskingCard(p *analysis.Pass) *card.Card {
 	return lastCard(p, func(s *a2a.Security) bool { return s.Asks() && !s.Hidden() })
 }
 
-// SchemeCard is the same for cards that declare schemes, whether or not every request has to use one.
+// SchemeCard is AskingCard for cards that declare schemes, whether or not every request must use one.
 func SchemeCard(p *analysis.Pass) *card.Card {
 	return lastCard(p, func(s *a2a.Security) bool {
 		return len(s.Schemes) > 0 && !s.Hidden() &&
@@ -26,7 +26,7 @@ func SchemeCard(p *analysis.Pass) *card.Card {
 	})
 }
 
-// lastCard returns the newest public card that was seen before the call, if holds is true for all seen cards; else nil.
+// lastCard returns the newest public card seen before the call, if holds is true for all of them, otherwise nil.
 func lastCard(p *analysis.Pass, holds func(*a2a.Security) bool) *card.Card {
 	var last *card.Card
 	if !p.Exchange.CredentialsKept() || p.Exchange.Call.Operation == a2a.NoOperation {
@@ -49,7 +49,7 @@ func NoCredentials(x *analysis.Exchange, card *card.Card) bool {
 	return x.Bare() && !x.CarriesKeyOf(card.Security.Schemes)
 }
 
-// AuthorizationScheme returns the scheme of the Authorization field; "" if it has none, or only a secret.
+// AuthorizationScheme returns the scheme of the Authorization field, or "" if it is missing or has only a secret.
 func AuthorizationScheme(x *analysis.Exchange) string {
 	scheme, _, _ := strings.Cut(x.Request.Fields.Get("Authorization"), " ")
 	if len(scheme) == len(x.Request.Fields.Get("Authorization")) {

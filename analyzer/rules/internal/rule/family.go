@@ -12,7 +12,7 @@ import (
 type Family struct {
 	Name string // as users see it: the chapter's file, and the folder of its transcripts
 
-	// For every rule. A family whose rules differ in one of them leaves it to the rules.
+	// Defaults for every rule. If the rules of a family differ in one of them, the rules set it.
 	Side a2a.Side
 	Once analysis.Scope
 

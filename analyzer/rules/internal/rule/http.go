@@ -7,7 +7,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// LabelKept reports whether the label of a message, or that it has none, is on record.
+// LabelKept reports whether the label of a message, or its absence, was recorded.
 func LabelKept(x *analysis.Exchange, fields capture.Fields) bool {
 	return x.HeadersKept() && x.AnswerHeadersKept() || fields.Has("Content-Type")
 }
@@ -17,8 +17,8 @@ func IsJSON(label string) bool {
 	return label == "application/json" || strings.HasSuffix(label, "+json")
 }
 
-// FromInfrastructure reports whether a status is one that servers, gateways and frameworks answer before the agent is
-// asked.
+// FromInfrastructure reports whether servers, gateways and frameworks send a status before the request reaches the
+// agent.
 func FromInfrastructure(status int) bool {
 	switch status {
 	case 401, 403, 404, 405, 406, 407, 408, 411, 413, 414, 415, 417, 421, 426, 429, 431, 501, 502, 503, 504, 505:

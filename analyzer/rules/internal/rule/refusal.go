@@ -40,13 +40,13 @@ func OtherCause(p *analysis.Pass) bool {
 	return true
 }
 
-// isAboutTask reports whether a call is about a task that the agent may not have, or that may have ended.
+// isAboutTask reports whether a call is about a task that the agent may lack, or that may have ended.
 func isAboutTask(x *analysis.Exchange) bool {
 	return x.Call.TaskID != "" || x.Call.Message.Get("referenceTaskIds").Len() > 0
 }
 
-// isPlain reports whether a request has nothing that an agent could find fault with: a message with all that it needs,
-// sent without conditions, or no parameters at all.
+// isPlain reports whether a request has nothing that an agent could object to: a complete message without conditions,
+// or no parameters at all.
 func isPlain(x *analysis.Exchange) bool {
 	if x.Call.Operation == a2a.GetExtendedCard {
 		return x.Call.Params.Len() == 0
@@ -118,8 +118,8 @@ func LacksOperation(p *analysis.Pass) bool {
 	return failure.Name == a2a.NoErrorName && lacksRoute(p)
 }
 
-// mayHaveOtherVersion reports whether the version of a call may be unknown to the agent: cards leave open whether it is
-// 0.1 or a later one, and so does each call that succeeded. The form from before 0.1 is for its caller to judge.
+// mayHaveOtherVersion reports whether the agent may not know the version of a call: cards do not distinguish 0.1 from
+// later versions, and neither do the successful calls. The caller checks for the form from before 0.1.
 func mayHaveOtherVersion(x *analysis.Exchange) bool {
 	declared, answered := x.Endpoint.Declared&^a2a.Of(a2a.V1_0), x.Endpoint.Answered&^a2a.Of(a2a.V1_0)
 	return !x.Call.Early && !x.Call.Dialects.Has(a2a.V1_0) && declared.Has(a2a.V0_1) && declared != a2a.Of(a2a.V0_1) &&
@@ -162,7 +162,7 @@ func routes(x *analysis.Exchange) string {
 	return "/v1/"
 }
 
-// CodeRules say less of a wrong code than the rules that know which one is right.
+// CodeRules are less specific about a wrong code than the rules that know the right one.
 var CodeRules = []string{
 	"rpc-error-code-reserved", "rpc-error-code-a2a-range", "rpc-error-code-dialect", "rpc-parse-error-unfounded",
 	"rpc-invalid-request-unfounded",
@@ -183,8 +183,8 @@ func SpeaksOfState(message string) bool {
 	return false
 }
 
-// SpeaksOfTask reports whether an error's text is about a task or a config, and does not just repeat the path that was
-// asked, as frameworks do for a route that they do not have.
+// SpeaksOfTask reports whether an error's text is about a task or a config, and does not just repeat the requested
+// path, as frameworks do for a missing route.
 func SpeaksOfTask(v a2a.Value, path string) bool { return reach.SpeaksOfTask(v, path) }
 
 // SaysUnsupported reports whether an error means that the agent does not support the request: by its code, or by its
@@ -210,9 +210,9 @@ func SaysUnsupported(failure *a2a.Error) bool {
 	return false
 }
 
-// Undeclared returns the capability that the current call needs and that no card of the agent declares; "" if it needs
-// none, if a card declares it, or if no card was seen before the call began. If an unseen extended card may declare the
-// capability, the answer must also deny it.
+// Undeclared returns the capability that the current call needs and that no card of the agent declares, or "" if it
+// needs none, if a card declares it, or if no card was seen before the call began. If an unseen extended card may
+// declare the capability, the answer must also deny it.
 func Undeclared(p *analysis.Pass) string {
 	var name string
 	var ability card.Abilities

@@ -51,8 +51,8 @@ const (
 	FromMachine        // loopback
 )
 
-// reservedEnds are the ends of names that no public server has: RFC 2606, RFC 6762, RFC 8375, and what networks use at
-// home.
+// reservedEnds are the ends of names that no public server has: RFC 2606, RFC 6762, RFC 8375, and names of home
+// networks.
 var reservedEnds = [...]string{
 	".example", ".test", ".invalid", ".example.com", ".example.net", ".example.org", ".local", ".internal", ".intranet",
 	".home.arpa", ".lan", ".home", ".corp", ".private", ".localdomain", ".svc", ".onion", ".alt",
@@ -111,7 +111,7 @@ var (
 	}
 )
 
-// addrOf returns the address that a host is, and whether it is one.
+// addrOf returns the IP address in a host, and whether it is one.
 func addrOf(host string) (netip.Addr, bool) {
 	if host == "" || (host[0] < '0' || host[0] > '9') && !strings.Contains(host, ":") {
 		return netip.Addr{}, false // a name: an error need not be made for it

@@ -18,11 +18,11 @@ func StillEnded(p *analysis.Pass, known *task.Task) bool {
 	return RestartSeverity(p) == analysis.Error || !known.Reopened && !p.RequestMissed()
 }
 
-// CardBelongs reports whether a card is certainly of one of the versions that look for it at a path.
+// CardBelongs reports whether a card is certainly of one of the versions whose clients look for it at a path.
 func CardBelongs(card, path a2a.Dialects) bool { return !card.Empty() && card.Intersect(path) == card }
 
-// Understood returns the dialects in use at the address of a call, according to cards or else to earlier traffic; none
-// if they or the dialect of the call are unknown.
+// Understood returns the dialects in use at the address of a call, according to cards or else to earlier traffic; the
+// empty set if they or the dialect of the call are unknown.
 func Understood(x *analysis.Exchange) a2a.Dialects {
 	switch {
 	case x.Endpoint == nil || x.Call.Dialects.Empty() || x.Call.Batch != nil || x.Call.Binding == a2a.NoBinding:
@@ -40,9 +40,9 @@ func Mismatched(p *analysis.Pass) bool {
 	return p.Answer != nil && !known.Empty() && x.Spoken().Intersect(known|x.Endpoint.Answered).Empty() && wasTurnedAway(p)
 }
 
-// wasTurnedAway reports whether the answer shows that the agent did not understand: it failed for that reason, or came
-// in another dialect, which a card offers. Without a card, an agent that answers a call in another dialect has understood
-// it, and gives the wrong answer.
+// wasTurnedAway reports whether the answer shows that the agent did not understand: it refused for that reason, or
+// answered in another dialect that a card offers. Without a card, an agent that answers in another dialect has
+// understood the call, and gives the wrong answer.
 func wasTurnedAway(p *analysis.Pass) bool {
 	if p.Answer.Err == nil {
 		got := p.Answer.Payload.Dialects
@@ -51,7 +51,7 @@ func wasTurnedAway(p *analysis.Pass) bool {
 	return reach.NotUnderstood(p.Observation)
 }
 
-// RefusesVersion reports whether an error is VersionNotSupportedError, in which an agent of 1.0 may answer a client
+// RefusesVersion reports whether an error is VersionNotSupportedError, which an agent of 1.0 may send even to a client
 // that does not know it.
 func RefusesVersion(failure *a2a.Error) bool {
 	return failure.RefusesVersion()
@@ -81,7 +81,7 @@ func RestartSeverity(p *analysis.Pass) analysis.Severity {
 
 // SeveritySince returns the severity of breaking a requirement that a patch of 0.2 introduced, in a message that may be
 // of 0.2: a note if a card names one of the versions before it, an error if cards name only other versions. If no card
-// names a version, it is a note in messages that are certainly of 0.2, else a warning.
+// names a version, it is a note in messages that are certainly of 0.2, otherwise a warning.
 func SeveritySince(p *analysis.Pass, before ...string) analysis.Severity {
 	versions := card.Of(p).Versions(p.Exchange)
 	switch {
@@ -117,8 +117,8 @@ func OtherSpelling(p *analysis.Pass, v a2a.Value) bool {
 	return false
 }
 
-// BeforeDrafts reports whether every card that names the call's address gives a version before 1.0 for it, and one does.
-// Over gRPC nothing else tells: the drafts of 1.0 have the service of 0.3, and other messages.
+// BeforeDrafts reports whether every card that names the call's address gives a version before 1.0 for it, and at least
+// one does. Over gRPC nothing else distinguishes them: the drafts of 1.0 have the service of 0.3, and other messages.
 func BeforeDrafts(p *analysis.Pass) bool {
 	versions := card.Of(p).Versions(p.Exchange)
 	return len(versions) > 0 && !slices.ContainsFunc(versions, isOf1)

@@ -73,7 +73,7 @@ func taskBegunHere(p *analysis.Pass, id string) bool {
 	return known == nil || known.NewIn(x)
 }
 
-// artifactUpdate returns the artifact update at hand, if it says which artifact it is about.
+// artifactUpdate returns the current artifact update, if it identifies its artifact.
 func artifactUpdate(p *analysis.Pass) (u a2a.ArtifactUpdate, ok bool) {
 	if p.Answer == nil || p.Answer.Payload.Kind != a2a.ArtifactPayload {
 		return u, false

@@ -1,2 +1,2 @@
-// Package stream holds the rules about event streams: the framing of events, what they carry, and how streams end.
+// Package stream holds the rules about event streams: the framing of events, their contents, and how streams end.
 package stream

@@ -64,8 +64,8 @@ it closes, which grpc-ended-fails covers. Only the first such event is reported.
 	},
 }
 
-// isOver reports whether the current observation is the end of the stream. A rule about what may not follow has then
-// been judged, unless the recording ended first.
+// isOver reports whether the current observation is the end of the stream. Rules about later events have then been
+// checked, unless the recording ended first.
 func isOver(p *analysis.Pass) bool {
 	if p.Kind == analysis.StreamEnded && !p.End.Open {
 		p.Applied()
@@ -76,7 +76,7 @@ func isOver(p *analysis.Pass) bool {
 // isStatus reports whether the current observation is the status of gRPC with which a stream closes.
 func isStatus(p *analysis.Pass) bool { return p.Answer.Err != nil && p.Answer.Err.GRPCStatus != "" }
 
-// lateEvent returns the place and the description of an event that came too late: down to the state if it has one.
+// lateEvent returns the place and the description of a late event: down to the state if it has one.
 func lateEvent(p *analysis.Pass) (analysis.Place, string) {
 	payload := p.Answer.Payload
 	switch payload.Kind {
@@ -232,7 +232,7 @@ the same service.`,
 			return
 		}
 		if p.Exchange.Call.Binding == a2a.HTTPJSON && p.Exchange.Dialects.Has(a2a.V1_0) {
-			return // the request may be of 1.0, and only a spelling says that the stream is not
+			return // the request may be of 1.0, and only a spelling indicates that the stream is not
 		}
 		if p.Exchange.Call.Binding == a2a.GRPC && !rule.BeforeDrafts(p) {
 			return
@@ -294,7 +294,7 @@ reports; tasks whose state was never seen, or that another exchange showed as en
 		if !p.Exchange.Call.Streams || !p.End.Clean || s.Gap || s.Events == 0 || s.Failed+s.Message+s.Final+s.Terminal > 0 {
 			return
 		}
-		if !s.State.Known() || s.Rest != nil && s.Rest.Fields.HasData { // of which sse-unterminated-event speaks
+		if !s.State.Known() || s.Rest != nil && s.Rest.Fields.HasData { // which sse-unterminated-event reports
 			return
 		}
 		p.Applied()
@@ -345,7 +345,7 @@ finding is a warning.`,
 	},
 }
 
-// longSilence is how long a stream may send no event before a client that leaves it says something of the agent.
+// longSilence is how long a stream may send no event before a client that leaves counts as evidence against the agent.
 const longSilence = time.Second
 
 var streamSilent = &analysis.Rule{

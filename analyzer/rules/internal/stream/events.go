@@ -29,7 +29,7 @@ var Events = rule.Family{
 	sseOneJSON,
 )
 
-// citeData are the sections about what the data of an event holds.
+// citeData are the sections about the contents of an event's data.
 var citeData = rule.Cite("3.3", a2a.V0_1, a2a.V0_2).And("3.3.1", a2a.V0_3).And("9.4.2", a2a.V1_0).And("11.7", a2a.V1_0)
 
 var sseutf8 = &analysis.Rule{
@@ -176,7 +176,7 @@ default delay.`,
 	},
 }
 
-// ignoredField returns the value of the first field of that name that a client ignores, and whether there is one.
+// ignoredField returns the value of the first field with that name that a client ignores, and whether there is one.
 func ignoredField(p *analysis.Pass, name string) (value string, found bool) {
 	for _, line := range p.Event.Fields.Ignored {
 		if string(line.Name) == name {

@@ -10,7 +10,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Streams is the family of rules about what an event stream carries.
+// Streams is the family of rules about the contents of event streams.
 var Streams = rule.Family{
 	Name:     "stream",
 	Category: analysis.Streaming,

@@ -201,7 +201,7 @@ func completedLater(c *task.Cancel, ended *analysis.TaskObservation) bool {
 
 const cancelTakes = 2 * time.Second // that an answer to a cancellation may be older than its arrival
 
-// cancelAftermath says what was seen of a task around a cancellation that did not cancel it.
+// cancelAftermath describes the observations of a task around a cancellation that did not cancel it.
 func cancelAftermath(c *task.Cancel) string {
 	var b strings.Builder
 	if before := c.Before; before != nil && before.State == c.Answer.State {

@@ -111,7 +111,7 @@ func checkFirstContext(p *analysis.Pass) {
 	}
 }
 
-// answeredSend returns what a successful answer to a message, or the first event of one, holds.
+// answeredSend returns the object in a successful answer to a message, or in its first event.
 func answeredSend(p *analysis.Pass) (*a2a.Payload, bool) {
 	if !p.Exchange.Call.Operation.Sends() || p.Answer == nil || p.Answer.Err != nil ||
 		p.Kind == analysis.EventSeen && !rule.OpensStream(p) {
@@ -158,7 +158,7 @@ for it splits the conversation.`,
 	},
 }
 
-// answerContext returns which task is at hand, or the message of which task, and in which context it is.
+// answerContext returns the current task, or the task of the current message, and its context.
 func answerContext(p *analysis.Pass) (taskID, contextID string, at analysis.Place) {
 	switch {
 	case p.Task != nil:

@@ -1,3 +1,3 @@
-// Package task holds the rules about what happens to tasks and contexts: their ids, states, ends, histories and lists,
-// and the requests about them.
+// Package task holds the rules about tasks and contexts: their ids, states, ends, histories and lists, and the requests
+// about them.
 package task

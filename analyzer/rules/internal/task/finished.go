@@ -248,8 +248,8 @@ fully delivered before the request began.`,
 	},
 }
 
-// refused reports whether the current observation is an error that says which it is, without a cause that goes before
-// the state of the task. Errors of the names in accept count too.
+// refused reports whether the current observation is an error that identifies itself, without a cause that takes
+// precedence over the state of the task. Errors with the names in accept count too.
 func refused(p *analysis.Pass, accept ...a2a.ErrorName) bool {
 	if p.Answer == nil || p.Answer.Err == nil || p.Kind == analysis.EventSeen && !rule.OpensStream(p) {
 		return false
@@ -268,13 +268,13 @@ func refused(p *analysis.Pass, accept ...a2a.ErrorName) bool {
 		a2a.PushNotSupported,
 		a2a.MethodNotFound, a2a.ParseError:
 		return slices.Contains(accept, name)
-	case a2a.OtherError: // such as one about credentials, for which there is no code
+	case a2a.OtherError: // such as one about credentials, for which no code exists
 		return rule.SpeaksOfState(p.Answer.Err.Message)
 	}
 	return true
 }
 
-// badRequest reports whether an error that blames the request may be right to do so: the request leaves out what every
+// badRequest reports whether an error that blames the request may be right: the request lacks something that every
 // message needs, or names another context than the task's.
 func badRequest(p *analysis.Pass) bool {
 	switch p.Answer.Err.Name {
@@ -311,8 +311,8 @@ func reportWrongRefusal(p *analysis.Pass, ended *analysis.TaskObservation) {
 		"expected UnsupportedOperationError (-32004)")
 }
 
-// reportFalseNotFound reports a subscription that was told that the task is not found, when a later answer to the same
-// client knows it.
+// reportFalseNotFound reports a subscription that was answered with task not found, when a later answer to the same
+// client knows the task.
 func reportFalseNotFound(p *analysis.Pass) {
 	refused := answer.Of(p).RefusedSubscription(p.Exchange, p.Task.TaskID)
 	if refused == nil || p.Task.Late || !refused.Before(p.Exchange) {

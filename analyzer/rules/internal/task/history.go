@@ -97,7 +97,7 @@ func historyLimit(p *analysis.Pass) (int64, bool) {
 	switch call.Operation {
 	case a2a.SendMessage, a2a.SendStreamingMessage, a2a.GetTask:
 	case a2a.ListTasks:
-		if !p.Dialects.Has(a2a.V1_0) { // no text says what a list is before
+		if !p.Dialects.Has(a2a.V1_0) { // before that, no text defines a list
 			return 0, false
 		}
 	default:

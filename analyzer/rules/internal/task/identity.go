@@ -176,8 +176,8 @@ task or with a reference to it (the agent may continue with that task), and mess
 	},
 }
 
-// mayContinue reports whether an agent may answer a message that names no task with a task that it has already: the
-// message goes into the task's context, or refers to the task.
+// mayContinue reports whether an agent may answer a message that names no task with an existing task: the message goes
+// into the task's context, or refers to the task.
 func mayContinue(known *task.Task, contextID string, references []string) bool {
 	if slices.Contains(references, known.ID) {
 		return true

@@ -66,7 +66,7 @@ func pageOf(p *analysis.Pass) (a2a.Value, bool) {
 	return page, page.Kind() == a2a.Object
 }
 
-// valueOrHolder returns a value, or what it should be in if it is missing.
+// valueOrHolder returns a value, or the object that lacks it.
 func valueOrHolder(v, holder a2a.Value) a2a.Value {
 	if v.Exists() {
 		return v
@@ -212,8 +212,8 @@ func requestedSize(p *analysis.Pass) (n int64, stated bool) {
 	return 0, inQuery || rule.Given(rule.Member(p.Exchange.Call.Params, "pageSize", "page_size"))
 }
 
-// sizeIn returns a number of a page, and whether it says one. What it is about is the member, or the page where that is
-// missing: over gRPC a number that is not there is 0.
+// sizeIn returns a number of a page, and whether it exists. The finding is about the member, or about the page if the
+// member is missing: over gRPC a missing number is 0.
 func sizeIn(p *analysis.Pass, page a2a.Value, name string) (about a2a.Value, n int64, known bool) {
 	v := page.Get(name)
 	if !v.Exists() && p.Exchange.Call.Binding == a2a.GRPC {

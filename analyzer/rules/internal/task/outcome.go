@@ -12,7 +12,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Outcomes is the family of rules about waiting for the end of a task, and about what the task has made by then.
+// Outcomes is the family of rules about waiting for the end of a task, and about the results of the task by then.
 var Outcomes = rule.Family{
 	Name:     "outcome",
 	Category: analysis.Lifecycle,

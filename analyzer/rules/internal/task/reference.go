@@ -11,7 +11,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// References is the family of rules about requests that refer to what went before.
+// References is the family of rules about requests that refer to earlier traffic.
 var References = rule.Family{
 	Name:     "reference",
 	Category: analysis.Lifecycle,

@@ -81,7 +81,7 @@ finding is a warning: the schema does not mark the member as required, since HTT
 	},
 }
 
-// otherMember is what the member with the task's id is named in other operations and versions.
+// otherMember is the name that the member with the task's id has in other operations and versions.
 var otherMember = map[string]string{"id": "taskId", "taskId": "id"}
 
 func asksForTask(o a2a.Operation) bool {
@@ -200,7 +200,7 @@ func historyLength(call *a2a.Call) a2a.Value {
 	return rule.Member(holder, "historyLength", "history_length")
 }
 
-// checkHistoryLength reports a limit of the history below zero, or beyond what the schemas since 0.2 have room for.
+// checkHistoryLength reports a history limit below zero, or above the maximum of the schemas since 0.2.
 func checkHistoryLength(p *analysis.Pass, n int64, at analysis.Place) {
 	worst := analysis.Note
 	if p.Dialects.Has(a2a.V1_0) {

@@ -48,7 +48,7 @@ func answeredWithout(uri string, card *card.Card) string {
 }
 
 // missingExtension returns the first extension that every card seen before the call requires and that the request does
-// not name, and the newest of those cards. The rule applies if there is any that is required.
+// not name, and the newest of those cards. The rule applies if any extension is required.
 func missingExtension(p *analysis.Pass) (string, *card.Card) {
 	x := p.Exchange
 	cards := card.Of(p).Before(x)
@@ -240,7 +240,7 @@ extensions that only describe data are never active. Only the first answer at an
 	},
 }
 
-// extensionsField returns what the field is named in the current version.
+// extensionsField returns the name of the field in the current version.
 func extensionsField(p *analysis.Pass) string {
 	if p.Dialects == a2a.Of(a2a.V1_0) {
 		return extensionsName

@@ -133,8 +133,8 @@ func pathDialects(known a2a.Dialects) string {
 	return "1.0"
 }
 
-// mismatchScope says in what a mismatch is reported once at a URL: over HTTP+JSON, where a path alone is a guess,
-// whatever the request is taken for.
+// mismatchScope returns the scope in which a mismatch is reported once at a URL: over HTTP+JSON, where a path alone is
+// a guess, regardless of the assumed version.
 func mismatchScope(x *analysis.Exchange, known a2a.Dialects) analysis.Option {
 	if x.Call.Binding == a2a.HTTPJSON {
 		return analysis.Within(known)
@@ -142,7 +142,7 @@ func mismatchScope(x *analysis.Exchange, known a2a.Dialects) analysis.Option {
 	return analysis.Within(x.Call.Dialects)
 }
 
-// offerText says in which dialects calls are taken at a URL, and how that is known.
+// offerText names the dialects that a URL accepts, and the evidence.
 func offerText(p *analysis.Pass, x *analysis.Exchange, known a2a.Dialects) string {
 	switch {
 	case !x.Endpoint.Declared.Empty():

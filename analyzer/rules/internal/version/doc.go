@@ -1,3 +1,3 @@
-// Package version holds the rules about what client and agent have to agree on: the version of the protocol, and its
+// Package version holds the rules about agreements between client and agent: the version of the protocol, and its
 // extensions.
 package version

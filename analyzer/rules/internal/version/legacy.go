@@ -11,8 +11,8 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Legacy is the family of rules about what agents have in common that were written before 0.1 was. No text lays it down
-// in so many words: 0.1 names the members and methods, and the clients of that time need them so.
+// Legacy is the family of rules about the common behavior of agents from before 0.1. No text defines it explicitly: 0.1
+// names the members and methods, and the clients of that time need them.
 var Legacy = rule.Family{
 	Name:     "legacy",
 	Side:     a2a.Agent,
@@ -233,7 +233,7 @@ of 0.1 gives that code another meaning.`,
 	},
 }
 
-// speaksOfTLS reports whether an error's text says that something has to be encrypted.
+// speaksOfTLS reports whether an error's text demands encryption.
 func speaksOfTLS(message string) bool {
 	text := strings.ToLower(message)
 	return strings.Contains(text, "https") || strings.Contains(text, "tls") || strings.Contains(text, "secure")

@@ -52,7 +52,7 @@ endpoint is reported.`,
 	},
 }
 
-// surelySpoken reports whether there is no doubt in which dialect a request is written.
+// surelySpoken reports whether the dialect of a request is certain.
 func surelySpoken(x *analysis.Exchange) bool {
 	return x.Call.Evidence == a2a.Decisive || x.Endpoint != nil && x.Endpoint.Declared == a2a.Of(a2a.V1_0)
 }

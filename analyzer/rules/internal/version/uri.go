@@ -9,7 +9,7 @@ import (
 	"a2atap/analyzer/track/card"
 )
 
-// versionPart is a part of a URI that is a version, or ends in one: name, version, and what kind of file it is.
+// versionPart is a part of a URI that is a version, or ends in one: name, version, and file type.
 var versionPart = regexp.MustCompile(`(?i)^(?:(.*?)[-_])??(v?[0-9][0-9.]*(?:[-.]?(?:alpha|beta|rc|pre)[-.]?[0-9]*)?|` +
 	`[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?)(\.(?:json|ya?ml|md|html))?$`)
 
@@ -66,7 +66,7 @@ const (
 	extensionsName0x = "X-A2A-Extensions"
 )
 
-// olderThanActivation reports whether a card says that the agent is older than 0.2.4, in which extensions got their
+// olderThanActivation reports whether a card shows that the agent is older than 0.2.4, in which extensions got their
 // header.
 func olderThanActivation(p *analysis.Pass) bool {
 	return slices.ContainsFunc(card.Of(p).Versions(p.Exchange), func(v string) bool {

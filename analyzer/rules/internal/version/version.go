@@ -122,7 +122,7 @@ the header, only such lists are reported, as a note.`,
 	},
 }
 
-// countNumbers returns of how many numbers with dots between a version consists; 0 if there is anything else in it.
+// countNumbers returns how many numbers, separated by dots, a version has; 0 if it contains anything else.
 func countNumbers(version string) int {
 	n := 0
 	for part := range strings.SplitSeq(version, ".") {
@@ -228,7 +228,7 @@ reported.`,
 	},
 }
 
-// offersVersion reports whether cards declare a version for the URL of a request, and whether that can be said.
+// offersVersion reports whether cards declare a version for the URL of a request, and whether that is known.
 func offersVersion(p *analysis.Pass, version string) (offered, known bool) {
 	entries := card.Of(p).Interfaces(p.Exchange)
 	for i := range entries {

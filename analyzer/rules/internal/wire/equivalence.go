@@ -65,7 +65,7 @@ func sameState(p *analysis.Pass, before *answer.Refusal) bool {
 		before.Unseen && task.Of(p).Named(p.Exchange) == nil
 }
 
-// givenCause reports whether an error is about what each request brings itself, or about what the card offers.
+// givenCause reports whether an error is about parts of each individual request, or about what the card offers.
 func givenCause(name a2a.ErrorName) bool {
 	switch name {
 	case a2a.VersionNotSupported, a2a.ExtensionSupportRequired, a2a.ContentTypeNotSupported, a2a.PushNotSupported:

@@ -142,8 +142,8 @@ func pathOf(url string) string {
 	return url
 }
 
-// underCard returns the path of a card where a client has put it behind that of a card, as those do that are given the
-// card's URL and take it for the agent's.
+// underCard returns the path of a card if a client has appended it to the path of a card, as clients do that take the
+// card's URL for the agent's.
 func underCard(path string) (card string, ok bool) {
 	for _, known := range a2a.WellKnownPaths {
 		if base, asked := strings.CutSuffix(path, known); asked {

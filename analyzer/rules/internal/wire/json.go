@@ -69,7 +69,7 @@ func mayBeJSON(p *analysis.Pass) bool {
 	return marked && a2a.Parse(rest).Err == nil
 }
 
-// saysJSON reports whether the current text has to be JSON: by its label, or by standing where only JSON may.
+// saysJSON reports whether the current text must be JSON: by its label, or because only JSON is allowed in its place.
 func saysJSON(p *analysis.Pass) bool {
 	switch p.Kind {
 	case analysis.EventSeen:
@@ -81,8 +81,8 @@ func saysJSON(p *analysis.Pass) bool {
 	return rule.IsJSON(p.Exchange.Response.Fields.MediaType()) && !fromGateway(p)
 }
 
-// fromGateway reports whether an answer is likely to be a gateway's own, whatever its label says: the agent was not
-// reached, or the body is an HTML error page.
+// fromGateway reports whether an answer is probably a gateway's, whatever its label: the agent was not reached, or the
+// body is an HTML error page.
 func fromGateway(p *analysis.Pass) bool {
 	switch status := p.Exchange.Response.Status; {
 	case status == 502, status == 503, status == 504:

@@ -110,7 +110,7 @@ func reportUntrusted(p *analysis.Pass) {
 		analysis.For(analysis.Untrusted))
 }
 
-// isNotification reports whether what ended is a notification, of which the agent is the client.
+// isNotification reports whether the exchange that ended is a notification, whose client is the agent.
 func isNotification(p *analysis.Pass) bool { return p.Exchange.Call.Operation == a2a.Webhook }
 
 // passed records that a call succeeded, if the exchange is a call: a plain web server need not speak A2A.
@@ -120,7 +120,7 @@ func passed(p *analysis.Pass) {
 	}
 }
 
-// why says what broke an exchange, as the record has it.
+// why returns the recorded reason why an exchange broke.
 func why(p *analysis.Pass) string {
 	f := p.End.Fault
 	return reason(cmp.Or(f.Detail, f.Kind))
@@ -235,7 +235,7 @@ another label. If several answers to one client differ only in numbers, only the
 	},
 }
 
-// reportAnswer reports an answer by its status and what it holds. Those that are the same but for numbers have one cause.
+// reportAnswer reports an answer by its status and content. Answers that differ only in numbers have one cause.
 func reportAnswer(p *analysis.Pass, seen, expected string, options ...analysis.Option) {
 	status, content := p.Exchange.Response.Status, contentText(p)
 	cause := analysis.Cause(fmt.Sprint(status, " ", analysis.WithoutNumbers(content)))
@@ -263,7 +263,7 @@ func refusedByHTTP(x *analysis.Exchange) bool {
 	return false
 }
 
-// contentText says what an answer holds.
+// contentText describes the content of an answer.
 func contentText(p *analysis.Pass) string {
 	body := bytes.TrimSpace(p.Body)
 	if len(body) == 0 {

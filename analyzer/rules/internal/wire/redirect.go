@@ -82,7 +82,7 @@ body.`,
 	},
 }
 
-// redirectedText names what was redirected, and how often.
+// redirectedText names the redirected call, and how often it was redirected.
 func redirectedText(p *analysis.Pass, count int) string {
 	if count == 1 {
 		return asked(p)

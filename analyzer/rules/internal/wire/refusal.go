@@ -145,7 +145,7 @@ func mayHideNotFound(p *analysis.Pass) bool {
 	return false
 }
 
-// namesTask reports whether a call asks for something to be done with a task that has to be there.
+// namesTask reports whether a call requires an existing task.
 func namesTask(p *analysis.Pass) bool {
 	x := p.Exchange
 	switch op := x.Call.Operation; {
@@ -159,7 +159,7 @@ func namesTask(p *analysis.Pass) bool {
 	}
 }
 
-// saysTaskNotFound reports whether an error's text says that the task is not there, and nothing else.
+// saysTaskNotFound reports whether an error's text says that the task does not exist, and nothing else.
 func saysTaskNotFound(message, id string) bool {
 	text := strings.ToLower(message)
 	if id != "" {
@@ -184,7 +184,7 @@ func saysTaskNotFound(message, id string) bool {
 	return false
 }
 
-// isInternalError reports whether an error says that the agent itself failed.
+// isInternalError reports whether an error means that the agent itself failed.
 func isInternalError(p *analysis.Pass) bool {
 	switch p.Exchange.Response.Status {
 	case 401, 403, 407, 408, 413, 429, 502, 503, 504: // the answer has a cause of its own
@@ -228,7 +228,7 @@ func knownCause(p *analysis.Pass) (cause, expected string) {
 	return "", ""
 }
 
-// speaksOfCredentials reports whether an error's text says that the client has to show who it is.
+// speaksOfCredentials reports whether an error's text asks the client to identify itself.
 func speaksOfCredentials(message string) bool {
 	message = strings.ToLower(message)
 	for _, words := range [...]string{
@@ -327,16 +327,16 @@ func validPushConfig(call *a2a.Call) bool {
 	return true
 }
 
-// What an error's text can blame.
+// The possible subjects of an error's text.
 type blamed uint8
 
 const (
 	onNothing blamed = iota // it gives no reason
-	onPolicy                // what an agent may refuse though its shape is right
+	onPolicy                // what an agent may refuse although its form is valid
 	onShape
 )
 
-// blamedOn returns what an error gives as its reason.
+// blamedOn returns the reason that an error gives.
 func blamedOn(failure *a2a.Error) blamed {
 	text := strings.ToLower(failure.Message)
 	generic := strings.NewReplacer("invalid", "", "method", "", "parameters", "", "params", "", "request", "", "payload",

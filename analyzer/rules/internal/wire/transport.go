@@ -8,7 +8,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Transport is the family of rules about what carries HTTP.
+// Transport is the family of rules about the layers below HTTP.
 var Transport = rule.Family{
 	Name:     "transport",
 	Category: analysis.Interop,

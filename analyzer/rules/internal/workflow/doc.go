@@ -1,3 +1,4 @@
-// Package workflow holds the rules about requests on which several agents work: what an agent that asks others makes of
-// their answers. All of them are notes, and say what was seen: the protocol leaves it to agents how they divide work.
+// Package workflow holds the rules about requests on which several agents work: how an agent handles the answers of the
+// agents that it calls. All of them are notes, and report only observations: the protocol lets agents divide work as
+// they like.
 package workflow

@@ -33,7 +33,7 @@ var authFaults = []AgentFault{
 			f := model.Fail(model.CodeInvalidRequest, "This task belongs to somebody else")
 			f.HTTP = http.StatusForbidden
 			return f
-		}), "auth-credentials-sent"), // of a client that sends none, and is refused for every other request
+		}), "auth-credentials-sent"), // of a client that sends no credentials, and is refused for every other request
 	of(only10, "auth-required-has-message", "A task that waits for an authorization does not say which one.", speechless),
 	of(only03, "auth-required-has-message-0x", "A task that waits for an authorization does not say which one.",
 		speechless),

@@ -61,7 +61,7 @@ var capabilityFaults = []AgentFault{
 // noExtendedCard makes hooks that refuse the extended card as not supported.
 var noExtendedCard = admitNone(knownClient, model.CodeUnsupported, "This agent has no extended card")
 
-// knownClient fits requests for the extended card that authenticate: the others are refused for that.
+// knownClient fits requests for the extended card that authenticate: others are refused for that reason.
 func knownClient(c *wire.Call) bool {
 	return c.Op == model.GetExtendedCard && c.Request.Authorization != ""
 }
@@ -91,12 +91,12 @@ func extensions(uri string, required bool) []any {
 	return []any{jsonvalue.Object{{"uri", uri}, {"required", required}}}
 }
 
-// offer makes the card say something of a capability.
+// offer makes the card declare a capability.
 func offer(name string, value any) func(*wire.Answer) {
 	return editCard(capability(name, value))
 }
 
-// capability makes a card say something of a capability.
+// capability sets a capability in a card.
 func capability(name string, value any) editor {
 	return func(o jsonvalue.Object) jsonvalue.Object { return withCapability(o, name, value) }
 }

@@ -12,7 +12,7 @@ import (
 	"a2atap/replay/refagent/internal/wire"
 )
 
-// Faults of gRPC: of statuses, their details, and messages as they are written.
+// Faults of gRPC: of statuses, their details, and the encoding of messages.
 var grpcFaults = []AgentFault{
 	onGRPC(everyTask, "grpc-field", "Tasks that are read over gRPC have an unknown field, number 1007.",
 		onAnswer(isGRPCTask, writes(0xfa, 0x3e, 0x03, 'o', 'w', 'n'))),
@@ -81,8 +81,8 @@ func (f *AgentFault) OverGRPC() bool {
 		!slices.ContainsFunc(notOverGRPCPrefix, func(p string) bool { return strings.HasPrefix(f.Slug, p) })
 }
 
-// over returns the hooks of a fault for an agent that serves these bindings: without effect over gRPC if it has no form
-// there. It fails if no binding shows it.
+// over returns the hooks of a fault for an agent that serves these bindings; they have no effect over gRPC if the fault
+// has no form there. It fails if no binding shows the fault.
 func (f *AgentFault) over(bindings []wire.Binding) (wire.Hooks, error) {
 	serves := slices.Contains(bindings, wire.GRPC)
 	switch {

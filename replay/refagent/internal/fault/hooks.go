@@ -10,8 +10,8 @@ import (
 
 // An AgentFault is a named way to break one rule of the protocol, and as far as possible only that one.
 type AgentFault struct {
-	Slug string   // id of the rule that it breaks; of "legacy" that, or the name of the scenario of probe that finds it
-	Doc  string   // what goes over the wire, one sentence
+	Slug string   // id of the rule that it breaks; for "legacy" that id, or the name of the scenario of probe that finds it
+	Doc  string   // the effect on the wire, in one sentence
 	Also []string // rules that cannot be kept when this one is broken
 
 	OnlyGRPC bool // it shows over gRPC, and over no other binding
@@ -64,7 +64,7 @@ func onRefuse(edit func(*wire.Call, *model.Failure) *model.Failure) func() wire.
 	return always(wire.Hooks{Refuse: edit})
 }
 
-// onAnswer makes hooks that edit each complete answer which fits.
+// onAnswer makes hooks that edit each matching complete answer.
 func onAnswer(fits func(c *wire.Call) bool, edit func(c *wire.Call, out *wire.Answer)) func() wire.Hooks {
 	return onEachAnswer(func(c *wire.Call, out *wire.Answer) {
 		if !out.Stream && fits(c) {
@@ -92,7 +92,7 @@ func onFrame(edit func(c *wire.Call, f *wire.Frame)) func() wire.Hooks {
 	})
 }
 
-// onStatus makes hooks that edit the status updates of streams which fit.
+// onStatus makes hooks that edit the matching status updates of streams.
 func onStatus(fits func(*wire.Call, *wire.Frame) bool, edit func(*model.StatusUpdate)) func() wire.Hooks {
 	return onFrame(func(c *wire.Call, f *wire.Frame) {
 		if f.Event.Status != nil && fits(c, f) {
@@ -113,7 +113,7 @@ func inState(s model.State) func(*wire.Call, *wire.Frame) bool {
 	return func(_ *wire.Call, f *wire.Frame) bool { return f.Event.Status.Status.State == s }
 }
 
-// admitNone makes hooks that refuse every call which fits.
+// admitNone makes hooks that refuse every matching call.
 func admitNone(fits func(c *wire.Call) bool, code int, message string) func() wire.Hooks {
 	return admitNoneAs(fits, model.Failure{Code: code, Message: message})
 }
@@ -127,7 +127,7 @@ func admitNoneAs(fits func(c *wire.Call) bool, refusal model.Failure) func() wir
 	})
 }
 
-// refuseAs makes hooks that refuse calls which fit with another code in the place of one.
+// refuseAs makes hooks that refuse matching calls with a different code.
 func refuseAs(fits func(c *wire.Call) bool, was, code int) func() wire.Hooks {
 	return onRefuse(func(c *wire.Call, f *model.Failure) *model.Failure {
 		if fits(c) && f.Code == was {

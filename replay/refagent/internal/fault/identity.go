@@ -80,7 +80,7 @@ var identityFaults = []AgentFault{
 		})),
 }
 
-// onTask makes hooks that edit the task which an operation gives.
+// onTask makes hooks that edit the task that an operation returns.
 func onTask(op model.Operation, edit func(c *wire.Call, t *model.Task)) func() wire.Hooks {
 	return onReply(func(c *wire.Call, r *model.Reply) {
 		if c.Op == op && r.Task != nil {
@@ -97,7 +97,7 @@ func onUpdate(op model.Operation, edit func(u *model.StatusUpdate)) func() wire.
 	})
 }
 
-// renameTask gives a task another id. Its history, whose messages bear the old one, is left out.
+// renameTask gives a task another id. It drops the history, whose messages have the old id.
 func renameTask(t *model.Task, id string) {
 	t.ID, t.History = id, nil
 	if m := t.Status.Message; m != nil {

@@ -9,8 +9,9 @@ import (
 	"a2atap/replay/refagent/internal/wire"
 )
 
-// Faults of the dialect before 0.1, which no text lays down: each fault is called as the scenario of probe that finds it,
-// or begins with the scenario's name. Those that the agents of later versions can have, too, bear the name of a rule.
+// Faults of the dialect before 0.1, which no specification defines. Each fault is named after the scenario of probe
+// that finds it, or begins with the scenario's name. Faults shared with agents of later versions are named after a
+// rule.
 var legacyFaults = []AgentFault{
 	of(onlyLegacy, "card-description", "The card does not describe the agent.",
 		onCard(editCard(without("description")))),

@@ -42,7 +42,7 @@ var legacyCardFaults = []AgentFault{
 		admitNone(calls(model.StreamMessage), model.CodeMethodNotFound, "Method not found")),
 }
 
-// authenticate makes a card from before 0.1 ask for credentials of a scheme, and say no more about it.
+// authenticate makes a card from before 0.1 require credentials of a scheme, without further details.
 func authenticate(scheme string) editor {
 	return with("authentication", jsonvalue.Object{{"schemes", jsonvalue.Texts(scheme)}})
 }

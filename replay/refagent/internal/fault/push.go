@@ -61,7 +61,7 @@ var pushFaults = []AgentFault{
 // denyPushEverywhere makes both cards deny push notifications.
 var denyPushEverywhere = onCards(capability("pushNotifications", false))
 
-// onConfig makes hooks that edit the config with which an operation is answered.
+// onConfig makes hooks that edit the config that an operation returns.
 func onConfig(op model.Operation, edit func(c *model.PushConfig)) func() wire.Hooks {
 	return onReply(func(c *wire.Call, r *model.Reply) {
 		if c.Op == op && r.Config != nil {
@@ -88,7 +88,7 @@ func onEachResult(op model.Operation, edit func(c *wire.Call, v any) any) func()
 	})
 }
 
-// keepDeleted makes hooks that remember all configs, and show those that are gone to an operation.
+// keepDeleted makes hooks that remember all configs, and include deleted ones in the results of an operation.
 func keepDeleted(op model.Operation) func() wire.Hooks {
 	return func() wire.Hooks {
 		var mu sync.Mutex

@@ -9,8 +9,7 @@ import (
 	"a2atap/replay/refagent/internal/wire"
 )
 
-// onShape makes hooks that edit the fitting objects in answers and events: of the operations, or of all if none is
-// given.
+// onShape makes hooks that edit the matching objects in answers and events: of the given operations, or of all.
 func onShape(fits func(o jsonvalue.Object) bool, edit editor,
 	ops ...model.Operation,
 ) func() wire.Hooks {
@@ -87,7 +86,7 @@ func isWrapper(o jsonvalue.Object) bool {
 		o.Has("artifactUpdate")
 }
 
-// inline, referTo and mediaType edit a file: in 1.0 it is a part, before it is an object in one.
+// inline, referTo and mediaType edit a file: in 1.0 a part, in earlier versions an object in a part.
 
 func inline(text string) editor {
 	return func(o jsonvalue.Object) jsonvalue.Object {

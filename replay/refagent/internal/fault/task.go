@@ -39,7 +39,7 @@ func oldestTask(e *engine.Engine) (engine.Turn, bool) {
 	return t, true
 }
 
-// moveContext changes the context of a task that is read; within one answer its messages move along.
+// moveContext changes the context of a returned task; the messages in the same answer move along.
 func moveContext(c *wire.Call, r *model.Reply) {
 	if c.Op != model.GetTask {
 		return

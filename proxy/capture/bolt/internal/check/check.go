@@ -15,7 +15,7 @@ import (
 	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
-// Check goes through the segments of a capture.
+// Check checks the segments of a capture.
 func (c *Checker) Check(set segments.Set) {
 	st, stErr := set.State()
 	c.last = st.Arrival
@@ -57,7 +57,7 @@ func (c *Checker) Check(set segments.Set) {
 // MadeAnew is the message for damage to values that can be computed again.
 const MadeAnew = "the stored check result is damaged; it will be computed again, and no traffic is missing"
 
-// reading checks what a segment stores alongside its steps.
+// reading checks the results that a segment stores alongside its steps.
 func (c *Checker) reading(s *segments.Segment) {
 	if c.shallow {
 		return

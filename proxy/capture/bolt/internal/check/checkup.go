@@ -68,7 +68,7 @@ type Checker struct {
 
 	state  layout.Totals // as they follow from the steps
 	unsure bool          // how many steps the last block has is not known
-	last   uint64        // arrival number, as the state says
+	last   uint64        // arrival number, according to the state
 	found  int           // problems, listed or not
 }
 

@@ -83,7 +83,7 @@ func (c *segmentCheck) hasPart(p layout.Part) bool {
 	return c.listed[p] || c.parts.Get(layout.PartKey(p)) != nil
 }
 
-// countParts returns how many parts there are, in lists and as entries.
+// countParts returns the number of parts, in lists and as entries.
 func (c *segmentCheck) countParts() int {
 	n := len(c.listed)
 	cursor := c.parts.Cursor()

@@ -17,7 +17,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Sizes of what Sound reads.
+// Sizes of the pieces that Sound reads.
 const (
 	SoundPiece   = 8 << 20  // for which it locks the files
 	soundRead    = 1 << 20  // at once, or a longer block

@@ -194,7 +194,7 @@ func (d *Decoder) Octet() byte {
 	return v
 }
 
-// Flag takes what Encoder.Flag wrote.
+// Flag decodes the output of Encoder.Flag.
 func (d *Decoder) Flag() bool {
 	v := d.Octet()
 	if v > 1 {
@@ -203,7 +203,7 @@ func (d *Decoder) Flag() bool {
 	return v == 1
 }
 
-// Number takes what Encoder.Number wrote.
+// Number decodes the output of Encoder.Number.
 func (d *Decoder) Number() uint64 {
 	v, n := binary.Uvarint(d.B)
 	if n <= 0 {
@@ -214,7 +214,7 @@ func (d *Decoder) Number() uint64 {
 	return v
 }
 
-// Signed takes what Encoder.Signed wrote.
+// Signed decodes the output of Encoder.Signed.
 func (d *Decoder) Signed() int64 {
 	v, n := binary.Varint(d.B)
 	if n <= 0 {
@@ -225,7 +225,7 @@ func (d *Decoder) Signed() int64 {
 	return v
 }
 
-// Instant takes what Encoder.Instant wrote.
+// Instant decodes the output of Encoder.Instant.
 func (d *Decoder) Instant() time.Time {
 	sec, nsec := d.Signed(), d.Number()
 	if nsec >= uint64(time.Second) {
@@ -255,7 +255,7 @@ func (d *Decoder) Take(n uint64) []byte {
 	return p
 }
 
-// Bytes takes what Encoder.Bytes wrote.
+// Bytes decodes the output of Encoder.Bytes.
 func (d *Decoder) Bytes() []byte {
 	n := d.Number()
 	if n == 0 {
@@ -268,7 +268,7 @@ func (d *Decoder) Bytes() []byte {
 	return p
 }
 
-// Text takes what Encoder.Text wrote.
+// Text decodes the output of Encoder.Text.
 func (d *Decoder) Text() string { return string(d.Take(d.Number())) }
 
 // name is text that occurs in step after step.

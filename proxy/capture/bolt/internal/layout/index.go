@@ -70,7 +70,7 @@ func (e *Entry) seq() uint64 {
 	return binary.BigEndian.Uint64(n[:])
 }
 
-// compareEntries is bytes.Compare, of which sorting calls very many.
+// compareEntries is bytes.Compare, which sorting calls very often.
 func compareEntries(a, b Entry) int {
 	if c := cmp.Compare(binary.BigEndian.Uint64(a[:]), binary.BigEndian.Uint64(b[:])); c != 0 {
 		return c
@@ -127,7 +127,7 @@ func (r Run) find(found []uint64, h KeyHash, seq uint64, limit int) []uint64 {
 	return found
 }
 
-// Check reports what is wrong with a run that was read.
+// Check reports what is wrong with a run.
 func (r Run) Check(last uint64) error {
 	if len(r) <= runHeader || (len(r)-runHeader)%entrySize != 0 {
 		return fmt.Errorf("a run of the index has %d bytes: %w", len(r), ErrDamaged)
@@ -188,7 +188,7 @@ func FindIn(tx *bbolt.Tx, found []uint64, h KeyHash, seq uint64, limit int, rest
 	return found, nil
 }
 
-// YoungRuns is what a segment has in young runs.
+// YoungRuns are a segment's young runs.
 type YoungRuns struct {
 	keys    [][]byte
 	sums    []uint64 // of the runs

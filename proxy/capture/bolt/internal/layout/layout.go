@@ -25,7 +25,7 @@ var (
 	BucketParts     = []byte("parts")     // sequence number, first arrival of a block → nothing; and young lists of those
 	BucketOpen      = []byte("open")      // sequence number of an exchange that has not ended → nothing
 	BucketIndex     = []byte("index")     // level, arrival number → run of entries
-	BucketReading   = []byte("reading")   // key → what was worked out from the capture; from format 3 on
+	BucketReading   = []byte("reading")   // key → a value derived from the capture; from format 3 on
 
 	Buckets = [][]byte{
 		BucketMeta, BucketBlocks, BucketExchanges, BucketParts, BucketOpen, BucketIndex, BucketReading,
