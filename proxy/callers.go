@@ -70,7 +70,7 @@ type finding struct {
 type caller struct {
 	agent    int
 	relation process.Relation
-	seen     bool     // its process was found, or it is none of the agents whose processes were found
+	seen     bool     // its process was found, or belongs to no agent whose process was found
 	owners   []int    // the processes that hold the connection
 	ports    []uint16 // on which its process listens
 }

@@ -363,7 +363,7 @@ func (r *Reading) RowsBefore(ctx context.Context, before uint64) iter.Seq2[*Row,
 // maxEmpty is how many chunks without rows are checked one by one. Numbers in files of other programs may be far apart.
 const maxEmpty = 8
 
-// chunkBefore returns one more than the number of the previous chunk, or 0 if there is none.
+// chunkBefore returns one more than the number of the previous chunk, or 0 before the first chunk.
 func (r *Reading) chunkBefore(ctx context.Context, number uint64) (uint64, error) {
 	var last uint64
 	for e, err := range r.shelf.KeptRange(ctx, chunkKey('s', 0), chunkKey('s', number)) {

@@ -2,7 +2,7 @@ package a2a
 
 import "bytes"
 
-// maxValues bounds the values of one answer that are read in place of events. If there are more, the last one is read,
+// maxValues bounds the values of one answer that are read instead of events. If there are more, the last one is read,
 // too.
 const maxValues = 1000
 

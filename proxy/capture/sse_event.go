@@ -9,12 +9,12 @@ import (
 // EventFields has the fields of one block of an event stream as a client reads them. Slices may alias the block: do not
 // change them, and use them only while the block exists.
 //
-// Bytes are unchanged. A client decodes them as UTF-8 and sees U+FFFD in place of invalid bytes.
+// Bytes are unchanged. A client decodes them as UTF-8 and sees U+FFFD instead of invalid bytes.
 type EventFields struct {
 	Type      []byte        // value of the last event field; empty means "message"
 	ID        []byte        // value of the last id field that counts
 	HasID     bool          // there was an id field; ID may be empty, which resets the last event id
-	Retry     time.Duration // value of the last valid retry field; NotKnown if there was none
+	Retry     time.Duration // value of the last valid retry field; NotKnown without one
 	Data      []byte        // the values of the data fields, joined with LF
 	HasData   bool          // there was a data field, possibly empty; without one, the block is not dispatched
 	DataLines int           // how many data fields there were

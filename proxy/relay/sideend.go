@@ -136,8 +136,7 @@ func awaitTaking(a *answers) (t Taking) {
 	return t
 }
 
-// poll calls known, with growing pauses, until it returns true or patience has passed. It always calls known once more
-// at the end.
+// poll calls known, with growing pauses, until it returns true or patience has passed. At the end it always calls known again.
 func poll(patience time.Duration, known func() bool) {
 	end := time.Now().Add(patience)
 	for pause := firstPause; !known(); pause = min(2*pause, longestPause) {

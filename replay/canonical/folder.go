@@ -36,7 +36,7 @@ var tempRoots = [...]*regexp.Regexp{
 	regexp.MustCompile(`^[A-Z]:\\Users\\[^\\/:*?"<>|\r\n]{1,100}\\AppData\\Local\\Temp\\`),
 }
 
-// tempRoot returns the length of a system's folder for temporary files with which a text begins; 0 if there is none.
+// tempRoot returns the length of a system's folder for temporary files with which a text begins; 0 for other texts.
 func tempRoot(s string) int {
 	if s[0] == '/' && !strings.HasPrefix(s, "/tmp") && !strings.HasPrefix(s, "/var") && !strings.HasPrefix(s, "/private") {
 		return 0

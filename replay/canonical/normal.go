@@ -91,7 +91,7 @@ func ByForm(name, text string) string {
 	return out.String()
 }
 
-// isEscape reports whether a letter is that of a line break or a tab of JSON in a text.
+// isEscape reports whether a letter is part of an escaped line break or tab of JSON in a text.
 func isEscape(text string, i int) bool {
 	return i > 0 && text[i-1] == '\\' && (text[i] == 'n' || text[i] == 'r' || text[i] == 't')
 }

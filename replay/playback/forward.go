@@ -103,7 +103,7 @@ func (s *service) liveURL() *url.URL {
 // time.
 const outlast = 2 * time.Second
 
-// awaitLive waits until all recorded calls were asked for, if the live agent answers only then.
+// awaitLive waits until all recorded calls were requested, if the live agent answers only then.
 func (s *service) awaitLive() error {
 	if !s.p.opts.Forward.After {
 		return nil
@@ -117,7 +117,7 @@ func (s *service) awaitLive() error {
 		if len(unused) == 0 {
 			return nil
 		}
-		err := fmt.Errorf("nothing is live before exchange %d was asked for", unused[0].Exchange)
+		err := fmt.Errorf("nothing is live before exchange %d was requested", unused[0].Exchange)
 		if s.neighbor != nil && !s.neighbor.asks {
 			return err
 		}

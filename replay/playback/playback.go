@@ -252,7 +252,7 @@ func (e *Error) String() string {
 // A Forward is a live agent that receives unmatched requests.
 type Forward struct {
 	URL       *url.URL          // of the agent: http or https; if nil, requests go where their clients sent them
-	After     bool              // only once all recorded calls were asked for
+	After     bool              // only once all recorded calls were requested
 	Note      string            // on how requests to it are changed; may be empty
 	Transport http.RoundTripper // must leave content codings alone; idle connections are closed by Player.Close
 }

@@ -55,7 +55,7 @@ func (r *run) look() {
 	}
 }
 
-// isLive reports whether an address is that of a service which the program is to reach itself.
+// isLive reports whether an address belongs to a service that the program reaches itself.
 func (r *run) isLive(at netip.AddrPort) bool {
 	return r.live[playback.Upstream("http://"+at.String())] || r.live[playback.Upstream("https://"+at.String())]
 }

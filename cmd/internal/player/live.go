@@ -19,7 +19,7 @@ import (
 	"a2atap/replay/playback"
 )
 
-// goLive lets requests reach real services once everything recorded before --live-from was asked for.
+// goLive lets requests reach real services once everything recorded before --live-from was requested.
 func (r *run) goLive(ctx context.Context, src capture.Source, options *playback.Options) error {
 	o := r.flags
 	if o.liveFrom == 0 {

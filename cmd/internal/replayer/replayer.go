@@ -162,7 +162,7 @@ func (o *Options) play(
 	return nil
 }
 
-// neighbors plays the services of --play, whose calls are not sent; nil if there are none.
+// neighbors plays the services of --play, whose calls are not sent; nil without such services.
 func (o *Options) neighbors(
 	ctx context.Context, e cli.Env, name string, src capture.Source, options *replay.Options,
 ) (*player.Neighbors, error) {

@@ -250,8 +250,8 @@ type messages struct {
 	metaLine          int
 }
 
-// Sniff reports whether the beginning of a file is that of a transcript, with one of its sections, and whether it is a
-// txtar archive at all.
+// Sniff reports whether a file begins like a transcript, with one of its sections, and whether it is a txtar archive
+// at all.
 func Sniff(begin []byte) (isTranscript, isArchive bool) {
 	_, sections := parseArchive(begin)
 	fits := func(s section) bool { return group(map[uint64]*messages{}, s) == nil }

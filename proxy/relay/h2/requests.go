@@ -20,7 +20,7 @@ type requests struct {
 	head []byte // scratch: the head of a request as the Observer gets it
 
 	unreachable *relay.TransportError // why the agent is missing, the answer to each request; usually nil
-	told        bool                  // the client was told that the connection ends for that reason
+	told        bool                  // the client has learned that the connection ends for that reason
 }
 
 // awaitPreface waits for the whole preface, and reports whether it is valid. Other bytes are dropped.
