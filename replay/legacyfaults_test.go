@@ -108,7 +108,7 @@ var unseenBefore01 = []struct {
 	{"A first notification has ten seconds (`hook-attempted-0x`).", []string{"push-delivery"}},
 	{"A task from before the recording may have the webhook, too.", []string{"push-delivery-task"}},
 	{"Responses to POST are not cached, with or without the header.", []string{"legacy-stream-cache"}},
-	{"The event may be still to come: a stream may stay open while its task waits for input.", []string{"legacy-stream-input"}},
+	{"The event may still arrive: a stream may stay open while its task waits for input.", []string{"legacy-stream-input"}},
 	{"Artifacts may be made after the stream has ended.", []string{"legacy-stream-artifacts"}},
 	{"0.1 has no code for a message to a task that has ended. The call counts as failed.", []string{"legacy-send-ended-code"}},
 	{

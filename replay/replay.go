@@ -56,7 +56,7 @@ func Run(ctx context.Context, src capture.Source, to string, o Options) (*report
 	}
 	defer p.agents.CloseIdleConnections()
 	p.play(ctx)
-	if err := p.strangers(ctx); err != nil {
+	if err := strangers(ctx, p.order, &p.opts); err != nil {
 		return nil, errors.Join(err, p.log.End())
 	}
 	r := &report.Report{

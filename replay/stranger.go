@@ -17,10 +17,10 @@ import (
 // ErrNoAgent is wrapped by the error of Run if a server answers, but no answer is one of A2A.
 var ErrNoAgent = errors.New("not an A2A agent")
 
-// noteAnswer notes whether an answer shows that the target is an agent. Calls that were recorded without an object of A2A
-// in their answers show nothing, nor do requests without an answer.
+// noteAnswer notes whether an answer shows that the target is an agent. Calls that were recorded with an error, or without
+// an object of A2A in their answers, show nothing, nor do requests without an answer.
 func (t *target) noteAnswer(rec *compare.Recorded, now *compare.Reply, live *capture.Exchange) {
-	if rec.First().Kind == a2a.NoPayload || live.Response == nil || live.Response.Head == nil {
+	if first := rec.First(); first.Kind == a2a.NoPayload || first.Err != nil || live.Response == nil || live.Response.Head == nil {
 		return
 	}
 	t.mu.Lock()
@@ -49,15 +49,15 @@ func ofAgent(first compare.Item, head *capture.Head) bool {
 }
 
 // strangers returns an error if a target is not an agent: it has answered, never as one, and has no card.
-func (p *player) strangers(ctx context.Context) error {
-	for _, t := range p.order {
+func strangers(ctx context.Context, targets []*target, o *Options) error {
+	for _, t := range targets {
 		t.mu.Lock()
 		suspect, foreign, status := t.foreign > 0 && !t.isAgent, t.foreign, t.status
 		t.mu.Unlock()
 		if !suspect {
 			continue
 		}
-		_, err := client.Discover(ctx, t.url, client.Options{Dialer: p.opts.Dialer, Authorize: t.authorize, Timeout: p.opts.Timeout})
+		_, err := client.Discover(ctx, t.url, client.Options{Dialer: o.Dialer, Authorize: t.authorize, Timeout: o.Timeout})
 		refused, _ := errors.AsType[*client.Error](err)
 		if errors.Is(err, client.ErrNotACard) || refused != nil && !refused.Unauthorized() {
 			return fmt.Errorf("%w: %s has no card, and no answer to %s is one of A2A (HTTP %d); give the URL of an agent",

@@ -83,9 +83,10 @@ type View struct {
 
 	mu      sync.Mutex
 	state   State
-	changed chan struct{}           // closed with the next change
-	leave   context.CancelCauseFunc // stops the View's current work
-	ends    []func() error          // of snapshots
+	changed chan struct{}      // closed with the next change
+	leave   context.CancelFunc // stops the View's current work
+	doubt   error              // why the current results cannot be read, until the next phase begins; usually nil
+	ends    []func() error     // of snapshots
 
 	end     context.CancelFunc
 	working sync.WaitGroup
@@ -149,13 +150,10 @@ func (v *View) Doubt(r *kept.Reading, why error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if r == v.state.Results && r != nil && v.leave != nil {
-		v.state.Results, v.state.Whole = nil, false
-		v.leave(doubt{why})
+		v.state.Results, v.state.Whole, v.doubt = nil, false, why
+		v.leave()
 	}
 }
-
-// A doubt is the reason why results cannot be read.
-type doubt struct{ error }
 
 // run follows the capture through all its recordings.
 func (v *View) run(ctx context.Context) {
@@ -189,16 +187,23 @@ func (v *View) store(ctx context.Context) Store {
 	return v.options.Store(ctx)
 }
 
-// phase runs f until it ends, or until its results are in doubt, which is then its error.
+// phase runs f until it ends, or until its results are in doubt, which is then its error. If the results of the phase
+// before came into doubt after its end, it does not run f.
 func (v *View) phase(ctx context.Context, f func(context.Context) error) error {
-	ctx, leave := context.WithCancelCause(ctx)
-	defer leave(nil)
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
 	v.mu.Lock()
 	v.leave = leave
+	doubted := v.doubt != nil
 	v.mu.Unlock()
-	err := f(ctx)
-	if why, is := context.Cause(ctx).(doubt); is { //nolint:errorlint // it is never wrapped
-		return why.error
+	var err error
+	if !doubted {
+		err = f(ctx)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.doubt != nil {
+		err, v.doubt = v.doubt, nil
 	}
 	return err
 }
