@@ -58,7 +58,8 @@ func TestFaultsThatLast(t *testing.T) {
 				t.Errorf("the agent got %d requests, want %d", got, tt.asked)
 			}
 			x := r.record()[0]
-			if x.Fault == nil || x.Fault.Kind != "client-left" || x.FaultMade() != tt.fault {
+			// A system resets a connection that is closed before all of its bytes were read.
+			if x.Fault == nil || x.Fault.Kind != "client-left" && x.Fault.Kind != "reset" || x.Fault.Side != "client" || x.FaultMade() != tt.fault {
 				t.Errorf("the record has fault %v and notes %q", x.Fault, x.Notes)
 			}
 			expect.Equal(t, "recorded", tt.events, recordedAnswer(x))
