@@ -359,48 +359,6 @@ func (c *Conn) Protocol(x int) (protocol, agent string) {
 	return "", ""
 }
 
-// A Caller is the client of one connection during the search for its identity.
-type Caller struct {
-	Until   time.Time // that its name is waited for
-	InDoubt bool      // it may be an agent whose process is known, until the search is over
-
-	Done      chan struct{} // closed when the search is over
-	Name, How string        // set before that; empty if it is not a known agent
-	Unseen    bool          // set before that: it may be an agent, but was gone when its process was looked up
-	Home      capture.Home  // its ports are also set before that
-	Process   int           // set before that: its process id, which is never recorded; 0 if unknown
-}
-
-// name returns the client's name if it is an agent's. It is unseen if it may be an agent: then its User-Agent, which
-// all programs with the same library share, would be a second name. A nil Caller has neither.
-func (c *Caller) name(agent string) (name, how string, unseen bool) {
-	if c == nil {
-		return "", "", false
-	}
-	select {
-	case <-c.Done:
-		if c.Name != agent {
-			name, how = c.Name, c.How
-		}
-		return name, how, c.Unseen
-	default:
-		return "", "", c.InDoubt
-	}
-}
-
-// unnamed reports whether the client was looked up and not found to be an agent.
-func (c *Caller) unnamed() bool {
-	if c == nil {
-		return false
-	}
-	select {
-	case <-c.Done:
-		return c.Name == ""
-	default:
-		return true
-	}
-}
-
 // home returns where the client lives, as far as it is known now.
 func (c *Conn) home() string {
 	caller := c.caller.Load()

@@ -2,6 +2,7 @@ package recording
 
 import (
 	"sync/atomic"
+	"time"
 
 	"a2atap/proxy/capture"
 )
@@ -78,4 +79,24 @@ func (e *exchange) note(p piece, data []byte, must bool) bool {
 	e.lost += int64(len(data))
 	e.conn.r.behind()
 	return false
+}
+
+// A progress is the recording goroutine's state of an exchange.
+type progress struct {
+	seq        uint64
+	started    time.Duration // since the queue's base
+	last       time.Duration // offset of the last piece
+	kept       [2]int64      // bytes recorded of the request's and of the answer's body
+	stream     *stream       // of an answer that is an event stream
+	fault      *capture.TransportFault
+	ends       []capture.SideEnd
+	taken      taken        // by a client that half-closed
+	peer       capture.Peer // the client, as it was recorded last
+	product    capture.Peer // the client from its User-Agent, if it was unseen
+	unrecorded bool         // the sink refused its beginning: it is not in the capture
+	truncated  bool         // the sink refused a part of it: no more of its bodies is recorded
+	missing    int64        // bytes the sink refused
+
+	relation relation
+	seeker   // while that is undecided
 }

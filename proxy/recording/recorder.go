@@ -281,26 +281,6 @@ func (r *Recorder) Behind() time.Duration {
 	return r.q.behind()
 }
 
-// A progress is the recording goroutine's state of an exchange.
-type progress struct {
-	seq        uint64
-	started    time.Duration // since the queue's base
-	last       time.Duration // offset of the last piece
-	kept       [2]int64      // bytes recorded of the request's and of the answer's body
-	stream     *stream       // of an answer that is an event stream
-	fault      *capture.TransportFault
-	ends       []capture.SideEnd
-	taken      taken        // by a client that half-closed
-	peer       capture.Peer // the client, as it was recorded last
-	product    capture.Peer // the client from its User-Agent, if it was unseen
-	unrecorded bool         // the sink refused its beginning: it is not in the capture
-	truncated  bool         // the sink refused a part of it: no more of its bodies is recorded
-	missing    int64        // bytes the sink refused
-
-	relation relation
-	seeker   // while that is undecided
-}
-
 // steps appends the steps for one piece of an exchange that has been opened.
 func (r *Recorder) steps(steps []capture.Step, p *piece) []capture.Step {
 	x := p.x
