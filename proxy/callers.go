@@ -242,7 +242,7 @@ func (c *callers) lookAt(ctx context.Context, batch []*search) bool {
 			close(one.Done)
 			if one.Name != "" || len(one.Home.Ports) > 0 || one.InDoubt && !one.Unseen ||
 				one.Process != 0 && time.Now().After(one.Until) {
-				one.conn.Recognised(&one.Caller)
+				one.conn.Recognized(&one.Caller)
 			}
 		}
 	}()

@@ -107,10 +107,10 @@ func feed(
 	}
 }
 
-// Summarise returns the summary of a single exchange, for callers without stored results of its capture. It lacks facts
+// Summarize returns the summary of a single exchange, for callers without stored results of its capture. It lacks facts
 // that other exchanges would show, such as the binding that an agent's card names for a URL, unless an option provides
 // them. For a long stream, the first and the last events are enough.
-func Summarise(x *capture.Exchange, options ...Option) (sum summary.Summary) {
+func Summarize(x *capture.Exchange, options ...Option) (sum summary.Summary) {
 	e := New(nil, append(options, OnEnded(func(s summary.Summary) { sum = s }))...)
 	for _, s := range capture.Steps(x) {
 		e.Step(s)

@@ -33,7 +33,7 @@ func sampleCall() *capture.Exchange {
 	}
 }
 
-func TestSummarise(t *testing.T) {
+func TestSummarize(t *testing.T) {
 	known := func(agentURL, target string) (k a2a.Known) {
 		if agentURL != "http://booker.example/a2a" || target != "/a2a/tasks/t-1" {
 			t.Errorf("asked for %q at %q", target, agentURL)
@@ -41,7 +41,7 @@ func TestSummarise(t *testing.T) {
 		k.Spoken(a2a.HTTPJSON, a2a.Of(a2a.V1_0))
 		return k
 	}
-	s := engine.Summarise(sampleCall(), engine.Knowing(known))
+	s := engine.Summarize(sampleCall(), engine.Knowing(known))
 	if s.Seq != 7 || s.Operation != a2a.GetTask || s.Status != 200 || s.Took != time.Second || s.ResponseSize != 71 {
 		t.Errorf("exchange %d: %v, status %d, took %v, %d bytes", s.Seq, s.Operation, s.Status, s.Took, s.ResponseSize)
 	}
@@ -50,7 +50,7 @@ func TestSummarise(t *testing.T) {
 	}
 	open := sampleCall()
 	open.State, open.Response, open.Ended = capture.StateOpen, nil, capture.NotKnown
-	if s := engine.Summarise(open, engine.Knowing(known)); s.Life != capture.StateOpen || s.Call ||
+	if s := engine.Summarize(open, engine.Knowing(known)); s.Life != capture.StateOpen || s.Call ||
 		s.OutcomeText() != "t-1, open" {
 		t.Errorf("an open exchange: %v, a call: %v, %q", s.Life, s.Call, s.OutcomeText())
 	}
@@ -74,11 +74,11 @@ func TestOpenAtTheEndAreInOrder(t *testing.T) {
 }
 
 // A row of a list costs little even without a stored summary.
-func BenchmarkSummarise(b *testing.B) {
+func BenchmarkSummarize(b *testing.B) {
 	x := sampleCall()
 	b.ReportAllocs()
 	for b.Loop() {
-		engine.Summarise(x)
+		engine.Summarize(x)
 	}
 }
 

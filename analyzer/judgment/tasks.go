@@ -26,7 +26,7 @@ type workedOn struct {
 type work struct {
 	bad  bool   // it has ended badly
 	over bool   // it has ended, or other exchanges report its progress
-	at   uint64 // the last exchange that showed it at work, other than streams, which LeftAtWork covers; 0 if none
+	at   uint64 // the last exchange that showed it active, other than streams, which LeftAtWork covers; 0 if none
 	// the exchange that last showed it waiting for its client, and for what; 0 if it does not wait, or its client has
 	// sent another message to it since
 	waitsAt  uint64
@@ -169,7 +169,7 @@ func (w *workedOn) goesOn(agent string, s *summary.Summary) {
 	}
 }
 
-// unended returns gaps for tasks that were at work when last shown, or waited for input or a login that their client
+// unended returns gaps for tasks that were active when last shown, or waited for input or a login that their client
 // has not given.
 func (w *workedOn) unended() (gaps []NotSeen) {
 	if w.tasks == nil {

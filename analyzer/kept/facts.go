@@ -124,8 +124,8 @@ func (f Facts) ofFindings(key string) []string {
 	return values
 }
 
-// Normalise implements filter.Facts.
-func (f Facts) Normalise(key, word string) string { return reading.Normalise(key, word) }
+// Normalize implements filter.Facts.
+func (f Facts) Normalize(key, word string) string { return reading.Normalize(key, word) }
 
 func names[T interface{ String() string }](list []T) []string {
 	var words []string

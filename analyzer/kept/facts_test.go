@@ -65,7 +65,7 @@ func TestRowsDecideAsExchanges(t *testing.T) {
 		}
 		for x, err := range src.Exchanges(ctx, 1) {
 			must.Do(t, err)
-			sum := engine.Summarise(x, engine.Knowing(reader.Known))
+			sum := engine.Summarize(x, engine.Knowing(reader.Known))
 			facts := reading.Facts{Reading: reader.Read(x), Workflow: links.Of(x.Seq).Workflow, Failed: sum.Failed()}
 			for _, f := range result.Findings {
 				if f.Place.Exchange == x.Seq {

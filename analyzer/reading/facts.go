@@ -163,12 +163,12 @@ func (f Facts) ofFindings(key string) []string {
 	return values
 }
 
-// Normalise implements filter.Facts.
-func (f Facts) Normalise(key, word string) string { return Normalise(key, word) }
+// Normalize implements filter.Facts.
+func (f Facts) Normalize(key, word string) string { return Normalize(key, word) }
 
-// Normalise returns the name that filters compare for a user's word, in any spelling or dialect. A word that no dialect
+// Normalize returns the name that filters compare for a user's word, in any spelling or dialect. A word that no dialect
 // knows is unchanged.
-func Normalise(key, word string) string {
+func Normalize(key, word string) string {
 	switch key {
 	case "op":
 		if op := a2a.OperationOf(word); op != a2a.NoOperation {

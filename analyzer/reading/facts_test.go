@@ -106,7 +106,7 @@ func TestFactsOfManyValues(t *testing.T) {
 }
 
 // A filter's word is understood in any spelling.
-func TestNormalise(t *testing.T) {
+func TestNormalize(t *testing.T) {
 	tests := []struct{ key, word, want string }{
 		{"op", "message/send", "SendMessage"},
 		{"op", "SendMessage", "SendMessage"},
@@ -117,7 +117,7 @@ func TestNormalise(t *testing.T) {
 		{"task", "Completed", "Completed"},
 	}
 	for _, test := range tests {
-		if got := (reading.Facts{}).Normalise(test.key, test.word); got != test.want {
+		if got := (reading.Facts{}).Normalize(test.key, test.word); got != test.want {
 			t.Errorf("%s:%s is read as %q, want %q", test.key, test.word, got, test.want)
 		}
 	}

@@ -78,7 +78,7 @@ func TestDirectionsOfARecording(t *testing.T) {
 			[]report.DirectionStatus{observed, observed, broken, not},
 		},
 		{"mixed up", mixed, []report.DirectionStatus{observed, observed, not, broken}},
-		{"another task, but only one was at work", alone, []report.DirectionStatus{observed, observed, observed, not}},
+		{"another task, but only one was active", alone, []report.DirectionStatus{observed, observed, observed, not}},
 		{"S0-5.5d: a mixed-up session", session, []report.DirectionStatus{observed, observed, observed, broken}},
 	} {
 		var got []report.DirectionStatus

@@ -31,7 +31,7 @@ func TestArrowsOfASession(t *testing.T) {
 		if x.Seq == found[0].Place.Exchange {
 			mine = found
 		}
-		arrows = append(arrows, sequence.Of(x, reading.Read(x), new(engine.Summarise(x)), mine)...)
+		arrows = append(arrows, sequence.Of(x, reading.Read(x), new(engine.Summarize(x)), mine)...)
 	}
 	sequence.Sort(arrows)
 	var got []string

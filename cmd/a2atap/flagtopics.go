@@ -239,7 +239,7 @@ if nothing was answered; otherwise 0. -o FILE writes a report, in the format of 
 
 --answer N=FILE plays an edited answer instead of the recorded one of exchange N: a body, or a status line, header fields
 and a body. So you test how the program handles errors. --live-from N asks the real services once everything before
-exchange N was asked for; --set MEMBER=VALUE changes those requests, and -o NEW.a2atap records the run.
+exchange N was requested; --set MEMBER=VALUE changes those requests, and -o NEW.a2atap records the run.
 
 Connections past the proxy are not played. On Linux, they are listed, and --require-isolated exits with 4 if one was seen.
 Files and clocks are the program's own. Services that were on this machine are also played at their recorded addresses,

@@ -19,7 +19,7 @@ error, and its differences from the nearest recorded request are printed on stan
 
 With -- CMD, playback starts a program as run does, and answers all its calls from the capture: of models, MCP servers,
 agents and other services. Nothing is forwarded. It succeeds if a call was answered, none was missed, and every call
-that can be played was asked for (help offline).
+that can be played was requested (help offline).
 
 gRPC clients use the same port, starting with HTTP/2. In A2A 1.0 a recording in one binding can be played in any; with
 --binding the cards offer only that binding.

@@ -123,7 +123,7 @@ func (c *chunks) readFrom(r io.Reader) error {
 	}
 }
 
-// join returns the data in one piece, nil if there is none, and releases the chunks.
+// join returns the data in one piece, nil without data, and releases the chunks.
 func (c *chunks) join() []byte {
 	var whole []byte
 	if c.size > 0 {

@@ -224,9 +224,9 @@ func (c *Conn) Fact(x int, f capture.Fact) {
 	}
 }
 
-// Recognised records the result of a finished search for the client. Earlier exchanges get the right name, too,
+// Recognized records the result of a finished search for the client. Earlier exchanges get the right name, too,
 // including the first ones that have ended.
-func (c *Conn) Recognised(found *Caller) {
+func (c *Conn) Recognized(found *Caller) {
 	peer := &capture.Peer{Name: found.Name, Addr: c.client, URL: found.Home.String(), How: found.How}
 	c.lock()
 	defer c.unlock()

@@ -90,7 +90,7 @@ func TestCodedMessages(t *testing.T) {
 	expect.Equal(t, "limit", `429 7 1764516670 {"created":1764516670}`, fmt.Sprint(a.status, " ", a.header.Get("Retry-After"), " ", a.header.Get("X-RateLimit-Reset"), " ", a.body))
 }
 
-// The sessions of an imported recording, whose secrets were not hidden, are told apart.
+// Playback distinguishes the sessions of an imported recording, whose secrets were not hidden.
 func TestSessionsOfImportedRecordings(t *testing.T) {
 	t.Parallel()
 	session := func(id string) string { return "Mcp-Session-Id: " + id + "-0123456789abcdef\r\n" }

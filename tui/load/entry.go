@@ -68,9 +68,9 @@ func RowEntry(row *kept.Row) Entry {
 	return e
 }
 
-// Summarise returns the summary of an exchange that has been read. The exchange may have only its ends.
-func (l *Loader) Summarise(x *capture.Exchange) summary.Summary {
-	s := engine.Summarise(Brief(x), engine.Knowing(l.Reader.Known))
+// Summarize returns the summary of an exchange that has been read. The exchange may have only its ends.
+func (l *Loader) Summarize(x *capture.Exchange) summary.Summary {
+	s := engine.Summarize(Brief(x), engine.Knowing(l.Reader.Known))
 	if res := x.Response; res != nil && len(res.Events) >= 2*EntryEvents { // the middle events are missing here
 		s.Gap = capture.NotKnown
 		if res.Body.Size < 0 {
@@ -112,7 +112,7 @@ func CountEvents(events []capture.Event) int {
 
 // EntryOf returns the row of an exchange that has been read.
 func (l *Loader) EntryOf(x *capture.Exchange) Entry {
-	s := l.Summarise(x)
+	s := l.Summarize(x)
 	return NewEntry(&s)
 }
 
@@ -121,7 +121,7 @@ func (l *Loader) ShownSummary(x *capture.Exchange) *summary.Summary {
 	if row := l.Reading.Row(l.Context, x.Seq); row != nil {
 		return &row.Summary
 	}
-	s := l.Summarise(x)
+	s := l.Summarize(x)
 	return &s
 }
 

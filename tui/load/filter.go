@@ -179,7 +179,7 @@ func (l *Loader) Narrow(ticket uint64, f *filter.Filter) tea.Cmd {
 		answer.All = false
 		key := keys[0]
 		if key.Kind == "operation" {
-			key.Value = reading.Facts{Reading: &reading.Reading{}}.Normalise("op", key.Value)
+			key.Value = reading.Facts{Reading: &reading.Reading{}}.Normalize("op", key.Value)
 		}
 		for seq, err := range index.Find(l.Context, key, 1) {
 			if err != nil {
@@ -241,7 +241,7 @@ func (l *Loader) matches(f *filter.Filter, x *capture.Exchange, found map[uint64
 
 // failed reports whether an exchange without a row in the reading failed.
 func (l *Loader) failed(x *capture.Exchange) bool {
-	s := l.Summarise(x)
+	s := l.Summarize(x)
 	return s.Failed()
 }
 

@@ -131,7 +131,7 @@ func (sh *shown) summary(x *capture.Exchange) *summary.Summary {
 			return s
 		}
 	}
-	s := engine.Summarise(x)
+	s := engine.Summarize(x)
 	return &s
 }
 

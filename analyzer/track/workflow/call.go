@@ -134,13 +134,13 @@ func ancestor(calls []*call) *call {
 	return common
 }
 
-// idle reports whether the call can have no more consequences: it was answered, and none of its tasks is at work.
+// idle reports whether the call can have no more consequences: it was answered, and none of its tasks is active.
 func (c *call) idle() bool { return c.ended > 0 && c.tasks == 0 }
 
 // quiet is how long a task counts as worked on that was not seen.
 const quiet = 5 * time.Minute
 
-// busy reports whether the agent was at work on the call when an exchange was opened: answering it, or on a task that
+// busy reports whether the agent was processing the call when an exchange was opened: answering it, or on a task that
 // it created or continued.
 func (c *call) busy(x *analysis.Exchange) (answering, working bool) {
 	if c.began >= x.Opened {

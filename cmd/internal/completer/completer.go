@@ -197,7 +197,7 @@ func sample(ctx context.Context, e cli.Env, args []string) names {
 }
 
 func (n names) take(x *capture.Exchange) {
-	s := engine.Summarise(x)
+	s := engine.Summarize(x)
 	programs := s.Programs()
 	n["agent"][programs.Agent], n["client"][programs.Client] = true, true
 	for _, id := range s.Tasks {

@@ -79,7 +79,7 @@ func (h *holder) hold(requests, answers bool, expr string) error {
 		defer h.reads.Unlock()
 		facts := reading.Facts{Reading: h.reader.Read(x)}
 		if f.Asks("is") {
-			s := engine.Summarise(x)
+			s := engine.Summarize(x)
 			facts.Failed = s.Failed()
 		}
 		return f.Match(x, facts)

@@ -183,7 +183,7 @@ func (s Selection) candidates(
 	}
 	key := keys[0]
 	if key.Kind == "operation" {
-		key.Value = reading.Normalise("op", key.Value)
+		key.Value = reading.Normalize("op", key.Value)
 	}
 	return index.Find(ctx, key, from), true
 }

@@ -22,8 +22,8 @@ type Neighbors struct {
 	err   chan error // the result of serving
 }
 
-// PlayNeighbors plays services at addresses. A value is NAME=ADDR, or the NAME of a service that was at a port of this
-// machine; several are separated by commas. End must be called.
+// PlayNeighbors plays services of a capture until End, which must be called. Each value is NAME=ADDR, or only NAME for a
+// service that was recorded at an address of this machine and is played there.
 func PlayNeighbors(
 	ctx context.Context, e cli.Env, values []string, key redacted.CaptureFlags, name string, src capture.Source,
 ) (*Neighbors, error) {
@@ -40,7 +40,7 @@ func PlayNeighbors(
 	if err != nil {
 		return nil, err
 	}
-	e.Out = e.Err // which has the report
+	e.Out = e.Err // standard output is for the report
 	s := &stage{env: e, flags: o, notes: newPlaybackNotes(), opened: make(chan struct{})}
 	if s.options, err = o.playback(e); err != nil {
 		return nil, err
@@ -92,8 +92,8 @@ func (n *Neighbors) Plays(x *capture.Exchange) bool {
 	return slices.ContainsFunc(n.stage.roles, func(r *role) bool { return playback.Is(x.Agent.Name, r.name) })
 }
 
-// End stops playing, and adds to a report on the agent what it did not ask as recorded, and a note for each service. The
-// report may be nil.
+// End stops playing. It adds to the report on the agent the calls that differ from the recorded ones, and a note for each
+// service. The report may be nil.
 func (n *Neighbors) End(r *report.Report) error {
 	n.stop()
 	err := <-n.err

@@ -97,7 +97,7 @@ func (o *Flags) Register(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.answer, "answer", nil, "with a program: play the answer in FILE instead of the recorded one of "+
 		"exchange N: `N=FILE` has the body, and before it optionally a status line and header fields; repeatable")
 	f.Uint64Var(&o.liveFrom, "live-from", 0, "with a program: play what was recorded before exchange `N`, and ask the real "+
-		"services once all of that was asked for; -o NEW.a2atap records the run")
+		"services once all of that was requested; -o NEW.a2atap records the run")
 	f.StringArrayVar(&o.set, "set", nil, "with --live-from: replace a member of JSON requests to real services: `MEMBER=VALUE`, "+
 		"such as model=gpt-x or /options/seed=7; repeatable")
 	f.BoolVar(&o.isolated, "require-isolated", false, "with a program: exit with 4 if it connected past a2atap, or if the system "+

@@ -78,7 +78,7 @@ func parseMembers(flags []string) (list []*member, err error) {
 	return list, nil
 }
 
-// A change is the way of live requests to their services, in which their members are replaced.
+// A change sends live requests to their services, with their members replaced.
 type change struct {
 	next    http.RoundTripper
 	own     map[hostname.Origin]bool // addresses at which this run plays services
@@ -88,7 +88,7 @@ type change struct {
 // RoundTrip implements [http.RoundTripper].
 func (c *change) RoundTrip(q *http.Request) (*http.Response, error) {
 	if c.own[hostname.OriginOf(q.URL)] {
-		return nil, errors.New("no real service listens there, so that playback does")
+		return nil, errors.New("playback itself listens there, since no real service does")
 	}
 	if len(c.members) == 0 || q.Body == nil || !strings.Contains(q.Header.Get("Content-Type"), "json") {
 		return c.next.RoundTrip(q)

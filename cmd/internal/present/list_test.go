@@ -20,7 +20,7 @@ func rowOf(x *capture.Exchange) *kept.Row {
 	if x.Seq == 0 {
 		x.Seq = 1
 	}
-	return &kept.Row{Summary: engine.Summarise(x)}
+	return &kept.Row{Summary: engine.Summarize(x)}
 }
 
 // The list counts the events that passed, whether they speak A2A or not, and no comments.

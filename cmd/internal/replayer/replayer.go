@@ -169,6 +169,9 @@ func (o *Options) neighbors(
 	if len(o.Play) == 0 {
 		return nil, nil //nolint:nilnil // nothing is played
 	}
+	if o.Noise.Learn != "" {
+		return nil, cli.Usage("--learn-noise replays twice, and --play has each recorded answer once; use one")
+	}
 	n, err := player.PlayNeighbors(ctx, e, o.Play, o.Capture, name, src)
 	if err != nil {
 		return nil, err

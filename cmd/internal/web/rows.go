@@ -134,7 +134,7 @@ func summed(ctx context.Context, src capture.Source, seqs []uint64) (map[uint64]
 		if x.Seq > seqs[len(seqs)-1] {
 			break
 		}
-		list[x.Seq] = &kept.Row{Summary: engine.Summarise(x)}
+		list[x.Seq] = &kept.Row{Summary: engine.Summarize(x)}
 	}
 	return list, nil
 }

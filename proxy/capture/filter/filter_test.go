@@ -21,7 +21,7 @@ type knownFacts struct {
 
 func (f knownFacts) Values(key string) []string { return f.values[key] }
 
-func (f knownFacts) Normalise(key, word string) string {
+func (f knownFacts) Normalize(key, word string) string {
 	if name, ok := f.names[key+":"+strings.ToLower(word)]; ok {
 		return name
 	}

@@ -41,7 +41,7 @@ func (w inWorkflow) Values(key string) []string {
 	return nil
 }
 
-func (w inWorkflow) Normalise(_, word string) string { return word }
+func (w inWorkflow) Normalize(_, word string) string { return word }
 
 // What may not match does not match, whatever the expression.
 func FuzzMayMatch(f *testing.F) {

@@ -371,9 +371,9 @@ type Facts interface {
 	// follow, for wildcards and regular expressions to find.
 	Values(key string) []string
 
-	// Normalise returns the name that Values uses for a user's word, in any spelling or dialect, such as "SendMessage"
+	// Normalize returns the name that Values uses for a user's word, in any spelling or dialect, such as "SendMessage"
 	// for "message/send". It returns unknown words unchanged.
-	Normalise(key, word string) string
+	Normalize(key, word string) string
 }
 
 // facts returns the reading of a key that only the facts can answer.

@@ -245,7 +245,7 @@ func (t nameTest) holds(s *subject) bool {
 	if !ok || !t.key.asks || s.facts == nil || len(values) == 0 {
 		return false
 	}
-	word = s.facts.Normalise(t.key.Name, word)
+	word = s.facts.Normalize(t.key.Name, word)
 	return slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(v, word) })
 }
 

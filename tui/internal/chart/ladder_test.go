@@ -106,7 +106,7 @@ func TestArrows(t *testing.T) {
 	var got []string
 	for _, seq := range []int{4, 5, 6, 8} {
 		x := script.Exchanges[seq-1]
-		for _, a := range sequence.Of(x, reading.Read(x), new(engine.Summarise(x)), nil) {
+		for _, a := range sequence.Of(x, reading.Read(x), new(engine.Summarize(x)), nil) {
 			line := a.From + " " + a.Label
 			if a.Broken {
 				line += " (broken)"

@@ -320,7 +320,7 @@ func tableOf(l *load.Loader, r *sorting.Table, seqs []uint64, end time.Time) (le
 	}
 	return l.Each(unread, load.EntryEvents, end, func(seq uint64, x *capture.Exchange) {
 		if x != nil {
-			s := l.Summarise(x)
+			s := l.Summarize(x)
 			r.Put(seq, sortedExchange(&s))
 		}
 	})
@@ -338,7 +338,7 @@ func tableFrom(l *load.Loader, r *sorting.Table, answer *tableRead, end time.Tim
 		if x.Seq > answer.goal {
 			break
 		}
-		s := l.Summarise(x)
+		s := l.Summarize(x)
 		r.Put(x.Seq, sortedExchange(&s))
 		if answer.read = x.Seq; time.Now().After(end) {
 			return nil

@@ -67,7 +67,7 @@ func (a *agents) Answered(x *analysis.Exchange) {
 	agent.Contacts[client] = contact
 }
 
-// Task records that a task was seen in a state, and counts tasks that were at work in parallel.
+// Task records that a task was seen in a state, and counts tasks that were active in parallel.
 func (a *agents) Task(x *analysis.Exchange, seen *analysis.TaskObservation) {
 	more := a.seen(x, seen)
 	if more == 0 {

@@ -25,7 +25,7 @@ type atWork struct {
 type job struct {
 	task         string
 	begun, last  uint64    // by the clock; last is 0 if the task was not seen at work
-	first, ended time.Time // of its statuses: the first at work, and the newest; zero if unknown
+	first, ended time.Time // of its statuses: the first active one, and the newest; zero if unknown
 	rests        bool      // it has ended, or waits for the client
 	counted      bool
 }

@@ -156,7 +156,7 @@ func InspectFreelist(path string) error {
 	return nil
 }
 
-// Freelist returns the position of the freelist in bytes, or 0 if there is none. fits reports whether the list lies
+// Freelist returns the position of the freelist in bytes, or 0 without a freelist. fits reports whether the list lies
 // within the file, which a commit assumes when it frees the list's pages.
 func Freelist(f io.ReaderAt) (at int64, fits bool) {
 	m, err := NewestMeta(f)
