@@ -19,8 +19,8 @@ import (
 	"a2atap/proxy/expect"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/must"
-	"a2atap/proxy/nobody"
 	"a2atap/proxy/relay"
+	"a2atap/proxy/unreachable"
 )
 
 // What proxies are known to break, by the numbers of docs/security.md, on every road. What is not a matter of the road
@@ -182,7 +182,7 @@ func noAgent(t *testing.T, r road) {
 		mark   string
 		secure bool // TLS is needed for it
 	}{
-		"down":      {nobody.Address(t), nil, 502, relay.KindUnreachable, false},
+		"down":      {unreachable.Address(t), nil, 502, relay.KindUnreachable, false},
 		"no name":   {"nowhere.invalid:80", nil, 502, relay.KindUnreachable, false},
 		"no TLS":    {plain, nil, 502, relay.KindTLS, true},
 		"untrusted": {(way{r.secure}).agent(t, nil).Listener.Addr().String(), noRoots, 502, relay.KindTLS, true},

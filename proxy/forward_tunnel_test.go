@@ -14,8 +14,8 @@ import (
 	"a2atap/proxy/expect"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/must"
-	"a2atap/proxy/nobody"
 	"a2atap/proxy/relay"
+	"a2atap/proxy/unreachable"
 )
 
 // newEcho starts an agent that is not HTTP: it says hello first, then gives back what it gets.
@@ -146,7 +146,7 @@ func TestTunnelHTTP2(t *testing.T) {
 }
 
 func TestTunnelToNobody(t *testing.T) {
-	closed := nobody.Address(t)
+	closed := unreachable.Address(t)
 	for name, says := range map[string]string{"asked": "", "found out": "SSH-2.0-x\r\n"} {
 		t.Run(name, func(t *testing.T) {
 			f := newForwardRig(t, func(o *proxy.Options) {

@@ -16,8 +16,8 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
-	"a2atap/proxy/nobody"
 	"a2atap/proxy/recording"
+	"a2atap/proxy/unreachable"
 )
 
 // newHTTP2Agent starts an agent that speaks HTTP/2, in the clear with prior knowledge, or with TLS.
@@ -179,7 +179,7 @@ func TestHTTP2ThroughForwardToNobody(t *testing.T) {
 	client := f.client("")
 	transport := client.Transport.(*http.Transport)
 	transport.ForceAttemptHTTP2 = true
-	if res, got := get(t, client, "https://"+nobody.Address(t)); res.StatusCode != 502 || !strings.Contains(got, "connect to the agent") {
+	if res, got := get(t, client, "https://"+unreachable.Address(t)); res.StatusCode != 502 || !strings.Contains(got, "connect to the agent") {
 		t.Errorf("got %d, %s", res.StatusCode, got)
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
-	"a2atap/proxy/nobody"
 	"a2atap/proxy/recording"
+	"a2atap/proxy/unreachable"
 )
 
 func TestTapMapsOriginToOrigin(t *testing.T) {
@@ -95,7 +95,7 @@ func TestSlowHeadIsCut(t *testing.T) {
 }
 
 func TestAgentDownIsRecordedAndTapLives(t *testing.T) {
-	address := nobody.Address(t)
+	address := unreachable.Address(t)
 	r := newRig(t, nil, "booker=http://"+address)
 	answer, _ := get(t, newClient(t), r.tap(0).URL())
 	if answer.StatusCode != 502 || answer.Header.Get("X-A2atap") == "" {
@@ -125,7 +125,7 @@ func TestListenErrors(t *testing.T) {
 	taken := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer taken.Close()
 	port := fmt.Sprint(taken.Addr().(*net.TCPAddr).Port)
-	_, own, _ := net.SplitHostPort(nobody.Address(t))
+	_, own, _ := net.SplitHostPort(unreachable.Address(t))
 	tests := []struct {
 		name   string
 		agents []string

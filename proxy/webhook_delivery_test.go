@@ -12,8 +12,8 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/expect"
-	"a2atap/proxy/nobody"
 	"a2atap/proxy/recording"
+	"a2atap/proxy/unreachable"
 	"a2atap/proxy/webhook"
 )
 
@@ -133,7 +133,7 @@ func TestDeliveryAfterRestart(t *testing.T) {
 func TestDeliveryToNobody(t *testing.T) {
 	agent := newTaker(t, nil)
 	r := newRig(t, withWebhooks, "booker="+agent.URL)
-	address := configure(t, r.tap(0), agent, "http://"+nobody.Address(t))
+	address := configure(t, r.tap(0), agent, "http://"+unreachable.Address(t))
 	answer, text := post(t, newClient(t), address, notification)
 	if answer.StatusCode != 502 || answer.Header.Get("X-A2atap") != "unreachable" ||
 		!strings.Contains(text, "connect to the webhook at 127.0.0.1") || strings.Contains(text, "the agent runs") {

@@ -17,8 +17,8 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
-	"a2atap/proxy/nobody"
 	"a2atap/proxy/outbound"
+	"a2atap/proxy/unreachable"
 	"a2atap/replay"
 	"a2atap/replay/client"
 	"a2atap/replay/client/webhook"
@@ -147,7 +147,7 @@ func TestReplayReceivesFromAfar(t *testing.T) {
 	if r.Deliveries.LeftOut != 2 || !strings.Contains(strings.Join(r.Notes, "\n"), "--webhook-url") {
 		t.Errorf("without a URL: %+v, notes %q", r.Deliveries, r.Notes)
 	}
-	n.at = nobody.Address(t)
+	n.at = unreachable.Address(t)
 	r = must.Get(replay.Run(t.Context(), src, at, replay.Options{
 		Dialer: dialer, Timeout: time.Minute,
 		Webhook: webhook.Options{Address: n.at, Public: "http://hooks.example/beneath"},

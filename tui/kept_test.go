@@ -16,8 +16,8 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
-	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/snapshot"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/analyzer/view"
 	"a2atap/proxy/capture"
@@ -29,23 +29,23 @@ import (
 )
 
 // readingOf returns the reading of a finished capture.
-func readingOf(t *testing.T, src capture.Source) *kept.Reading {
+func readingOf(t *testing.T, src capture.Source) *snapshot.Results {
 	t.Helper()
 	shelf := &capture.MemoryShelf{}
-	if _, w, err := kept.Judge(t.Context(), rules.All, src, shelf.Put, nil); err != nil || w.Err() != nil {
+	if _, w, err := snapshot.Judge(t.Context(), rules.All, src, shelf.Put, nil); err != nil || w.Err() != nil {
 		t.Fatal(err, w.Err())
 	}
 	return openReading(t, shelf, rules.All)
 }
 
-func openReading(t *testing.T, shelf capture.Shelf, of []*analysis.Rule) *kept.Reading {
+func openReading(t *testing.T, shelf capture.Shelf, of []*analysis.Rule) *snapshot.Results {
 	t.Helper()
-	return must.Get(kept.Open(t.Context(), shelf, of))(t)
+	return must.Get(snapshot.Open(t.Context(), shelf, of))(t)
 }
 
 // viewOf returns a View that has results: stored ones if they are whole, and else those of a recorder. If the View runs
 // an engine instead, it counts in own, which may be nil.
-func viewOf(src capture.Source, r *kept.Reading, own *atomic.Int64) *view.View {
+func viewOf(src capture.Source, r *snapshot.Results, own *atomic.Int64) *view.View {
 	o := view.Options{Rules: rules.All, Store: func(context.Context) view.Store { return results{r} }}
 	if own != nil {
 		o.Engine = []engine.Option{engines(own)}
@@ -54,16 +54,16 @@ func viewOf(src capture.Source, r *kept.Reading, own *atomic.Int64) *view.View {
 }
 
 // results is a store of given results.
-type results struct{ of *kept.Reading }
+type results struct{ of *snapshot.Results }
 
-func (s results) Snapshot(context.Context) (*kept.Reading, func() error, error) {
+func (s results) Snapshot(context.Context) (*snapshot.Results, func() error, error) {
 	if s.of.Head().Ended {
 		return s.of, nil, nil
 	}
 	return nil, nil, nil
 }
 
-func (s results) Recorder(context.Context) *kept.Reading { return s.of }
+func (s results) Recorder(context.Context) *snapshot.Results { return s.of }
 
 func (s results) Mark() []byte { return nil }
 
@@ -72,10 +72,10 @@ func (s results) Keep(context.Context, capture.Shelf) {}
 // warmUp has what packs and unpacks readings be made outside of any bubble, since all tests share it.
 func warmUp() {
 	shelf := &capture.MemoryShelf{}
-	if err := kept.NewWriter(nil, shelf.Put).Finish(&judgment.Result{}, nil); err != nil {
+	if err := snapshot.NewWriter(nil, shelf.Put).Finish(&judgment.Result{}, nil); err != nil {
 		panic(err)
 	}
-	r, err := kept.Open(context.Background(), shelf, nil)
+	r, err := snapshot.Open(context.Background(), shelf, nil)
 	if err == nil {
 		_, err = r.Result(context.Background())
 	}
@@ -192,10 +192,10 @@ func rowSteps(seq uint64) []capture.Step {
 }
 
 // rowsOf returns the reading of a capture of so many exchanges, a hundred of which have findings, or one that grows.
-func rowsOf(t *testing.T, exchanges uint64, grows bool) *kept.Reading {
+func rowsOf(t *testing.T, exchanges uint64, grows bool) *snapshot.Results {
 	t.Helper()
 	shelf := &capture.MemoryShelf{}
-	w := kept.NewWriter(rules.All, shelf.Put)
+	w := snapshot.NewWriter(rules.All, shelf.Put)
 	e := engine.New(nil, w.Options()...)
 	result := &judgment.Result{Counts: judgment.Counts{Exchanges: int(exchanges), Judged: int(exchanges)}}
 	for seq := uint64(1); seq <= exchanges; seq++ {
@@ -328,7 +328,7 @@ type judging struct {
 	t      *testing.T
 	m      *capture.Memory
 	engine *engine.Engine
-	writer *kept.Writer
+	writer *snapshot.Writer
 	shelf  *capture.MemoryShelf
 	next   uint64
 }
@@ -342,7 +342,7 @@ func newJudging(t *testing.T) *judging {
 func judgingOf(t *testing.T, m *capture.Memory, by []*analysis.Rule) *judging {
 	t.Helper()
 	r := &judging{t: t, m: m, shelf: &capture.MemoryShelf{}, next: 1}
-	r.writer = kept.NewWriter(rules.All, r.shelf.Put)
+	r.writer = snapshot.NewWriter(rules.All, r.shelf.Put)
 	r.engine = engine.New(by, r.writer.Options()...)
 	r.writer.Flush()
 	return r
@@ -691,7 +691,7 @@ func TestReadingIsDamaged(t *testing.T) {
 				}
 				end(t, m)
 				shelf, now := &capture.MemoryShelf{}, &atomic.Bool{}
-				if _, _, err := kept.Judge(t.Context(), rules.All, m.Reader(), shelf.Put, nil); err != nil {
+				if _, _, err := snapshot.Judge(t.Context(), rules.All, m.Reader(), shelf.Put, nil); err != nil {
 					t.Fatal(err)
 				}
 				reading := openReading(t, torn{shelf, c.from, now}, rules.All)
@@ -729,7 +729,7 @@ func TestDamageIsSaid(t *testing.T) {
 		m := tuitest.Growing(t, 700)
 		end(t, m)
 		shelf, now := &capture.MemoryShelf{}, &atomic.Bool{}
-		if _, _, err := kept.Judge(t.Context(), rules.All, m.Reader(), shelf.Put, nil); err != nil {
+		if _, _, err := snapshot.Judge(t.Context(), rules.All, m.Reader(), shelf.Put, nil); err != nil {
 			t.Fatal(err)
 		}
 		const second = "s\x00\x00\x00\x00\x00\x00\x00\x01"

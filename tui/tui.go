@@ -31,13 +31,13 @@ import (
 	"a2atap/analyzer/view"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
+	"a2atap/tui/internal/noquery"
 	"a2atap/tui/internal/style"
-	"a2atap/tui/internal/unasked"
 	"a2atap/tui/load"
 	"a2atap/tui/terminal"
 )
 
-func init() { unasked.Over() }
+func init() { noquery.Over() }
 
 // Run shows a capture, finished or growing, until the user quits or the context ends; neither is an error. It returns
 // errors of the options (such as a *filter.Error) and of the terminal. It reads the source and does not close it. It

@@ -16,7 +16,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/transcript"
 	"a2atap/proxy/must"
-	"a2atap/proxy/nobody"
+	"a2atap/proxy/unreachable"
 	"a2atap/replay/client"
 	"a2atap/replay/client/fault"
 	"a2atap/replay/refagent"
@@ -145,7 +145,7 @@ func TestTapFailsForNothing(t *testing.T) {
 	s = watch(t, func(t testing.TB) { get(t, Tap(t, files.URL+"/readme.txt").URL) })
 	s.wantErrors(t, "nothing was checked: no rule applied to any of 1 recorded exchanges; "+
 		`the first one is "GET /readme.txt HTTP/1.1"; is http://`)
-	s = watch(t, func(t testing.TB) { get(t, Tap(t, "http://"+nobody.Address(t)+"/rpc").URL) })
+	s = watch(t, func(t testing.TB) { get(t, Tap(t, "http://"+unreachable.Address(t)+"/rpc").URL) })
 	s.wantErrors(t, `ended with the fault unreachable (`)
 	s = watch(t, func(t testing.TB) {
 		Tap(t, files.URL)

@@ -195,9 +195,11 @@ func (t *findingsText) workflow(g []*analysis.Finding) {
 		return
 	}
 	var numbers []string
+	seen := make(map[uint64]bool)
 	for _, f := range g {
-		if n := fmt.Sprint(f.Workflow.Number); f.Workflow.Caused && !slices.Contains(numbers, n) {
-			numbers = append(numbers, n)
+		if n := f.Workflow.Number; f.Workflow.Caused && !seen[n] {
+			seen[n] = true
+			numbers = append(numbers, fmt.Sprint(n))
 		}
 	}
 	if len(numbers) > 0 {

@@ -12,9 +12,9 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
-	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
 	"a2atap/analyzer/rulestest"
+	"a2atap/analyzer/snapshot"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/must"
 )
@@ -248,10 +248,10 @@ func TestLateCardsRevise(t *testing.T) {
 func keptFindings(t *testing.T, src capture.Source) []analysis.Finding {
 	t.Helper()
 	var shelf capture.MemoryShelf
-	if _, w, err := kept.Judge(t.Context(), rules.All, src, shelf.Put, nil); err != nil || w.Err() != nil {
+	if _, w, err := snapshot.Judge(t.Context(), rules.All, src, shelf.Put, nil); err != nil || w.Err() != nil {
 		t.Fatal(err, w.Err())
 	}
-	r := must.Get(kept.Open(t.Context(), &shelf, rules.All))(t)
+	r := must.Get(snapshot.Open(t.Context(), &shelf, rules.All))(t)
 	result := must.Get(r.Complete(t.Context(), src))(t)
 	return result.Findings
 }

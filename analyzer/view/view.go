@@ -22,7 +22,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
-	"a2atap/analyzer/kept"
+	"a2atap/analyzer/snapshot"
 	"a2atap/proxy/capture"
 )
 
@@ -47,9 +47,9 @@ var (
 type Store interface {
 	// Snapshot returns the stored results. It returns nil and no error if no results are stored. A non-nil error is the
 	// reason why stored results cannot be used. end releases the results; it may be nil.
-	Snapshot(ctx context.Context) (r *kept.Reading, end func() error, err error)
+	Snapshot(ctx context.Context) (r *snapshot.Results, end func() error, err error)
 	// Recorder returns the results that the capture's recorder writes while it records; nil without a recorder.
-	Recorder(ctx context.Context) *kept.Reading
+	Recorder(ctx context.Context) *snapshot.Results
 	// Mark identifies the steps of an ended capture; nil if its results are not to be stored.
 	Mark() []byte
 	// Keep stores results that end with this mark.
@@ -94,8 +94,8 @@ type View struct {
 
 // A State is what a View knows at one moment.
 type State struct {
-	Version  uint64        // increases with each change; 0 before anything is known
-	Results  *kept.Reading // nil before anything is known; other results replace all that was read from earlier ones
+	Version  uint64            // increases with each change; 0 before anything is known
+	Results  *snapshot.Results // nil before anything is known; other results replace all that was read from earlier ones
 	Info     capture.Info
 	Whole    bool   // all steps were checked, and no more will come unless the recording is resumed; or, with Once, all that were there
 	Stored   bool   // the results were not made by this process
@@ -146,7 +146,7 @@ func (v *View) Wait(ctx context.Context) (State, error) {
 }
 
 // Doubt tells the View that results cannot be read. If they are still the current ones, an engine replaces them.
-func (v *View) Doubt(r *kept.Reading, why error) {
+func (v *View) Doubt(r *snapshot.Results, why error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if r == v.state.Results && r != nil && v.leave != nil {
@@ -222,7 +222,7 @@ func (v *View) resumed(ctx context.Context) error {
 }
 
 // set changes the state.
-func (v *View) set(ctx context.Context, r *kept.Reading, change func(*State)) {
+func (v *View) set(ctx context.Context, r *snapshot.Results, change func(*State)) {
 	info, err := v.src.Info(ctx)
 	if ctx.Err() != nil {
 		return
@@ -280,7 +280,7 @@ func (v *View) readSnapshot(ctx context.Context, store Store) error {
 }
 
 // readRecorder follows the results that the capture's recorder writes.
-func (v *View) readRecorder(ctx context.Context, r *kept.Reading) error {
+func (v *View) readRecorder(ctx context.Context, r *snapshot.Results) error {
 	last := time.Now() // when the results lacked nothing, or grew
 	state, _ := v.Now()
 	behind := false
@@ -355,9 +355,9 @@ func (v *View) checkOnce(ctx context.Context, store Store, why error) (err error
 		return err
 	}
 	room := v.room(info)
-	w := kept.NewWriter(v.options.Rules, room.Put)
+	w := snapshot.NewWriter(v.options.Rules, room.Put)
 	w.Flush()
-	r, err := kept.Open(ctx, room, v.options.Rules)
+	r, err := snapshot.Open(ctx, room, v.options.Rules)
 	if err != nil {
 		return errors.Join(w.Err(), err)
 	}
@@ -399,7 +399,7 @@ func (v *View) checkOnce(ctx context.Context, store Store, why error) (err error
 }
 
 // sameSteps reports whether results are of all steps that the capture has.
-func (v *View) sameSteps(ctx context.Context, r *kept.Reading) bool {
+func (v *View) sameSteps(ctx context.Context, r *snapshot.Results) bool {
 	info, err := v.src.Info(ctx)
 	return err == nil && info.Arrivals == r.Head().Arrival
 }
@@ -424,7 +424,7 @@ func (memory) Close() error { return nil }
 
 // follow checks the capture until its recording ends, and publishes the results that w writes and r reads.
 func (v *View) follow(
-	ctx context.Context, r *kept.Reading, w *kept.Writer, notice func(*State), options []engine.Option,
+	ctx context.Context, r *snapshot.Results, w *snapshot.Writer, notice func(*State), options []engine.Option,
 ) (result *judgment.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil { // a rule that panics must not end the process that shows the rest
@@ -459,7 +459,7 @@ func (v *View) follow(
 // A growing source publishes the results so far while an engine reads it. Only the goroutine of the engine may use it.
 type growing struct {
 	capture.Source
-	writer  *kept.Writer
+	writer  *snapshot.Writer
 	publish func(checking bool) error
 	last    time.Time // of publish
 	err     error
@@ -491,7 +491,7 @@ func (g *growing) Wait(ctx context.Context, from uint64) error {
 		g.note(false)
 	}
 	write()
-	err := kept.Wait(ctx, g.Source, from, g.writer.Due, write)
+	err := snapshot.Wait(ctx, g.Source, from, g.writer.Due, write)
 	if errors.Is(err, capture.ErrEnded) {
 		info, infoErr := g.Source.Info(ctx)
 		g.writer.Interrupted = infoErr == nil && info.Crashes > 0

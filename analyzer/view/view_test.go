@@ -6,20 +6,20 @@ import (
 	"testing"
 	"time"
 
-	"a2atap/analyzer/kept"
+	"a2atap/analyzer/snapshot"
 	"a2atap/analyzer/view"
 	"a2atap/proxy/capture"
 )
 
 // A snapshot is a store with results that cannot be read.
-type snapshot struct{}
+type stored struct{}
 
-func (snapshot) Snapshot(context.Context) (*kept.Reading, func() error, error) {
-	return new(kept.Reading), nil, nil
+func (stored) Snapshot(context.Context) (*snapshot.Results, func() error, error) {
+	return new(snapshot.Results), nil, nil
 }
-func (snapshot) Recorder(context.Context) *kept.Reading { return nil }
-func (snapshot) Mark() []byte                           { return nil }
-func (snapshot) Keep(context.Context, capture.Shelf)    {}
+func (stored) Recorder(context.Context) *snapshot.Results { return nil }
+func (stored) Mark() []byte                               { return nil }
+func (stored) Keep(context.Context, capture.Shelf)        {}
 
 // Stored results that a reader cannot read are replaced, whenever the reader notices: also at the moment in which the View
 // has published them and does nothing else yet.
@@ -29,7 +29,7 @@ func TestDoubt(t *testing.T) {
 	defer cancel()
 	for range 3000 {
 		v := view.Open(capture.NewMemory(capture.Info{}), view.Options{
-			Once: true, Store: func(context.Context) view.Store { return snapshot{} },
+			Once: true, Store: func(context.Context) view.Store { return stored{} },
 		})
 		state, err := v.Wait(ctx)
 		if err != nil || !state.Stored {

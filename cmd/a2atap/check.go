@@ -8,7 +8,7 @@ import (
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/checker"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/verdict"
 )
 
 func newCheck(e cli.Env) *cobra.Command {
@@ -62,7 +62,7 @@ was checked, nothing matches --filter and --agent, or at least half of a link wa
 	f.BoolVar(&o.Again, "again", false, "check from scratch, and ignore the stored result")
 	f.BoolVar(&o.Brief, "brief", false, "leave out the findings in text, and in junit the cases of rules that are not broken")
 	f.BoolVar(&o.Coverage, "coverage", false, "list the rules that were never observed, instead of counting them")
-	f.StringArrayVar(&o.JWKS, "jwks", nil, judged.KeysHelp)
+	f.StringArrayVar(&o.JWKS, "jwks", nil, verdict.KeysHelp)
 	f.BoolVar(&o.AllowEmpty, "allow-empty", false,
 		"exit with 0 even if nothing was checked, or more was not seen than was checked")
 	o.From.Register(f, nil)

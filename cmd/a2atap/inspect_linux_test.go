@@ -21,8 +21,8 @@ import (
 	"a2atap/analyzer/analysis"
 
 	"a2atap/cmd/internal/cmdtest"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/recorder"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -115,7 +115,7 @@ type pseudoTerminal struct {
 func inspectIn(t *testing.T, r *recorder.Recording) (*pseudoTerminal, <-chan error) {
 	t.Helper()
 	screen := r.Screen()
-	screen.View = judged.View(r.Before().Name, r.Source(), screen.Rules)
+	screen.View = verdict.View(r.Before().Name, r.Source(), screen.Rules)
 	t.Cleanup(func() { must.Do(t, screen.View.Close()) })
 	return inspectSource(t, r.Source(), screen, 24, 80)
 }

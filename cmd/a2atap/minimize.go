@@ -15,8 +15,8 @@ import (
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/source"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
 	"a2atap/proxy/spelling"
@@ -65,7 +65,7 @@ func minimizeCapture(ctx context.Context, e cli.Env, o minimizeOptions, name str
 	case o.rule == "":
 		return cli.Usage("minimize needs --rule ID, the rule of the finding; a2atap check %s prints the findings", name)
 	case rules.ByID(o.rule) == nil:
-		return cli.Usage("unknown rule %q; a2atap rules lists the rules%s", o.rule, spelling.Hint(o.rule, judged.RuleIDs()))
+		return cli.Usage("unknown rule %q; a2atap rules lists the rules%s", o.rule, spelling.Hint(o.rule, verdict.RuleIDs()))
 	case o.timeout <= 0:
 		return cli.Usage("--timeout %s: write a time, such as 30s", o.timeout)
 	}
@@ -107,7 +107,7 @@ func minimizeCapture(ctx context.Context, e cli.Env, o minimizeOptions, name str
 func (o *minimizeOptions) run(ctx context.Context, e cli.Env, name string, src capture.Source) (*minimize.Result, error) {
 	options := minimize.Options{Rule: o.rule, Agent: o.agent, Place: o.place, Anonymous: o.anonymize}
 	options.Found = func(ctx context.Context) ([]analysis.Finding, error) {
-		return judged.FindingsIn(ctx, e, "minimize", name, src)
+		return verdict.FindingsIn(ctx, e, "minimize", name, src)
 	}
 	if e.ShowsProgress() {
 		p := &cli.Progress{W: e.Err, What: "minimize", Began: time.Now()}

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"a2atap/analyzer/engine"
-	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/snapshot"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -102,7 +102,7 @@ func BenchmarkNeighbors(b *testing.B) {
 			file := filepath.Join(b.TempDir(), "c.a2atap")
 			var store capture.Sink = must.Get(bolt.Open(file, bolt.Options{}))(b)
 			if live {
-				w := kept.NewWriter(rules.All, new(capture.MemoryShelf).Put)
+				w := snapshot.NewWriter(rules.All, new(capture.MemoryShelf).Put)
 				store = &judgedSink{judge{engine: engine.New(rules.All, w.Options()...)}, store}
 			}
 			sink := (&redacted.Options{Key: make([]byte, 32)}).Sink(store)
@@ -157,7 +157,7 @@ func BenchmarkNeighbors(b *testing.B) {
 			defer src.Close()
 			begin := cpuUsed()
 			shelf := new(capture.MemoryShelf)
-			result, w, err := kept.Judge(context.Background(), rules.All, src, shelf.Put, nil)
+			result, w, err := snapshot.Judge(context.Background(), rules.All, src, shelf.Put, nil)
 			must.Do(b, err)
 			must.Do(b, w.Err())
 			took := cpuUsed() - begin

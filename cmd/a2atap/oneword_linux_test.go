@@ -11,9 +11,9 @@ import (
 
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/source"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/must"
 	"a2atap/tui"
 	"a2atap/tui/text"
@@ -56,7 +56,7 @@ state: open
 	e := cli.Env{In: strings.NewReader(""), Out: &said, Err: &said, Now: time.Now, Getenv: unset}
 	src := must.Get(source.Open(e, name))(t)
 	defer src.Close()
-	j := must.Get(judged.Open(t.Context(), e, "test", name, src, judged.How{}))(t)
+	j := must.Get(verdict.Open(t.Context(), e, "test", name, src, verdict.How{}))(t)
 	defer j.Close()
 	places := map[string]string{
 		"list": runForOutput(t, "show", name), "tree": runForOutput(t, "show", name, "--format", "tree"),
@@ -64,7 +64,7 @@ state: open
 		"page": html.UnescapeString(
 			runForOutput(t, "check", name, "--format", "html", "--fail-on", "never", "--allow-empty")),
 	}
-	screen, _ := inspectSource(t, src, tui.Options{Rules: rules.All, View: judged.View(name, src, rules.All)}, 40, 300)
+	screen, _ := inspectSource(t, src, tui.Options{Rules: rules.All, View: verdict.View(name, src, rules.All)}, 40, 300)
 	outcomes := make(map[string]bool)
 	for row, err := range j.Rows(t.Context(), 1) {
 		must.Do(t, err)

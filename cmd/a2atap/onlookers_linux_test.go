@@ -30,9 +30,9 @@ import (
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/cmdtest"
 	"a2atap/cmd/internal/demo"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/recorder"
 	"a2atap/cmd/internal/source"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy"
 	"a2atap/proxy/must"
 	loader "a2atap/tui/load"
@@ -135,7 +135,7 @@ func look(t *testing.T, name string) *onlooker {
 	src := must.Get(source.OpenFile(name))(t)
 	o := &onlooker{changed: make(chan struct{}, 1)}
 	o.Loader = loader.New(ctx, src, rules.All)
-	o.View = judged.View(name, src, rules.All)
+	o.View = verdict.View(name, src, rules.All)
 	o.Reading = loader.NewReading(o.View)
 	var working sync.WaitGroup
 	working.Go(func() { o.Judge()() })

@@ -12,7 +12,7 @@ import (
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/spelling"
 )
 
@@ -88,7 +88,7 @@ func chooseRules(words []string) ([]*analysis.Rule, error) {
 	})
 	if len(list) == 0 {
 		text := strings.Join(words, " ")
-		return nil, cli.Usage("unknown rule %q; a2atap rules lists the rules%s", text, spelling.Hint(text, judged.RuleIDs()))
+		return nil, cli.Usage("unknown rule %q; a2atap rules lists the rules%s", text, spelling.Hint(text, verdict.RuleIDs()))
 	}
 	return list, nil
 }

@@ -5,7 +5,7 @@ import (
 
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/inspector"
-	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/verdict"
 )
 
 func newTUI(e cli.Env) *cobra.Command {
@@ -35,7 +35,7 @@ in the capture, or in CAPTURE.reading. Marks and comments are stored in CAPTURE.
 	f.BoolVar(&o.Mouse, "mouse", false, "start with the mouse on; the key m toggles it")
 	f.StringVar(&o.Filter, "filter", "", "start with the exchanges that match `EXPR`")
 	f.StringVar(&o.Agent, "agent", "", "start with the exchanges of the agent `NAME`")
-	f.StringArrayVar(&o.JWKS, "jwks", nil, judged.KeysHelp)
+	f.StringArrayVar(&o.JWKS, "jwks", nil, verdict.KeysHelp)
 	o.From.Register(f, nil)
 	return withArgs(cmd, 0, 1)
 }

@@ -21,7 +21,7 @@ func TestNoTerminalIsAsked(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	before := strings.Index(string(out), "init "+modulePrefix+"tui/internal/unasked ")
+	before := strings.Index(string(out), "init "+modulePrefix+"tui/internal/noquery ")
 	library := strings.Index(string(out), "init github.com/charmbracelet/bubbletea ")
 	after := strings.Index(string(out), "init "+modulePrefix+"tui ")
 	if before < 0 || library < before || after < library {

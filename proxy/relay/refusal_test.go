@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"a2atap/proxy/expect"
-	"a2atap/proxy/nobody"
+	"a2atap/proxy/unreachable"
 )
 
 // ownAnswerOf reads one of the relay's own answers and checks its mark.
@@ -268,7 +268,7 @@ func TestNotHTTP(t *testing.T) {
 
 // TestUnreachable dials agents that cannot be reached. The request is recorded whole all the same.
 func TestUnreachable(t *testing.T) {
-	address := nobody.Address(t)
+	address := unreachable.Address(t)
 	plain := listen(t)
 	defer plain.Close()
 	go acceptAll(plain, func(c net.Conn) {

@@ -10,8 +10,8 @@ import (
 
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
-	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/snapshot"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/har"
 	"a2atap/proxy/capture/jsonl"
@@ -71,11 +71,11 @@ func checkReading(t *testing.T, src capture.Source, want *judgment.Result) {
 	t.Helper()
 	var shelf capture.MemoryShelf
 	var got *judgment.Result
-	_, w, err := kept.Judge(t.Context(), rules.All, src, shelf.Put, []byte("mark"))
+	_, w, err := snapshot.Judge(t.Context(), rules.All, src, shelf.Put, []byte("mark"))
 	if err == nil {
 		err = w.Err()
 	}
-	r, opened := kept.Open(t.Context(), &shelf, rules.All)
+	r, opened := snapshot.Open(t.Context(), &shelf, rules.All)
 	if opened == nil {
 		got, opened = r.Complete(t.Context(), src)
 	}

@@ -12,7 +12,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
-	"a2atap/proxy/nobody"
+	"a2atap/proxy/unreachable"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/playback"
@@ -137,7 +137,7 @@ func TestForwardedCardLeadsBack(t *testing.T) {
 
 // An unreachable live agent is reported to the client in its protocol.
 func TestForwardToNobody(t *testing.T) {
-	gone := "http://" + nobody.Address(t)
+	gone := "http://" + unreachable.Address(t)
 	for _, w := range ways {
 		t.Run(w.agent+" "+w.protocol.String(), func(t *testing.T) {
 			n := newTold()

@@ -12,7 +12,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
-	"a2atap/proxy/nobody"
+	"a2atap/proxy/unreachable"
 	"a2atap/replay/client"
 	"a2atap/replay/playback"
 )
@@ -152,7 +152,7 @@ func TestNotificationsGoToTheirWebhooks(t *testing.T) {
 // A rejected notification, or one to a webhook elsewhere, is reported without the secrets in its URL.
 func TestNotificationsThatAreNotDelivered(t *testing.T) {
 	refuses := newHook(t, http.StatusForbidden)
-	gone := "http://" + nobody.Address(t)
+	gone := "http://" + unreachable.Address(t)
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("a redirect is followed: %s %s", r.Method, r.URL)
 	}))

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"a2atap/analyzer/engine"
-	"a2atap/analyzer/kept"
+	"a2atap/analyzer/snapshot"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -60,7 +60,7 @@ func NewEntry(s *summary.Summary) Entry {
 }
 
 // RowEntry returns an Entry from a row of a reading.
-func RowEntry(row *kept.Row) Entry {
+func RowEntry(row *snapshot.Row) Entry {
 	e := NewEntry(&row.Summary)
 	if worst, found := row.Worst(); found {
 		e.Worst = uint8(worst) + 1

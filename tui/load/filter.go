@@ -7,8 +7,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
+	"a2atap/analyzer/snapshot"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
 )
@@ -27,13 +27,13 @@ func (l *Loader) deciding(f *filter.Filter, seqs []uint64, found map[uint64][]an
 			}
 			continue
 		}
-		facts := kept.Facts{
+		facts := snapshot.Facts{
 			Row: row, Workflow: l.Links.Index.Of(seq).Workflow, Marked: marks.Of(seq, row.ID).Marked,
 		}
 		switch match, certain := facts.Decide(f); {
 		case !certain:
 			unsure = append(unsure, seq)
-			if len(row.Found) > 0 && f.Asks(kept.FindingKeys...) {
+			if len(row.Found) > 0 && f.Asks(snapshot.FindingKeys...) {
 				mine[seq] = l.Reading.FindingsOf(l.Context, seq)
 			}
 		case match:
@@ -107,14 +107,14 @@ func pageBefore(list []uint64, all bool, below uint64) (page []uint64, from uint
 
 // narrowToFindings removes exchanges from the pool without the findings that a filter needs. If the filter has no other
 // terms, this decides the match.
-func (l *Loader) narrowToFindings(answer *Narrowed, r *kept.Reading, f *filter.Filter) error {
+func (l *Loader) narrowToFindings(answer *Narrowed, r *snapshot.Results, f *filter.Filter) error {
 	info, err := l.Source.Info(l.Context)
 	if err != nil {
 		return err
 	}
-	only := f.AsksOnly(kept.FindingKeys...) && l.Reading.covers(info.Exchanges)
+	only := f.AsksOnly(snapshot.FindingKeys...) && l.Reading.covers(info.Exchanges)
 	if !only {
-		if f = f.Part(kept.FindingKeys...); f == nil {
+		if f = f.Part(snapshot.FindingKeys...); f == nil {
 			return nil
 		}
 	}

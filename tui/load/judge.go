@@ -9,7 +9,7 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
-	"a2atap/analyzer/kept"
+	"a2atap/analyzer/snapshot"
 	"a2atap/proxy/capture"
 )
 
@@ -59,9 +59,9 @@ func (l *Loader) Judge() tea.Cmd {
 // A teller reports the results of the View.
 type teller struct {
 	*Loader
-	from     *kept.Reading // the last results read
-	version  uint64        // of the View
-	replaced uint64        // number of findings that others have replaced
+	from     *snapshot.Results // the last results read
+	version  uint64            // of the View
+	replaced uint64            // number of findings that others have replaced
 	whole    bool
 	next     uint64   // number of the first unreported finding
 	covered  []uint64 // exchanges whose rows have changed since the last message
@@ -90,7 +90,7 @@ func (t *teller) wait() {
 }
 
 // catchUp collects the exchanges whose rows now have all steps.
-func (t *teller) catchUp(r *kept.Reading) {
+func (t *teller) catchUp(r *snapshot.Results) {
 	if r != nil {
 		t.covered = append(t.covered, t.Reading.caughtUp(r.Head().Arrival)...)
 	}
@@ -122,7 +122,7 @@ func (t *teller) tell() {
 }
 
 // read reads the results so far. It reports findings in pages, and leaves the last page in news.
-func (t *teller) read(r *kept.Reading, info *capture.Info, news *Judged) error {
+func (t *teller) read(r *snapshot.Results, info *capture.Info, news *Judged) error {
 	head := r.Head()
 	news.Next = head.Arrival + 1
 	// At the end, findings may have replaced provisional ones.
@@ -135,7 +135,7 @@ func (t *teller) read(r *kept.Reading, info *capture.Info, news *Judged) error {
 	case err == nil:
 		news.Counts = result.Counts
 		t.observed.Store(&observation{result, head.Ended})
-	case !errors.Is(err, kept.ErrNone) || head.Ended:
+	case !errors.Is(err, snapshot.ErrNone) || head.Ended:
 		return err
 	}
 	if head.Counts != nil { // newer than info's
@@ -200,7 +200,7 @@ func (l *Loader) Observed() (result *judgment.Result, whole bool) {
 }
 
 // linksTimer returns a channel that yields when the links should be read again; nil if they should not.
-func (l *Loader) linksTimer(r *kept.Reading) <-chan time.Time {
+func (l *Loader) linksTimer(r *snapshot.Results) <-chan time.Time {
 	if r == nil {
 		return nil
 	}

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"a2atap/analyzer/kept"
+	"a2atap/analyzer/snapshot"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 )
@@ -18,10 +18,10 @@ type links struct {
 	Told  atomic.Uint64 // number of links received
 	Last  atomic.Uint64 // the last exchange with a received link
 
-	mu      sync.Mutex    // held while links are read from a reading
-	wanted  bool          // the links were requested
-	from    *kept.Reading // the results from which links were read
-	version uint64        // of from
+	mu      sync.Mutex        // held while links are read from a reading
+	wanted  bool              // the links were requested
+	from    *snapshot.Results // the results from which links were read
+	version uint64            // of from
 	took    time.Duration
 	read    time.Time // time of the last read
 }
@@ -74,7 +74,7 @@ func (l *Loader) readLinks(asked bool) error {
 }
 
 // due reports whether links should be read from the current results, and after which pause.
-func (l *links) due(r *kept.Reading, now time.Time) (pause time.Duration, due bool) {
+func (l *links) due(r *snapshot.Results, now time.Time) (pause time.Duration, due bool) {
 	head := r.Head()
 	switch {
 	case !l.wanted || l.from == r && l.version == head.Version:

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/kept"
+	"a2atap/analyzer/snapshot"
 	"a2atap/analyzer/view"
 	"a2atap/proxy/capture"
 )
@@ -28,7 +28,7 @@ func NewReading(v *view.View) *Reading {
 }
 
 // Now returns the current results, or nil before the first ones.
-func (k *Reading) Now() *kept.Reading {
+func (k *Reading) Now() *snapshot.Results {
 	if k.view == nil {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (k *Reading) caughtUp(arrival uint64) (seqs []uint64) {
 }
 
 // Row returns the row of an exchange; nil if it does not exist or is out of date.
-func (k *Reading) Row(ctx context.Context, seq uint64) *kept.Row {
+func (k *Reading) Row(ctx context.Context, seq uint64) *snapshot.Row {
 	r := k.Now()
 	if r == nil || k.Behind(seq) {
 		return nil
@@ -92,7 +92,7 @@ func (k *Reading) Row(ctx context.Context, seq uint64) *kept.Row {
 }
 
 // doubt reports to the View that results cannot be read, unless the inspector is ending.
-func (k *Reading) doubt(ctx context.Context, r *kept.Reading, err error) {
+func (k *Reading) doubt(ctx context.Context, r *snapshot.Results, err error) {
 	if ctx.Err() == nil {
 		k.view.Doubt(r, err)
 	}

@@ -23,7 +23,7 @@ import (
 	"a2atap/analyzer/otlp"
 	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
-	"a2atap/proxy/nobody"
+	"a2atap/proxy/unreachable"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -342,7 +342,7 @@ func FuzzAnswer(f *testing.F) {
 
 // A closed port is reported at once.
 func TestAway(t *testing.T) {
-	o := to(t, "http://"+nobody.Address(t))
+	o := to(t, "http://"+unreachable.Address(t))
 	told := make(chan error, 1)
 	o.OnTrouble = func(err error) { told <- err }
 	s := New(o)

@@ -14,15 +14,15 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
-	"a2atap/analyzer/kept"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/report/exchanges"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/snapshot"
 	"a2atap/analyzer/summary"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/source"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/tui/terminal"
 )
 
@@ -36,7 +36,7 @@ type Options struct {
 	Filter      string
 	Agent       string
 	Only, Not   []string
-	Baseline    judged.BaselineFlags
+	Baseline    verdict.BaselineFlags
 	Follow      bool
 	JWKS        []string
 	Brief       bool
@@ -50,9 +50,9 @@ type checker struct {
 	from  *source.Flags
 	gate  judgment.Gate
 	least analysis.Severity
-	keep  judged.Selection
+	keep  verdict.Selection
 	rules ruleSelection
-	known *judged.Baseline
+	known *verdict.Baseline
 	keys  []engine.Option
 	page  *pageTraffic // nil if the report is not a page
 	again bool         // stored results are ignored
@@ -73,13 +73,13 @@ func (o *Options) checker(e cli.Env) (c checker, err error) {
 	if c.least, err = analysis.ParseSeverity(o.MinSeverity); err != nil {
 		return c, cli.Usage("--min-severity: %w", err)
 	}
-	if c.keep, err = judged.ParseSelection(o.Filter, o.Agent); err != nil {
+	if c.keep, err = verdict.ParseSelection(o.Filter, o.Agent); err != nil {
 		return c, err
 	}
 	if c.rules, err = selectRules(o.Only, o.Not); err != nil {
 		return c, err
 	}
-	if c.keys, err = judged.ReadKeys(o.JWKS); err != nil {
+	if c.keys, err = verdict.ReadKeys(o.JWKS); err != nil {
 		return c, err
 	}
 	c.again, c.from = o.Again, &o.From
@@ -178,15 +178,15 @@ func (c *checker) addCapture(ctx context.Context, e cli.Env, name string, total 
 			return fmt.Errorf("check %s: %w", name, err)
 		}
 	}
-	how := judged.How{Again: c.again, Engine: c.keys}
-	j, err := judged.Open(ctx, e, "check", name, src, how)
+	how := verdict.How{Again: c.again, Engine: c.keys}
+	j, err := verdict.Open(ctx, e, "check", name, src, how)
 	if err == nil {
 		if c.page == nil {
 			defer j.Close()
 		} else {
 			c.page.open = append(c.page.open, j)
 		}
-		err = j.Try(ctx, func(j *judged.Capture) error { return c.addJudged(ctx, j, total) })
+		err = j.Try(ctx, func(j *verdict.Capture) error { return c.addJudged(ctx, j, total) })
 	}
 	if err != nil {
 		return fmt.Errorf("check %s: %w", name, err)
@@ -196,7 +196,7 @@ func (c *checker) addCapture(ctx context.Context, e cli.Env, name string, total 
 
 // addJudged adds the selected findings of a capture to total. If the results were stored, it verifies the capture's
 // blocks first, since stored results must not hide damage.
-func (c *checker) addJudged(ctx context.Context, j *judged.Capture, total *judgment.Result) error {
+func (c *checker) addJudged(ctx context.Context, j *verdict.Capture, total *judgment.Result) error {
 	if store := source.StoreOf(j.Source); store != nil && j.Stored {
 		if err := store.Sound(ctx, nil); err != nil {
 			return err
@@ -206,7 +206,7 @@ func (c *checker) addJudged(ctx context.Context, j *judged.Capture, total *judgm
 }
 
 // add adds the selected findings of a capture to total.
-func (c *checker) add(ctx context.Context, j *judged.Capture, total *judgment.Result) error {
+func (c *checker) add(ctx context.Context, j *verdict.Capture, total *judgment.Result) error {
 	result, err := j.Complete(ctx, j.Source)
 	if err != nil {
 		return err
@@ -275,7 +275,7 @@ func (p *pageTraffic) close() {
 }
 
 // show returns a page's data about a capture, given all findings in it.
-func (c *checker) show(ctx context.Context, j *judged.Capture, result *judgment.Result) (shown exchanges.Capture, err error) {
+func (c *checker) show(ctx context.Context, j *verdict.Capture, result *judgment.Result) (shown exchanges.Capture, err error) {
 	if c.page == nil {
 		return shown, nil
 	}
@@ -296,7 +296,7 @@ func (c *checker) show(ctx context.Context, j *judged.Capture, result *judgment.
 		return shown, err
 	}
 	shown.Chosen = []uint64{}
-	err = j.Choose(ctx, c.keep, 1, math.MaxUint64, func(row *kept.Row, chosen bool) bool {
+	err = j.Choose(ctx, c.keep, 1, math.MaxUint64, func(row *snapshot.Row, chosen bool) bool {
 		if chosen {
 			shown.Chosen = append(shown.Chosen, row.Seq)
 		}

@@ -6,7 +6,7 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
-	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -21,7 +21,7 @@ type exchange struct {
 
 // learn reads how long exchanges with findings of a capture took. Findings of one rule against one agent with the same
 // severity and side share a report entry, which shows the first.
-func (d *durations) learn(ctx context.Context, j *judged.Capture, result *judgment.Result) {
+func (d *durations) learn(ctx context.Context, j *verdict.Capture, result *judgment.Result) {
 	type alike struct {
 		rule, agent string
 		severity    analysis.Severity

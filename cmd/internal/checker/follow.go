@@ -10,14 +10,14 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
-	"a2atap/analyzer/kept"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/snapshot"
 	"a2atap/analyzer/view"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/source"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/capture"
 )
 
@@ -42,7 +42,7 @@ func (c *checker) follow(ctx context.Context, e cli.Env, o Options, names []stri
 	until, cancel := cli.UntilInterrupted(ctx, e)
 	defer cancel()
 	ctx = context.WithoutCancel(ctx)
-	v := judged.View(names[0], src, rules.All, c.keys...)
+	v := verdict.View(names[0], src, rules.All, c.keys...)
 	defer v.Close()
 	f := &follower{checker: c, src: src, w: e.Out, json: o.Format == "json"}
 	j, err := f.run(ctx, until, v)
@@ -50,7 +50,7 @@ func (c *checker) follow(ctx context.Context, e cli.Env, o Options, names []stri
 	if err == nil {
 		err = c.add(ctx, j, total)
 	}
-	if errors.Is(err, kept.ErrNone) { // interrupted before anything was checked
+	if errors.Is(err, snapshot.ErrNone) { // interrupted before anything was checked
 		total.Live, err = true, nil
 	}
 	if err != nil {
@@ -76,18 +76,18 @@ type follower struct {
 }
 
 // run prints findings until the recording ends or until is over, and returns the capture with its results.
-func (f *follower) run(ctx, until context.Context, v *view.View) (*judged.Capture, error) {
+func (f *follower) run(ctx, until context.Context, v *view.View) (*verdict.Capture, error) {
 	for {
 		state, changed := v.Now()
 		over := state.Whole || until.Err() != nil
 		switch {
 		case state.Results != nil:
-			j := judged.With(state.Results, f.src)
+			j := verdict.With(state.Results, f.src)
 			if err := f.print(ctx, j); err != nil || over {
 				return j, err
 			}
 		case state.Err != nil || over:
-			return nil, cmp.Or(state.Err, kept.ErrNone)
+			return nil, cmp.Or(state.Err, snapshot.ErrNone)
 		}
 		select {
 		case <-changed:
@@ -97,7 +97,7 @@ func (f *follower) run(ctx, until context.Context, v *view.View) (*judged.Captur
 }
 
 // print prints the selected findings that are new or have replaced others.
-func (f *follower) print(ctx context.Context, j *judged.Capture) error {
+func (f *follower) print(ctx context.Context, j *verdict.Capture) error {
 	info, err := f.src.Info(ctx)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (f *follower) print(ctx context.Context, j *judged.Capture) error {
 	return nil
 }
 
-func (f *follower) one(ctx context.Context, j *judged.Capture, info *capture.Info, found *analysis.Finding) error {
+func (f *follower) one(ctx context.Context, j *verdict.Capture, info *capture.Info, found *analysis.Finding) error {
 	found.Capture = info.Name
 	one := &judgment.Result{}
 	if row, err := j.Row(ctx, found.Place.Exchange); err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer/rules"
-	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
 	"a2atap/proxy/expect"
@@ -47,10 +47,10 @@ func TestFollowPrintsReplacements(t *testing.T) {
 	record := func(x *capture.Exchange) { must.Do(t, m.Append(capture.Steps(x)...)) }
 	record(script.Exchanges[0])
 	src := m.Reader()
-	v := judged.View("-", src, rules.All)
+	v := verdict.View("-", src, rules.All)
 	defer v.Close()
 	out, in := io.Pipe()
-	f := &follower{checker: &checker{rules: ruleSelection{list: rules.All}, known: &judged.Baseline{}}, src: src, w: in}
+	f := &follower{checker: &checker{rules: ruleSelection{list: rules.All}, known: &verdict.Baseline{}}, src: src, w: in}
 	ended := make(chan error, 1)
 	go func() {
 		_, err := f.run(t.Context(), context.Background(), v)

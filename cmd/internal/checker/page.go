@@ -8,15 +8,15 @@ import (
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/source"
+	"a2atap/cmd/internal/verdict"
 )
 
 // Page checks a capture and writes the selected exchanges as a page.
-func Page(ctx context.Context, e cli.Env, from *source.Flags, output, name string, keep judged.Selection) error {
+func Page(ctx context.Context, e cli.Env, from *source.Flags, output, name string, keep verdict.Selection) error {
 	defer e.LimitMemory()()
 	c := &checker{
-		from: from, gate: judgment.Gate{Severity: analysis.Error}, least: analysis.Note, keep: keep, known: &judged.Baseline{},
+		from: from, gate: judgment.Gate{Severity: analysis.Error}, least: analysis.Note, keep: keep, known: &verdict.Baseline{},
 		page: &pageTraffic{},
 	}
 	defer c.page.close()

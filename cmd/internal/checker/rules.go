@@ -8,7 +8,7 @@ import (
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/spelling"
 )
 
@@ -51,7 +51,7 @@ func matchesRule(pattern string) error {
 		found = found || ok
 	}
 	if !found {
-		return cli.Usage("unknown rule %q; a2atap rules lists the rules%s", pattern, spelling.Hint(pattern, judged.RuleIDs()))
+		return cli.Usage("unknown rule %q; a2atap rules lists the rules%s", pattern, spelling.Hint(pattern, verdict.RuleIDs()))
 	}
 	return nil
 }

@@ -16,9 +16,9 @@ import (
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/source"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/cmd/internal/viewer"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
@@ -73,7 +73,7 @@ func words(list ...string) completion {
 
 // ruleIDs completes the name of a rule.
 func ruleIDs(_ *cobra.Command, _ []string, text string) ([]string, cobra.ShellCompDirective) {
-	return beginning(text, judged.RuleIDs()), cobra.ShellCompDirectiveNoFileComp
+	return beginning(text, verdict.RuleIDs()), cobra.ShellCompDirectiveNoFileComp
 }
 
 // flagsOf returns the completions of flags, by their names.
@@ -155,7 +155,7 @@ func completeFilter(ctx context.Context, e cli.Env, args []string, text string) 
 		}
 		return beginning(text, each(before, keys, ":")), directive
 	}
-	values := judged.ValuesOf(key)
+	values := verdict.ValuesOf(key)
 	switch key {
 	case "agent", "client", "task", "context":
 		values = sample(ctx, e, args).of(key)

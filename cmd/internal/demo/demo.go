@@ -16,10 +16,10 @@ import (
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/recorder"
 	"a2atap/cmd/internal/source"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy"
 	"a2atap/proxy/recording"
 	"a2atap/proxy/webhook"
@@ -111,7 +111,7 @@ func showDemo(ctx context.Context, e cli.Env, output string, result *judgment.Re
 		return err
 	}
 	defer src.Close()
-	j, err := judged.Open(ctx, e, "demo", output, src, judged.How{})
+	j, err := verdict.Open(ctx, e, "demo", output, src, verdict.How{})
 	if err != nil {
 		return err
 	}

@@ -11,8 +11,8 @@ import (
 
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/source"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
 	"a2atap/replay/diff"
@@ -62,10 +62,10 @@ func Run(ctx context.Context, e cli.Env, o Options, names []string) error {
 	}
 	options.Sides = sidesOf(names)
 	options.Rules = nil // their findings are loaded
-	if options.FoundWas, err = judged.FindingsIn(ctx, e, "diff", names[0], sources[0]); err != nil {
+	if options.FoundWas, err = verdict.FindingsIn(ctx, e, "diff", names[0], sources[0]); err != nil {
 		return fmt.Errorf("diff %s: %w", names[0], err)
 	}
-	if options.FoundNow, err = judged.FindingsIn(ctx, e, "diff", names[1], sources[1]); err != nil {
+	if options.FoundNow, err = verdict.FindingsIn(ctx, e, "diff", names[1], sources[1]); err != nil {
 		return fmt.Errorf("diff %s: %w", names[1], err)
 	}
 	r, err := diff.Run(ctx, sources[0], sources[1], options)
@@ -121,7 +121,7 @@ func (o *Options) diff() (diff.Options, error) {
 func (o *Options) chooser(
 	ctx context.Context, e cli.Env, file string, src capture.Source, name func(string) string,
 ) (func(*capture.Exchange) bool, error) {
-	keep, err := judged.ParseSelection(o.Filter, "")
+	keep, err := verdict.ParseSelection(o.Filter, "")
 	if err != nil {
 		return nil, err
 	}

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 
-	"a2atap/analyzer/kept"
+	"a2atap/analyzer/snapshot"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/source"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/capture"
 )
 
@@ -26,18 +26,18 @@ func readAgain(ctx context.Context, e cli.Env, name string) (second secondReadin
 		return second, err
 	}
 	defer src.Close()
-	was := judged.Stored(ctx, name, src)
+	was := verdict.Stored(ctx, name, src)
 	if was == nil {
 		return second, nil
 	}
 	defer was.Close()
 	second.Kept = true
-	now, err := judged.Open(ctx, e, "doctor", name, src, judged.How{Again: true, Quiet: true, Volatile: true})
+	now, err := verdict.Open(ctx, e, "doctor", name, src, verdict.How{Again: true, Quiet: true, Volatile: true})
 	if err != nil {
 		return second, err
 	}
 	defer now.Close()
-	second.Difference, err = kept.Compare(ctx, was.Reading, now.Reading)
+	second.Difference, err = snapshot.Compare(ctx, was.Results, now.Results)
 	if errors.Is(err, capture.ErrDamagedEntry) {
 		second.Difference, err = err.Error(), nil
 	}

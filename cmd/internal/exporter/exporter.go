@@ -9,10 +9,10 @@ import (
 
 	"a2atap/cmd/internal/checker"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/source"
 	"a2atap/cmd/internal/spans"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/capture"
 )
 
@@ -43,7 +43,7 @@ func Run(ctx context.Context, e cli.Env, o Options, name string) error {
 	if o.Bodies && format != "otlp" {
 		return cli.Usage("--otlp-bodies is for --format otlp; the other formats hold the bodies anyway")
 	}
-	keep, err := judged.ParseSelection(o.Filter, o.Agent)
+	keep, err := verdict.ParseSelection(o.Filter, o.Agent)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func Run(ctx context.Context, e cli.Env, o Options, name string) error {
 }
 
 func writeExchanges(
-	ctx context.Context, e cli.Env, w io.Writer, format, name string, src capture.Source, keep judged.Selection,
+	ctx context.Context, e cli.Env, w io.Writer, format, name string, src capture.Source, keep verdict.Selection,
 ) error {
 	reader, err := source.NewReader(ctx, src)
 	if err != nil {

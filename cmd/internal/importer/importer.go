@@ -11,9 +11,9 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/cmd/internal/source"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/capture"
 )
 
@@ -64,7 +64,7 @@ func Run(ctx context.Context, e cli.Env, o Options, name string) error {
 	if err != nil {
 		return fmt.Errorf("import %s: %w", name, err)
 	}
-	judged.Keep(ctx, e, "import", output)
+	verdict.Keep(ctx, e, "import", output)
 	e.Tell("import: %s from %s into %s", analysis.Plural(n, "exchange"), name, output)
 	return nil
 }

@@ -11,9 +11,9 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/cmd/internal/source"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/capture/merge"
 )
 
@@ -65,7 +65,7 @@ func Merge(ctx context.Context, e cli.Env, o MergeOptions, names []string) error
 	if err != nil {
 		return err
 	}
-	judged.Keep(ctx, e, "merge", o.Output)
+	verdict.Keep(ctx, e, "merge", o.Output)
 	e.Tell("merge: %s from %d captures into %s", analysis.Plural(done.Exchanges, "exchange"), len(names), o.Output)
 	if done.Seen > 0 {
 		e.Tell("merge: another recorder also saw %s of these exchanges; each is added as a note",

@@ -14,10 +14,10 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/analyzer/view"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/recorder"
 	"a2atap/cmd/internal/source"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
 	"a2atap/proxy/capture/notes"
@@ -35,7 +35,7 @@ func Recording(ctx context.Context, r *recorder.Recording, e cli.Env, duration t
 	}()
 	src := r.Source()
 	s, screen := resenderOf(r, e, src), r.Screen()
-	screen.View = judged.View(r.Before().Name, src, screen.Rules, r.Keys()...)
+	screen.View = verdict.View(r.Before().Name, src, screen.Rules, r.Keys()...)
 	screen.Holder = holderOf(r, s.editor())
 	err := errors.Join(runInspector(ctx, e, src, s, screen), screen.View.Close())
 	held := 0
@@ -75,7 +75,7 @@ func Run(ctx context.Context, e cli.Env, o Options, args []string) error {
 	if err != nil {
 		return err
 	}
-	keys, err := judged.ReadKeys(o.JWKS)
+	keys, err := verdict.ReadKeys(o.JWKS)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ const checkedFirst = 3000
 
 // viewOf opens the View of a capture. It checks a small ended one first.
 func viewOf(ctx context.Context, e cli.Env, name string, src capture.Source, keys []engine.Option) *view.View {
-	v := judged.View(name, src, rules.All, keys...)
+	v := verdict.View(name, src, rules.All, keys...)
 	if info, err := src.Info(ctx); err == nil && !info.Live && info.Exchanges <= checkedFirst {
 		v.Wait(ctx) //nolint:errcheck // the inspector shows the error
 	}

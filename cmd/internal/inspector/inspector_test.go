@@ -10,9 +10,9 @@ import (
 
 	"a2atap/analyzer/view"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/cmd/internal/source"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
 	"a2atap/proxy/expect"
@@ -47,7 +47,7 @@ func TestCheckedWhileInspected(t *testing.T) {
 	stored := func() bool {
 		src := must.Get(source.OpenFile(name))(t)
 		defer src.Close()
-		j := judged.Stored(t.Context(), name, src)
+		j := verdict.Stored(t.Context(), name, src)
 		defer j.Close()
 		return j != nil
 	}

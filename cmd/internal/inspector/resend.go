@@ -15,10 +15,10 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/recorder"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/cmd/internal/source"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
 	"a2atap/proxy/hostname"
@@ -168,7 +168,7 @@ func (s *resender) keeping(send func(sink capture.Sink, seq uint64) error) error
 	}
 	err = send(to, to.Store.Position().Seq)
 	err = errors.Join(err, to.Close())
-	judged.Keep(context.Background(), quiet, "send", s.file)
+	verdict.Keep(context.Background(), quiet, "send", s.file)
 	return err
 }
 

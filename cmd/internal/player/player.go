@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/shipment"
 	"a2atap/cmd/internal/source"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/outbound"
@@ -126,7 +126,7 @@ func (r *role) called() string {
 
 // cast creates a player for each address.
 func (s *stage) cast(ctx context.Context, name string, src capture.Source, places []playedAt) error {
-	keep, err := judged.ParseSelection(s.flags.filter, s.flags.agent)
+	keep, err := verdict.ParseSelection(s.flags.filter, s.flags.agent)
 	if err != nil {
 		return err
 	}

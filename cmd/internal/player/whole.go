@@ -18,13 +18,13 @@ import (
 	"time"
 
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/program"
 	"a2atap/cmd/internal/recorder"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/cmd/internal/shipment"
 	"a2atap/cmd/internal/source"
 	"a2atap/cmd/internal/trust"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/forward"
@@ -149,7 +149,7 @@ func (r *run) prepare(ctx context.Context, src capture.Source, options playback.
 	if err := r.flags.decidable(ctx, src, append(agents, others...)); err != nil {
 		return err
 	}
-	selection, err := judged.ParseSelection(r.flags.filter, r.flags.agent)
+	selection, err := verdict.ParseSelection(r.flags.filter, r.flags.agent)
 	if err != nil {
 		return err
 	}

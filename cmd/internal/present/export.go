@@ -6,8 +6,8 @@ import (
 	"io"
 	"time"
 
-	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
+	"a2atap/analyzer/snapshot"
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -86,7 +86,7 @@ func (p *bodyPrinter) End() error { return nil }
 // A JSONPrinter prints exchanges as JSON, with their causes.
 type JSONPrinter struct {
 	ExportPrinter
-	row *kept.Row // of the exchange being printed
+	row *snapshot.Row // of the exchange being printed
 }
 
 // NewJSONPrinter returns a printer of exchanges as JSON, one per line.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"a2atap/analyzer/kept"
+	"a2atap/analyzer/snapshot"
 	"a2atap/analyzer/summary"
 	"a2atap/tui/print"
 	"a2atap/tui/text"
@@ -42,7 +42,7 @@ func (p *ListPrinter) line(pieces []piece) error {
 func (p *ListPrinter) End() error { return nil }
 
 // title prints the line of an exchange that is shown alone: without columns, and not cut.
-func (p *ListPrinter) title(row *kept.Row) error {
+func (p *ListPrinter) title(row *snapshot.Row) error {
 	var line []piece
 	add := func(cell piece) {
 		if cell.Text = strings.TrimSpace(cell.Text); cell.Text != "" {
@@ -107,28 +107,28 @@ const (
 var listed = [...]struct {
 	title string
 	right bool // a number
-	cell  func(row *kept.Row, width int) piece
+	cell  func(row *snapshot.Row, width int) piece
 }{
-	numberAt: {"N", true, func(row *kept.Row, _ int) piece { return piece{fmt.Sprint(row.Seq), inkDim} }},
-	clockAt: {"UTC", false, func(row *kept.Row, width int) piece {
+	numberAt: {"N", true, func(row *snapshot.Row, _ int) piece { return piece{fmt.Sprint(row.Seq), inkDim} }},
+	clockAt: {"UTC", false, func(row *snapshot.Row, width int) piece {
 		words := clock(row.Started)
 		if width < clockColumn {
 			words, _, _ = strings.Cut(words, ".")
 		}
 		return piece{words, inkDim}
 	}},
-	linkAt: {"CLIENT → AGENT", false, func(row *kept.Row, width int) piece {
+	linkAt: {"CLIENT → AGENT", false, func(row *snapshot.Row, width int) piece {
 		return piece{text.Link(row.Link.Client, row.Link.Agent, width), inkPlain}
 	}},
-	askedAt: {"REQUEST", false, func(row *kept.Row, _ int) piece { return piece{row.Asked, inkPlain} }},
-	statusAt: {"HTTP", true, func(row *kept.Row, _ int) piece {
+	askedAt: {"REQUEST", false, func(row *snapshot.Row, _ int) piece { return piece{row.Asked, inkPlain} }},
+	statusAt: {"HTTP", true, func(row *snapshot.Row, _ int) piece {
 		look := inkPlain
 		if row.Status != 0 {
 			look = statusInk(row.Status)
 		}
 		return piece{statusText(&row.Summary), look}
 	}},
-	tookAt: {"TOOK", true, func(row *kept.Row, _ int) piece { return piece{summary.DurationWords(row.Took), inkDim} }},
+	tookAt: {"TOOK", true, func(row *snapshot.Row, _ int) piece { return piece{summary.DurationWords(row.Took), inkDim} }},
 }
 
 // listColumns are the widths of the columns of a list, without the blanks between them; 0 omits a column.
@@ -198,7 +198,7 @@ func (c *listColumns) line(sign piece, cell func(i int) piece, outcome []piece) 
 }
 
 // signOf returns the sign of a row's most severe finding.
-func signOf(row *kept.Row) piece {
+func signOf(row *snapshot.Row) piece {
 	if worst, found := row.Worst(); found {
 		return piece{print.Sign(worst), severityInk(worst)}
 	}

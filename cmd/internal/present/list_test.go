@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"a2atap/analyzer/engine"
-	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
+	"a2atap/analyzer/snapshot"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
@@ -16,11 +16,11 @@ import (
 )
 
 // rowOf returns the row of an exchange by itself.
-func rowOf(x *capture.Exchange) *kept.Row {
+func rowOf(x *capture.Exchange) *snapshot.Row {
 	if x.Seq == 0 {
 		x.Seq = 1
 	}
-	return &kept.Row{Summary: engine.Summarize(x)}
+	return &snapshot.Row{Summary: engine.Summarize(x)}
 }
 
 // The list counts the events that passed, whether they speak A2A or not, and no comments.
@@ -58,7 +58,7 @@ func TestListColumnsHold(t *testing.T) {
 		"e\u0301\u0301", "👩‍🔬", "http://u:secret@host",
 	}
 	var seen Widths
-	var list []*kept.Row
+	var list []*snapshot.Row
 	for i, name := range names {
 		x := &capture.Exchange{
 			Seq: uint64(i + 1), State: capture.StateClosed, Ended: 12e6,

@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
+	"a2atap/analyzer/snapshot"
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/neighbor"
@@ -25,7 +25,7 @@ import (
 
 // A Shown is an exchange that is printed.
 type Shown struct {
-	Row   *kept.Row         // its results; nil for formats that print only recorded data
+	Row   *snapshot.Row     // its results; nil for formats that print only recorded data
 	X     *capture.Exchange // nil for formats that print only the row
 	Facts reading.Facts     // of X
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/kept"
+	"a2atap/analyzer/snapshot"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/neighbor"
 )
@@ -20,7 +20,7 @@ type spent struct {
 }
 
 // spentOn returns the cost of one exchange.
-func spentOn(row *kept.Row) (s spent) {
+func spentOn(row *snapshot.Row) (s spent) {
 	kind := row.Kind()
 	if n := row.Neighbor; n == nil || !n.Listens() {
 		s.time[kind] = max(row.Took, 0)

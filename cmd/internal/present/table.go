@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/analyzer/kept"
+	"a2atap/analyzer/snapshot"
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -21,77 +21,77 @@ import (
 type column struct {
 	name  string
 	right bool // a number
-	of    func(*kept.Row) string
+	of    func(*snapshot.Row) string
 }
 
 // columns are all columns. Unknown and missing values are empty.
 var columns = []column{
-	{"n", true, func(r *kept.Row) string { return strconv.FormatUint(r.Seq, 10) }},
-	{"time", false, func(r *kept.Row) string { return r.Started.UTC().Format("2006-01-02T15:04:05.000Z") }},
-	{"client", false, func(r *kept.Row) string { return r.Link.Client }},
-	{"agent", false, func(r *kept.Row) string { return r.Link.Agent }},
-	{"op", false, func(r *kept.Row) string { return r.Asked }},
-	{"method", false, func(r *kept.Row) string { return r.Method }},
-	{"target", false, func(r *kept.Row) string { return r.Target }},
-	{"binding", false, func(r *kept.Row) string {
+	{"n", true, func(r *snapshot.Row) string { return strconv.FormatUint(r.Seq, 10) }},
+	{"time", false, func(r *snapshot.Row) string { return r.Started.UTC().Format("2006-01-02T15:04:05.000Z") }},
+	{"client", false, func(r *snapshot.Row) string { return r.Link.Client }},
+	{"agent", false, func(r *snapshot.Row) string { return r.Link.Agent }},
+	{"op", false, func(r *snapshot.Row) string { return r.Asked }},
+	{"method", false, func(r *snapshot.Row) string { return r.Method }},
+	{"target", false, func(r *snapshot.Row) string { return r.Target }},
+	{"binding", false, func(r *snapshot.Row) string {
 		if r.Binding == a2a.NoBinding {
 			return ""
 		}
 		return r.Binding.String()
 	}},
-	{"status", true, func(r *kept.Row) string { return known(int64(r.Status), r.Status != 0) }},
-	{"ms", true, func(r *kept.Row) string {
+	{"status", true, func(r *snapshot.Row) string { return known(int64(r.Status), r.Status != 0) }},
+	{"ms", true, func(r *snapshot.Row) string {
 		if r.Took == capture.NotKnown {
 			return ""
 		}
 		return strconv.FormatFloat(float64(r.Took)/float64(time.Millisecond), 'f', 1, 64)
 	}},
-	{"sent", true, func(r *kept.Row) string { return known(r.RequestSize, true) }},
-	{"received", true, func(r *kept.Row) string { return known(r.ResponseSize, r.ResponseSize != capture.NotKnown) }},
-	{"events", true, func(r *kept.Row) string { return known(int64(r.Events), r.Events != capture.NotKnown) }},
-	{"task", false, func(r *kept.Row) string { return strings.Join(r.Tasks, " ") }},
-	{"context", false, func(r *kept.Row) string { return strings.Join(r.Contexts, " ") }},
-	{"state", false, func(r *kept.Row) string {
+	{"sent", true, func(r *snapshot.Row) string { return known(r.RequestSize, true) }},
+	{"received", true, func(r *snapshot.Row) string { return known(r.ResponseSize, r.ResponseSize != capture.NotKnown) }},
+	{"events", true, func(r *snapshot.Row) string { return known(int64(r.Events), r.Events != capture.NotKnown) }},
+	{"task", false, func(r *snapshot.Row) string { return strings.Join(r.Tasks, " ") }},
+	{"context", false, func(r *snapshot.Row) string { return strings.Join(r.Contexts, " ") }},
+	{"state", false, func(r *snapshot.Row) string {
 		if r.State == a2a.NoState {
 			return ""
 		}
 		return r.State.String()
 	}},
-	{"error", false, func(r *kept.Row) string {
+	{"error", false, func(r *snapshot.Row) string {
 		if failure := r.Failure(); failure != "" || r.Fault == nil {
 			return failure
 		}
 		return r.Faulted()
 	}},
-	{"outcome", false, func(r *kept.Row) string { return r.OutcomeText() }},
-	{"severity", false, func(r *kept.Row) string {
+	{"outcome", false, func(r *snapshot.Row) string { return r.OutcomeText() }},
+	{"severity", false, func(r *snapshot.Row) string {
 		if worst, found := r.Worst(); found {
 			return worst.String()
 		}
 		return ""
 	}},
-	{"rules", false, func(r *kept.Row) string {
+	{"rules", false, func(r *snapshot.Row) string {
 		var ids []string
 		for i := range r.Found {
 			ids = append(ids, r.Found[i].Rule)
 		}
 		return strings.Join(ids, " ")
 	}},
-	{"trace", false, func(r *kept.Row) string { return r.TraceID() }},
-	{"kind", false, func(r *kept.Row) string { return r.Kind().String() }},
-	{"tokens", true, func(r *kept.Row) string {
+	{"trace", false, func(r *snapshot.Row) string { return r.TraceID() }},
+	{"kind", false, func(r *snapshot.Row) string { return r.Kind().String() }},
+	{"tokens", true, func(r *snapshot.Row) string {
 		return known(tokensOf(r), tokensOf(r) > 0)
 	}},
-	{"first", true, func(r *kept.Row) string { // ms until the first chunk
+	{"first", true, func(r *snapshot.Row) string { // ms until the first chunk
 		if r.Neighbor == nil || r.Neighbor.First == 0 {
 			return ""
 		}
 		return strconv.FormatFloat(float64(r.Neighbor.First)/float64(time.Millisecond), 'f', 1, 64)
 	}},
-	{"parent", true, func(r *kept.Row) string { return known(int64(r.Parent), r.Parent != 0) }},
+	{"parent", true, func(r *snapshot.Row) string { return known(int64(r.Parent), r.Parent != 0) }},
 }
 
-func tokensOf(r *kept.Row) int64 {
+func tokensOf(r *snapshot.Row) int64 {
 	if r.Neighbor == nil {
 		return 0
 	}
@@ -149,7 +149,7 @@ func (t *Table) NeedsParents() bool {
 }
 
 // See adds an exchange that will be printed to the widths of the columns.
-func (t *Table) See(row *kept.Row) {
+func (t *Table) See(row *snapshot.Row) {
 	for i, c := range t.columns {
 		t.widths[i] = max(t.widths[i], min(text.Columns(cell(c, row)), mostNames))
 	}
@@ -165,7 +165,7 @@ func (t *Table) Names() []string {
 }
 
 // Cells returns the cells of an exchange, made safe for terminals.
-func (t *Table) Cells(row *kept.Row) []string {
+func (t *Table) Cells(row *snapshot.Row) []string {
 	var cells []string
 	for _, c := range t.columns {
 		cells = append(cells, cell(c, row))
@@ -173,7 +173,7 @@ func (t *Table) Cells(row *kept.Row) []string {
 	return cells
 }
 
-func cell(c column, row *kept.Row) string {
+func cell(c column, row *snapshot.Row) string {
 	return text.Clean(credential.WithoutUserinfo(c.of(row)))
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/kept"
+	"a2atap/analyzer/snapshot"
 	"a2atap/analyzer/summary"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/neighbor"
@@ -78,7 +78,7 @@ func cameTo(s *summary.Summary) string {
 
 // brokenRules names the most severely broken rule after the sign of its severity, with the number of others. It returns
 // "" if no rule was broken.
-func brokenRules(findings []kept.Found) (words string, severity analysis.Severity) {
+func brokenRules(findings []snapshot.Found) (words string, severity analysis.Severity) {
 	if len(findings) == 0 {
 		return "", 0
 	}

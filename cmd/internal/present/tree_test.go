@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/kept"
+	"a2atap/analyzer/snapshot"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/must"
@@ -113,7 +113,7 @@ func TestTreeFitsTheTerminal(t *testing.T) {
 			Request: capture.Request{Head: []byte("GET /a/long/path/to/somewhere HTTP/1.1\r\nHost: a\r\n\r\n")},
 		}
 		row := rowOf(x)
-		row.Found = []kept.Found{{Rule: "stream-closed", Severity: analysis.Warning}}
+		row.Found = []snapshot.Found{{Rule: "stream-closed", Severity: analysis.Warning}}
 		must.Do(t, p.Print(&Shown{Row: row}))
 		must.Do(t, p.End())
 		line := strings.TrimSuffix(out.String(), "\n")
@@ -127,7 +127,7 @@ func TestTreeFitsTheTerminal(t *testing.T) {
 }
 
 func TestBrokenRules(t *testing.T) {
-	findings := []kept.Found{
+	findings := []snapshot.Found{
 		{Rule: "a-note", Severity: analysis.Note},
 		{Rule: "an-error", Severity: analysis.Error},
 		{Rule: "an-error", Severity: analysis.Error},

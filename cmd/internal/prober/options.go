@@ -7,10 +7,10 @@ import (
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/jws"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/receiver"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/cmd/internal/shipment"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/replay/client/webhook"
 	"a2atap/replay/probe"
 )
@@ -22,7 +22,7 @@ type Options struct {
 	Webhook  receiver.Flags
 	Wait     time.Duration
 	Parallel int
-	Baseline judged.BaselineFlags
+	Baseline verdict.BaselineFlags
 	FailOn   string
 	Format   string
 	Output   string
@@ -44,7 +44,7 @@ type run struct {
 	o         *Options
 	gate      analysis.Severity
 	scenarios []*probe.Scenario
-	known     *judged.Baseline
+	known     *verdict.Baseline
 	agents    agents
 	webhook   webhook.Options
 	judged    []engine.Option // the keys of --jwks, for the rules

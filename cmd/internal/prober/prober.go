@@ -12,8 +12,8 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/outbound"
 	"a2atap/replay/probe"
 )
@@ -35,7 +35,7 @@ func Run(ctx context.Context, e cli.Env, o *Options, args []string) error {
 	if err != nil {
 		return err
 	}
-	judged, keys, err := judged.ReadKeySets(o.JWKS)
+	judged, keys, err := verdict.ReadKeySets(o.JWKS)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (r *run) run(ctx context.Context) error {
 	failed := r.ask(asking, record, whole)
 	failed = errors.Join(failed, record.Close())
 	if r.o.Capture.File != "" {
-		judged.Keep(context.WithoutCancel(ctx), r.e, "probe", r.o.Capture.File)
+		verdict.Keep(context.WithoutCancel(ctx), r.e, "probe", r.o.Capture.File)
 	}
 	if whole.Tests == nil {
 		return failed

@@ -16,9 +16,9 @@ import (
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/cmd/internal/shipment"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
@@ -114,7 +114,7 @@ func (r *run) judge(ctx context.Context, record *record, whole *report.Report) e
 }
 
 // accept marks accepted failures, and returns the tests that passed.
-func accept(known *judged.Baseline, whole *report.Report) (passed []baseline.Test) {
+func accept(known *verdict.Baseline, whole *report.Report) (passed []baseline.Test) {
 	for s := range whole.Tests {
 		suite := &whole.Tests[s]
 		for t := range suite.Tests {

@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/cmd/internal/shipment"
 	"a2atap/cmd/internal/spans"
 	"a2atap/cmd/internal/trust"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy"
 	"a2atap/proxy/forward"
 	"a2atap/proxy/hostname"
@@ -107,7 +107,7 @@ func (o *Flags) Register(f *pflag.FlagSet, forward string) {
 		"with --forward: close tunnels that are silent for `D`; 0 keeps them")
 	f.StringArrayVar(&o.AllowHosts, "allow-host", nil, cli.AllowHostHelp)
 	o.Reach.Register(f, "without it, none is used")
-	f.StringArrayVar(&o.jwks, "jwks", nil, judged.KeysHelp)
+	f.StringArrayVar(&o.jwks, "jwks", nil, verdict.KeysHelp)
 	f.StringArrayVar(&o.faults, "fault", nil, "inject a fault into answers, to test how a client handles it: "+
 		"`AGENT:WHAT[@WHEN]`; a2atap help faults explains the syntax; repeatable")
 	f.BoolVar(&o.events, "events", false, "also print each event of a stream")
@@ -181,7 +181,7 @@ func (o *Flags) Options(e cli.Env, l Listener) (Options, error) {
 	if r.Ship, err = o.ship.To(e, o.Hide.Keep); err != nil {
 		return r, err
 	}
-	if r.Keys, err = judged.ReadKeys(o.jwks); err != nil {
+	if r.Keys, err = verdict.ReadKeys(o.jwks); err != nil {
 		return r, err
 	}
 	if r.Reach, err = e.Dialer(&o.Reach); err != nil {

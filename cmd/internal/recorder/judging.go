@@ -11,12 +11,12 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
-	"a2atap/analyzer/kept"
+	"a2atap/analyzer/snapshot"
 	"a2atap/analyzer/summary"
 	"a2atap/analyzer/track/push"
 	"a2atap/analyzer/track/workflow"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/spans"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -38,7 +38,7 @@ func (r *Recording) judge(o Options, keep *keeping) {
 		links := &workflow.Index{}
 		options = append(options, workflow.Into(links.Put)...)
 		each = func(f analysis.Finding) {
-			judged.InWorkflow(links, &f)
+			verdict.InWorkflow(links, &f)
 			r.listener.Finding(f)
 		}
 	}
@@ -194,7 +194,7 @@ func (a *addition) Info(ctx context.Context) (capture.Info, error) {
 //
 // Readers soon see results even if no more traffic passes.
 func (a *addition) Wait(ctx context.Context, from uint64) error {
-	return kept.Wait(ctx, a.Source, max(from, a.after.Arrival+1), a.keep.due, a.keep.caughtUp)
+	return snapshot.Wait(ctx, a.Source, max(from, a.after.Arrival+1), a.keep.due, a.keep.caughtUp)
 }
 
 // Steps implements capture.Source. It skips the steps of earlier recordings.

@@ -7,7 +7,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
-	"a2atap/analyzer/kept"
+	"a2atap/analyzer/snapshot"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
@@ -16,7 +16,7 @@ import (
 // A keeping stores the results of checking a recording in the capture, while it is recorded. It is for the goroutine
 // that checks. A nil keeping stores nothing.
 type keeping struct {
-	*kept.Writer
+	*snapshot.Writer
 	store interface {
 		Keep(entries ...capture.Entry) error
 		Amend(ctx context.Context, entries ...capture.Entry) error
@@ -40,7 +40,7 @@ func (r *Recording) newKeeping(o *Options) *keeping {
 		return nil
 	}
 	k := &keeping{store: r.store, names: r.hide.Names}
-	k.Writer = kept.NewWriter(r.rules, seal.Putting(k.put))
+	k.Writer = snapshot.NewWriter(r.rules, seal.Putting(k.put))
 	return k
 }
 

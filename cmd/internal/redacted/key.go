@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 
-	"a2atap/analyzer/kept"
+	"a2atap/analyzer/snapshot"
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
@@ -64,7 +64,7 @@ func KeyForReading() []byte {
 // Seal returns the seal for the stored results of a capture, made with the user's own key, which is created if it does
 // not exist. The capture is identified by its ID, or else by the mark of its steps. It returns nil if the key or both
 // identities are missing: stored values cannot be trusted then.
-func Seal(info capture.Info, mark []byte) *kept.Seal {
+func Seal(info capture.Info, mark []byte) *snapshot.Seal {
 	if info.ID != uuid.Nil {
 		mark = info.ID[:]
 	}
@@ -72,7 +72,7 @@ func Seal(info capture.Info, mark []byte) *kept.Seal {
 	if err != nil || mark == nil {
 		return nil
 	}
-	return kept.NewSeal(key, mark)
+	return snapshot.NewSeal(key, mark)
 }
 
 // readKey returns the redaction key: that of --redaction-key, or else the user's, which it creates if necessary. If the

@@ -22,12 +22,12 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/differ"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/player"
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/receiver"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/cmd/internal/source"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
 	"a2atap/replay"
@@ -51,7 +51,7 @@ type Options struct {
 	Timeout     time.Duration
 	Limits      limits.Limits
 	Noise       differ.Noise
-	Baseline    judged.BaselineFlags
+	Baseline    verdict.BaselineFlags
 	Flags       setup.SeveralFlags
 	Webhook     receiver.Flags
 	Translation translation
@@ -98,7 +98,7 @@ func Run(ctx context.Context, e cli.Env, o Options, name string) error {
 func (o *Options) play(
 	ctx context.Context, e cli.Env, creds credentials, options replay.Options, name string,
 ) error {
-	keep, err := judged.ParseSelection(o.Filter, o.Agent)
+	keep, err := verdict.ParseSelection(o.Filter, o.Agent)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (o *Options) play(
 	ctx, cancel := cli.UntilInterrupted(ctx, e)
 	defer cancel()
 	options.Found = func(ctx context.Context) ([]analysis.Finding, error) {
-		return judged.FindingsIn(ctx, e, "replay", name, src)
+		return verdict.FindingsIn(ctx, e, "replay", name, src)
 	}
 	neighbors, err := o.neighbors(ctx, e, name, src, &options)
 	if err != nil {
@@ -261,7 +261,7 @@ func (o *Options) run(
 	options.Sink, options.Seq = to, to.Store.Position().Seq
 	r, err := o.send(ctx, creds, src, options)
 	err = errors.Join(err, to.Close())
-	judged.Keep(context.WithoutCancel(ctx), e, "replay", o.Capture.File)
+	verdict.Keep(context.WithoutCancel(ctx), e, "replay", o.Capture.File)
 	return r, err
 }
 

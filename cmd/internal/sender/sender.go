@@ -13,7 +13,7 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/outbound"
 	"a2atap/replay/client"
 	"a2atap/replay/client/fault"
@@ -63,7 +63,7 @@ func Run(ctx context.Context, e cli.Env, o Options, args []string) error {
 	}
 	err = errors.Join(s.Mask.Error(o.run(ctx, e, s, kept, build, args[1:])), kept.close())
 	if o.Capture.File != "" {
-		judged.Keep(context.WithoutCancel(ctx), e, "send", o.Capture.File)
+		verdict.Keep(context.WithoutCancel(ctx), e, "send", o.Capture.File)
 	}
 	return err
 }

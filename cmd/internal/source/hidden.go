@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
+	"a2atap/analyzer/snapshot"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -192,7 +192,7 @@ func (h *hidden) learnKept(ctx context.Context) uint64 {
 	if err != nil || seal == nil {
 		return 1
 	}
-	head, err := kept.HeadOf(ctx, seal.On(h.reader))
+	head, err := snapshot.HeadOf(ctx, seal.On(h.reader))
 	if err != nil || head.MoreCards {
 		return 1
 	}

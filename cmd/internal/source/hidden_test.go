@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/snapshot"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -48,7 +48,7 @@ func cardAtTheEnd(t *testing.T, exchanges, judged uint64) string {
 		must.Do(t, err)
 		if seq == judged {
 			seal := redacted.Seal(must.Get(store.Info(t.Context()))(t), nil)
-			if _, w, err := kept.Judge(t.Context(), rules.All, store, seal.Putting(store.Keep), nil); err != nil || w.Err() != nil {
+			if _, w, err := snapshot.Judge(t.Context(), rules.All, store, seal.Putting(store.Keep), nil); err != nil || w.Err() != nil {
 				t.Fatal(err, w.Err())
 			}
 		}

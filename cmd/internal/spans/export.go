@@ -8,8 +8,8 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/source"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/capture"
 )
 
@@ -17,7 +17,7 @@ import (
 const BodiesHelp = "add the recorded bodies and event data to spans, up to 64 KiB per span"
 
 // Write writes the chosen exchanges of a capture as spans.
-func Write(ctx context.Context, e cli.Env, w io.Writer, name string, src capture.Source, keep judged.Selection, bodies bool) error {
+func Write(ctx context.Context, e cli.Env, w io.Writer, name string, src capture.Source, keep verdict.Selection, bodies bool) error {
 	info, err := src.Info(ctx)
 	if err != nil {
 		return err

@@ -7,12 +7,12 @@ import (
 	"slices"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/snapshot"
 	"a2atap/analyzer/view"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/capture"
 	"a2atap/tui/document"
 )
@@ -27,7 +27,7 @@ func (s *showing) follow(ctx context.Context) error {
 	until, cancel := cli.UntilInterrupted(ctx, s.e)
 	defer cancel()
 	ctx = context.WithoutCancel(ctx)
-	v := judged.View(s.name, s.src, rules.All)
+	v := verdict.View(s.name, s.src, rules.All)
 	defer v.Close()
 	s.widths = present.Widths{Link: followedLink, Asked: followedAsked}
 	f := &showFollower{showing: s, ordered: s.o.Format == "transcript" || s.o.Format == "ladder"}
@@ -107,7 +107,7 @@ func (f *showFollower) run(ctx, until context.Context, v *view.View) (late int, 
 // exchange. At the end of the recording, it also prints open exchanges.
 func (f *showFollower) show(ctx, until context.Context, state view.State) (late int, err error) {
 	interrupted := until.Err() != nil
-	if f.j = judged.With(state.Results, f.src); f.p == nil {
+	if f.j = verdict.With(state.Results, f.src); f.p == nil {
 		f.p = f.newPrinter(ctx)
 	}
 	for found, err := range f.j.Findings(ctx, f.counted) {
@@ -143,10 +143,10 @@ func (f *showFollower) show(ctx, until context.Context, state view.State) (late 
 // ended returns exchanges that have ended since its last call, in printing order. If all is set, it also returns those
 // that are still open.
 func (f *showFollower) ended(ctx context.Context, over, all bool) ([]uint64, error) {
-	var ended []*kept.Row
+	var ended []*snapshot.Row
 	var open []uint64
 	waits := func() bool { return f.ordered && len(open) > 0 && !over }
-	take := func(row *kept.Row) {
+	take := func(row *snapshot.Row) {
 		if row.Life == capture.StateOpen || waits() {
 			open = append(open, row.Seq)
 		} else {
@@ -188,7 +188,7 @@ func (f *showFollower) ended(ctx context.Context, over, all bool) ([]uint64, err
 	}
 	f.open = open
 	if f.begun && !f.ordered {
-		slices.SortStableFunc(ended, func(a, b *kept.Row) int {
+		slices.SortStableFunc(ended, func(a, b *snapshot.Row) int {
 			return cmp.Or(a.Started.Add(a.Took).Compare(b.Started.Add(b.Took)), cmp.Compare(a.Seq, b.Seq))
 		})
 	}

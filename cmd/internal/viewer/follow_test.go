@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"a2atap/analyzer/engine"
-	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/snapshot"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/open"
 	"a2atap/proxy/expect"
@@ -74,7 +74,7 @@ func TestFollowedExchangeHasAllFindings(t *testing.T) {
 
 func showingOf(t *testing.T, o Options, src capture.Source) *showing {
 	t.Helper()
-	keep := must.Get(judged.ParseSelection(o.Filter, ""))(t)
+	keep := must.Get(verdict.ParseSelection(o.Filter, ""))(t)
 	e := cli.Env{Now: time.Now, Getenv: func(string) string { return "" }}
 	return &showing{e: e, o: o, name: "c", src: src, keep: keep}
 }
@@ -155,14 +155,14 @@ func TestFollowedRowsAheadOfTheRefresh(t *testing.T) {
 	src := must.Get(open.File(path))(t)
 	defer src.Close()
 	shelf := &capture.MemoryShelf{}
-	w := kept.NewWriter(rules.All, shelf.Put)
+	w := snapshot.NewWriter(rules.All, shelf.Put)
 	w.Flush()
-	results := must.Get(kept.Open(ctx, shelf, rules.All))(t)
+	results := must.Get(snapshot.Open(ctx, shelf, rules.All))(t)
 	must.Get(results.Row(ctx, 1))(t)
 	must.Do(t, w.Finish(must.Get(engine.Run(ctx, rules.All, src, w.Found, w.Options()...))(t), nil))
 
 	f := &showFollower{showing: showingOf(t, Options{Format: "list"}, src), begun: true}
-	f.j = judged.With(results, src)
+	f.j = verdict.With(results, src)
 	if early := must.Get(f.ended(ctx, false, false))(t); len(early) > 0 {
 		t.Errorf("before the refresh: %v, which Row does not have", early)
 	}

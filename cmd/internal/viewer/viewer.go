@@ -10,12 +10,12 @@ import (
 
 	"a2atap/analyzer/analysis"
 
-	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
+	"a2atap/analyzer/snapshot"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/source"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
 	"a2atap/tui/document"
@@ -143,7 +143,7 @@ func Run(ctx context.Context, e cli.Env, o Options, name string, numbers []strin
 			return err
 		}
 	}
-	keep, err := judged.ParseSelection(o.Filter, o.Agent)
+	keep, err := verdict.ParseSelection(o.Filter, o.Agent)
 	if err != nil {
 		return err
 	}
@@ -178,12 +178,12 @@ type showing struct {
 	o      Options
 	name   string
 	src    capture.Source
-	keep   judged.Selection
+	keep   verdict.Selection
 	wanted []span // none for all
 
-	j       *judged.Capture // its results; nil if no output needs them, or if the capture is followed
-	widths  present.Widths  // of the exchanges to print
-	table   *present.Table  // if columns were selected, or the format has columns; otherwise nil
+	j       *verdict.Capture // its results; nil if no output needs them, or if the capture is followed
+	widths  present.Widths   // of the exchanges to print
+	table   *present.Table   // if columns were selected, or the format has columns; otherwise nil
 	p       present.Printer
 	seen    int // number of exchanges that could have been printed
 	matched int
@@ -248,7 +248,7 @@ func (s *showing) all(ctx context.Context) error {
 	case plain:
 		return s.plain(ctx)
 	}
-	return judged.Use(ctx, s.e, "show", s.name, s.src, judged.How{}, func(j *judged.Capture) error {
+	return verdict.Use(ctx, s.e, "show", s.name, s.src, verdict.How{}, func(j *verdict.Capture) error {
 		s.j, s.seen, s.matched = j, 0, 0
 		err := show(ctx)
 		if s.p != nil && errors.Is(err, capture.ErrDamagedEntry) {
@@ -372,7 +372,7 @@ func (s *showing) judged(ctx context.Context) error {
 // chosen returns the exchanges to print, and computes their widths.
 func (s *showing) chosen(ctx context.Context) ([]found, error) {
 	var list []found
-	take := func(row *kept.Row, part document.Section) (more bool) {
+	take := func(row *snapshot.Row, part document.Section) (more bool) {
 		s.matched++
 		if s.widths.See(&row.Summary); s.table != nil {
 			s.table.See(row)
@@ -397,7 +397,7 @@ func (s *showing) chosen(ctx context.Context) ([]found, error) {
 	}
 	for _, w := range wanted {
 		more := true
-		err := s.j.Choose(ctx, s.keep, w.from, w.to, func(row *kept.Row, chosen bool) bool {
+		err := s.j.Choose(ctx, s.keep, w.from, w.to, func(row *snapshot.Row, chosen bool) bool {
 			s.seen++
 			if chosen {
 				more = take(row, w.part)
@@ -430,7 +430,7 @@ var errEnough = errors.New("enough")
 func (s *showing) enough() bool { return s.o.Head.given && s.matched >= s.o.Head.n }
 
 // printRow prints an exchange. It reads the exchange if its format needs that.
-func (s *showing) printRow(ctx context.Context, row *kept.Row, part document.Section) (err error) {
+func (s *showing) printRow(ctx context.Context, row *snapshot.Row, part document.Section) (err error) {
 	one := &present.Shown{Row: row}
 	if s.reads() {
 		if one.X, err = s.src.Exchange(ctx, row.Seq); err != nil {
@@ -507,7 +507,7 @@ func (s *showing) newPrinter(ctx context.Context) present.Printer {
 // reader returns a reader of single exchanges that knows the cards of the capture.
 func (s *showing) reader(ctx context.Context) *reading.Reader {
 	if s.j == nil {
-		s.j = judged.Stored(ctx, s.name, s.src)
+		s.j = verdict.Stored(ctx, s.name, s.src)
 	}
 	if s.j != nil {
 		if r, err := s.j.Reader(ctx); err == nil {

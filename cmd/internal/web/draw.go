@@ -6,11 +6,11 @@ import (
 	"math"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/kept"
 	"a2atap/analyzer/report/exchanges"
+	"a2atap/analyzer/snapshot"
 	"a2atap/analyzer/summary"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/source"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/capture"
 )
 
@@ -30,7 +30,7 @@ type drawn struct {
 }
 
 // draw draws exchanges.
-func draw(ctx context.Context, out *drawn, name string, j *judged.Capture, seqs []uint64) error {
+func draw(ctx context.Context, out *drawn, name string, j *verdict.Capture, seqs []uint64) error {
 	shown := exchanges.Capture{Name: name, Source: j.Source, Chosen: append([]uint64{}, seqs...)}
 	var err error
 	if shown.Links, err = j.AllLinks(ctx); err != nil {
@@ -42,7 +42,7 @@ func draw(ctx context.Context, out *drawn, name string, j *judged.Capture, seqs 
 	if shown.Notes, err = source.Notes(ctx, j.Source); err != nil {
 		return err
 	}
-	rows := make(map[uint64]*kept.Row, len(seqs))
+	rows := make(map[uint64]*snapshot.Row, len(seqs))
 	var findings []analysis.Finding
 	for _, seq := range seqs {
 		row, err := j.Row(ctx, seq)

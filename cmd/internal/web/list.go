@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"a2atap/analyzer/kept"
-	"a2atap/cmd/internal/judged"
+	"a2atap/analyzer/snapshot"
 	"a2atap/cmd/internal/source"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/capture"
 )
 
@@ -15,13 +15,13 @@ import (
 // it.
 type list struct {
 	expr string
-	keep judged.Selection
+	keep verdict.Selection
 
-	reading *kept.Reading // the reading used
-	whole   bool          // its state at that time
-	chosen  []uint64      // in order
-	next    uint64        // the first untested exchange
-	open    []uint64      // exchanges that were tested before they ended
+	reading *snapshot.Results // the reading used
+	whole   bool              // its state at that time
+	chosen  []uint64          // in order
+	next    uint64            // the first untested exchange
+	open    []uint64          // exchanges that were tested before they ended
 }
 
 // These constants bound the cost of one test of exchanges.
@@ -33,8 +33,8 @@ const (
 // extend tests new exchanges, and those that were open, for a limited time. If the reading was replaced or completed,
 // which may change provisional findings, extend starts again.
 func (l *list) extend(ctx context.Context, src capture.Source, state known) error {
-	if l.reading != state.Capture.Reading || l.whole != state.Whole {
-		l.reading, l.whole, l.chosen, l.next, l.open = state.Capture.Reading, state.Whole, nil, 1, nil
+	if l.reading != state.Capture.Results || l.whole != state.Whole {
+		l.reading, l.whole, l.chosen, l.next, l.open = state.Capture.Results, state.Whole, nil, 1, nil
 	}
 	keep := l.keep
 	if keep.Noted {
@@ -52,7 +52,7 @@ func (l *list) extend(ctx context.Context, src capture.Source, state known) erro
 		return nil
 	}
 	stopped := false
-	err := state.Capture.Choose(ctx, keep, l.next, last, func(row *kept.Row, chosen bool) bool {
+	err := state.Capture.Choose(ctx, keep, l.next, last, func(row *snapshot.Row, chosen bool) bool {
 		if looked++; looked > lookFirst && looked%lookFirst == 0 && time.Now().After(end) {
 			stopped = true
 			return false
@@ -73,7 +73,7 @@ func (l *list) extend(ctx context.Context, src capture.Source, state known) erro
 }
 
 // lookAgain tests exchanges that had not ended.
-func (l *list) lookAgain(ctx context.Context, state known, keep judged.Selection) error {
+func (l *list) lookAgain(ctx context.Context, state known, keep verdict.Selection) error {
 	if keep.Linked && len(l.open) > 0 {
 		var err error
 		if keep.Links, err = state.Capture.AllLinks(ctx); err != nil {

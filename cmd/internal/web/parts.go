@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"a2atap/analyzer/kept"
+	"a2atap/analyzer/snapshot"
 )
 
 // part answers with a part of the report: name.
@@ -51,7 +51,7 @@ func (s *site) exchange(r *http.Request) (out drawn, err error) {
 		if _, err := s.src.Exchange(ctx, n); err != nil {
 			return out, err
 		}
-		row = &kept.Row{}
+		row = &snapshot.Row{}
 		out.Open = true
 	}
 	if err := s.know(ctx, state); err != nil {

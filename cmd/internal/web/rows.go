@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"a2atap/analyzer/engine"
-	"a2atap/analyzer/kept"
+	"a2atap/analyzer/snapshot"
 	"a2atap/cmd/internal/present"
 	"a2atap/proxy/capture"
 )
@@ -84,7 +84,7 @@ func (out *rows) run(state known, at, n uint64) (seqs []uint64) {
 
 // read reads the rows of exchanges. It computes separately the summary of an exchange that is not checked yet.
 func (out *rows) read(ctx context.Context, state known, seqs []uint64) error {
-	list := make([]*kept.Row, len(seqs))
+	list := make([]*snapshot.Row, len(seqs))
 	var unjudged []uint64
 	for i, seq := range seqs {
 		var err error
@@ -104,7 +104,7 @@ func (out *rows) read(ctx context.Context, state known, seqs []uint64) error {
 			row = alone[seqs[i]]
 		}
 		if row == nil { // it has just arrived
-			row = &kept.Row{}
+			row = &snapshot.Row{}
 			row.Seq, row.Took = seqs[i], capture.NotKnown
 		}
 		out.Rows = append(out.Rows, columns.Cells(row))
@@ -116,8 +116,8 @@ func (out *rows) read(ctx context.Context, state known, seqs []uint64) error {
 const summedEvents = 64
 
 // summed computes the summaries of exchanges with these numbers, which are in order.
-func summed(ctx context.Context, src capture.Source, seqs []uint64) (map[uint64]*kept.Row, error) {
-	list := make(map[uint64]*kept.Row, len(seqs))
+func summed(ctx context.Context, src capture.Source, seqs []uint64) (map[uint64]*snapshot.Row, error) {
+	list := make(map[uint64]*snapshot.Row, len(seqs))
 	if len(seqs) == 0 {
 		return list, nil
 	}
@@ -134,7 +134,7 @@ func summed(ctx context.Context, src capture.Source, seqs []uint64) (map[uint64]
 		if x.Seq > seqs[len(seqs)-1] {
 			break
 		}
-		list[x.Seq] = &kept.Row{Summary: engine.Summarize(x)}
+		list[x.Seq] = &snapshot.Row{Summary: engine.Summarize(x)}
 	}
 	return list, nil
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/kept"
+	"a2atap/analyzer/snapshot"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/sender"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/capture"
 	"a2atap/replay/limits"
 	"a2atap/replay/prompt"
@@ -126,7 +126,7 @@ func (m *message) options(to capture.Sink) sender.Options {
 
 // drawSent draws and checks the traffic of a message.
 func (s *site) drawSent(ctx context.Context, out *answered, src capture.Source) error {
-	j, err := judged.Open(ctx, s.e, "web", "-", src, judged.How{})
+	j, err := verdict.Open(ctx, s.e, "web", "-", src, verdict.How{})
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (s *site) drawSent(ctx context.Context, out *answered, src capture.Source) 
 	}
 	out.Verdict = result.Verdict(analysis.Error).String()
 	var seqs []uint64
-	var last *kept.Row
+	var last *snapshot.Row
 	for row, err := range j.Rows(ctx, 1) {
 		if err != nil {
 			return err

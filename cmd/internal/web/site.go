@@ -5,12 +5,12 @@ import (
 	"slices"
 	"sync"
 
-	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/snapshot"
 	"a2atap/analyzer/view"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/capture"
 )
 
@@ -41,7 +41,7 @@ const (
 
 func newSite(e cli.Env, name string, src capture.Source) *site {
 	return &site{
-		e: e, src: src, view: judged.View(name, src, rules.All),
+		e: e, src: src, view: verdict.View(name, src, rules.All),
 		drawing: make(chan struct{}, 1), streams: make(chan struct{}, maxStreams),
 		sending: make(chan struct{}, maxSending),
 	}
@@ -53,7 +53,7 @@ func (s *site) close() error { return s.view.Close() }
 // A known is a snapshot of the View's results, for one request.
 type known struct {
 	view.State
-	Capture *judged.Capture // nil before the first results
+	Capture *verdict.Capture // nil before the first results
 }
 
 // knownNow returns the current results, and a channel that is closed when they change.
@@ -61,7 +61,7 @@ func (s *site) knownNow() (known, <-chan struct{}) {
 	state, changed := s.view.Now()
 	k := known{State: state}
 	if state.Results != nil {
-		k.Capture = judged.With(state.Results, s.src)
+		k.Capture = verdict.With(state.Results, s.src)
 	}
 	return k, changed
 }
@@ -96,7 +96,7 @@ func (s *site) know(ctx context.Context, state known) error {
 		return err
 	}
 	head := state.Capture.Head()
-	of := knownCards{state.Capture.Reading, len(head.Cards), head.MoreCards}
+	of := knownCards{state.Capture.Results, len(head.Cards), head.MoreCards}
 	if head.MoreCards || s.reader == nil || s.readerOf != of {
 		if s.reader, err = state.Capture.Reader(ctx); err != nil {
 			return err
@@ -109,7 +109,7 @@ func (s *site) know(ctx context.Context, state known) error {
 
 // knownCards returns the cards that a reader of exchanges has read.
 type knownCards struct {
-	in    *kept.Reading
+	in    *snapshot.Results
 	cards int
 	more  bool
 }
@@ -141,7 +141,7 @@ func (s *site) listOf(expr string) (*list, error) {
 		s.lists = append(slices.Delete(s.lists, i, i+1), l)
 		return l, nil
 	}
-	keep, err := judged.ParseSelection(expr, "")
+	keep, err := verdict.ParseSelection(expr, "")
 	if err != nil {
 		return nil, err
 	}

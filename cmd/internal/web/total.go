@@ -10,11 +10,11 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
-	"a2atap/analyzer/kept"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/snapshot"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/verdict"
 	"a2atap/proxy/a2a"
 )
 
@@ -58,7 +58,7 @@ func newTotal(ctx context.Context, state known, caused *trees, now time.Time) (*
 }
 
 // cardsOf returns the place of the newest known public card of each agent, by the agent's name.
-func cardsOf(ctx context.Context, j *judged.Capture) (map[string]string, error) {
+func cardsOf(ctx context.Context, j *verdict.Capture) (map[string]string, error) {
 	cards := make(map[string]string)
 	for _, seq := range j.Head().Cards {
 		row, err := j.Row(ctx, seq)
@@ -78,7 +78,7 @@ func cardsOf(ctx context.Context, j *judged.Capture) (map[string]string, error) 
 // resultOf returns the result so far, with its findings.
 func resultOf(ctx context.Context, state known, t *trees) (*judgment.Result, error) {
 	result, err := state.Capture.Result(ctx)
-	if errors.Is(err, kept.ErrNone) && !state.Whole { // it is written from time to time
+	if errors.Is(err, snapshot.ErrNone) && !state.Whole { // it is written from time to time
 		result, err = &judgment.Result{}, nil
 	}
 	if err != nil {
@@ -94,7 +94,7 @@ func resultOf(ctx context.Context, state known, t *trees) (*judgment.Result, err
 		if err != nil {
 			return nil, err
 		}
-		judged.InWorkflow(t.links, f.Finding)
+		verdict.InWorkflow(t.links, f.Finding)
 		result.Found[f.Severity]++
 		result.Findings = append(result.Findings, *f.Finding)
 	}

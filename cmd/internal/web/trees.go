@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"a2atap/analyzer/track/workflow"
-	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/verdict"
 )
 
 // trees are the causes and effects in the capture.
@@ -15,7 +15,7 @@ type trees struct {
 }
 
 // newTrees reads the causes known so far.
-func newTrees(ctx context.Context, j *judged.Capture) (*trees, error) {
+func newTrees(ctx context.Context, j *verdict.Capture) (*trees, error) {
 	t := &trees{}
 	var err error
 	if t.links, err = j.Links(ctx); err != nil {

@@ -1,7 +1,7 @@
 // Package web serves a capture, finished or growing, as a page for a browser on this machine. It serves the parts of
 // the page that check writes with --format html, and builds each when the user views it.
 //
-// The page shows the reading of the capture (analyzer/kept), in the same terms as the other formats. Lists have the
+// The page shows the reading of the capture (analyzer/snapshot), in the same terms as the other formats. Lists have the
 // columns of show. Exchanges, ladders and trees come from analyzer/report/exchanges; the verdict and the findings come
 // from analyzer/report. This package neither checks nor phrases anything.
 //

@@ -17,7 +17,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"a2atap/proxy/nobody"
+	"a2atap/proxy/unreachable"
 )
 
 // Program returns the path of nats-server, the server's own command, built from the version in go.mod.
@@ -96,7 +96,7 @@ func newProcess(t testing.TB, name string, o ProcessOptions) *Process {
 func freeAddress(t testing.TB, host string) string {
 	t.Helper()
 	if net.ParseIP(host).IsLoopback() {
-		return nobody.Address(t)
+		return unreachable.Address(t)
 	}
 	return net.JoinHostPort(host, "4222") // in a namespace of its own
 }

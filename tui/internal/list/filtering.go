@@ -8,7 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/kept"
+	"a2atap/analyzer/snapshot"
 	"a2atap/proxy/capture/filter"
 	"a2atap/tui/internal/panel"
 	"a2atap/tui/load"
@@ -42,7 +42,7 @@ func newFiltering(s *panel.Shared, expr string, f *filter.Filter) *filtering {
 }
 
 // judging reports whether the filter has terms about findings.
-func (s *filtering) judging() bool { return s.filter.Asks(kept.FindingKeys...) }
+func (s *filtering) judging() bool { return s.filter.Asks(snapshot.FindingKeys...) }
 
 // done reports whether all exchanges have been tested.
 func (s *filtering) done() bool { return s.err != nil || s.bound <= 1 }

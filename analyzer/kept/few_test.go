@@ -1,6 +1,0 @@
-//go:build !peers
-
-package kept_test
-
-// oneIn says which part of the transcripts a test has that does the same with each of them.
-const oneIn = 20

@@ -1,5 +1,0 @@
-//go:build peers
-
-package judged
-
-const oneIn = 1

@@ -1,0 +1,5 @@
+//go:build peers
+
+package verdict
+
+const oneIn = 1
